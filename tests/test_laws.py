@@ -46,10 +46,11 @@ def memory_after(model, X, cuts, weights=None):
         codes = method.coder.encode(batch, state.dictionary, method.objective, 1e-10)
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         memory.absorb(delta, clock.tick(delta.mass))
-    return memory
+    return memory, clock
 
 
 def assert_same_memory(one, other, rtol):
+    one, other = (x[0] if isinstance(x, tuple) else x for x in (one, other))
     for field in ("gram", "cross", "constant", "usage"):
         a, b = np.asarray(getattr(one, field)), np.asarray(getattr(other, field))
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
@@ -254,8 +255,12 @@ def test_law_9_memories_merge_only_under_harmonic(name):
     X = data(120)
     model = make(name).fit(X)
     whole, first, second = (memory_after(model, part, []) for part in (X, X[:45], X[45:]))
-    first.merge(second, 45, 75)
+    first[0].merge(second[0], first[1], second[1])
     assert_same_memory(first, whole, 1e-12)
+    assert first[1].mass == whole[1].mass == 120
+    second[1].schedule = Power(3)
+    with pytest.raises(ValueError, match="only under the harmonic schedule"):
+        first[0].merge(second[0], first[1], second[1])
 
 
 def test_fit_is_partial_fit_in_the_same_order(name):

@@ -1,0 +1,58 @@
+"""Learn interpretable dictionaries from data that never stops.
+
+The library is one sentence, ``stream -> coder -> memory -> update of the dictionary``, written once in
+`atomstream.learner`; models bind the parts, applications feed them. Importing the package is light: each name
+is loaded from its module when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from atomstream import callbacks, images, plots, report, schedules, streams
+    from atomstream.exceptions import IncompatiblePartsError, NotConvergedWarning
+    from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+
+_HOMES = {
+    "IncompatiblePartsError": "atomstream.exceptions",
+    "NotConvergedWarning": "atomstream.exceptions",
+    "OnlineDictionaryLearning": "atomstream.models.matrix",
+    "OnlineNMF": "atomstream.models.matrix",
+}
+_MODULES = {
+    "callbacks": "atomstream.callbacks",
+    "images": "atomstream.applications.images",
+    "plots": "atomstream.plots",
+    "report": "atomstream.report",
+    "schedules": "atomstream.schedules",
+    "streams": "atomstream.streams",
+}
+
+__all__ = [
+    "IncompatiblePartsError",
+    "NotConvergedWarning",
+    "OnlineDictionaryLearning",
+    "OnlineNMF",
+    "callbacks",
+    "images",
+    "plots",
+    "report",
+    "schedules",
+    "streams",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    raise AttributeError(f"module 'atomstream' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

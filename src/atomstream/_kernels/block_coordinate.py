@@ -1,0 +1,71 @@
+"""Compiled twin of `atomstream.updates.plain_sweep`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream._kernels.compile import kernel
+from atomstream.penalties import Penalty
+
+BLOCK = 16  # atoms whose gradients are computed by one matrix product
+
+
+def sweep(
+    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
+) -> None:
+    """Minimise the surrogate over each atom in turn, in place; see `atomstream.updates.plain_sweep`."""
+    shape = penalty.shape
+    assert shape is not None
+    net = (penalty.l1, penalty.l2, *shape)
+    for start in range(fixed, len(atoms), BLOCK):
+        rows = slice(start, min(start + BLOCK, len(atoms)))
+        descent = cross[rows] - gram[rows] @ atoms
+        _sweep_block(atoms[rows], np.ascontiguousarray(gram[rows, rows]), descent, damping, net)
+
+
+@kernel
+def _sweep_block(atoms, gram, descent, damping, net):  # type: ignore[no-untyped-def]
+    """Minimise over the atoms of a block in turn; ``descent`` is B - AD on the block's rows and follows."""
+    n_atoms, n_features = atoms.shape
+    moved = np.empty(n_features)
+    for j in range(n_atoms):
+        if gram[j, j] <= 0:
+            continue
+        curvature = gram[j, j] + damping
+        for f in range(n_features):
+            moved[f] = atoms[j, f] + (descent[j, f] - damping * atoms[j, f]) / curvature
+        _prox(moved, 1 / curvature, net)
+        for f in range(n_features):
+            change = moved[f] - atoms[j, f]
+            atoms[j, f] = moved[f]
+            moved[f] = change
+        for k in range(j + 1, n_atoms):
+            for f in range(n_features):
+                descent[k, f] -= gram[k, j] * moved[f]
+
+
+@kernel
+def _prox(row, step, net):  # type: ignore[no-untyped-def]
+    """Replace a row by its proximal point; twin of the ``prox`` of the sets in `atomstream.penalties`."""
+    l1, l2, low, high, radius, total = net
+    threshold = step * l1 if total == 0 else 0.0
+    size = 0.0
+    for f in range(row.size):
+        shrunk = max(row[f] - threshold, 0.0) + min(row[f] + threshold, 0.0)
+        shrunk /= 1 + step * l2
+        if total == 0:
+            shrunk = min(max(shrunk, low), high)
+        row[f] = shrunk
+        size += shrunk * shrunk
+    if size > radius * radius:
+        row *= radius / np.sqrt(size)
+    if total > 0:
+        ordered = np.sort(row)[::-1]
+        excess, level = -total, 0.0
+        for k in range(row.size):
+            excess += ordered[k]
+            if ordered[k] * (k + 1) > excess:
+                level = excess / (k + 1)
+        for f in range(row.size):
+            row[f] = max(row[f] - level, 0.0)

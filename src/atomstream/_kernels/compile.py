@@ -1,0 +1,29 @@
+"""How every kernel is compiled: without the interpreter's lock, kept on disk where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+FAST = {"reassoc", "contract"}
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` and cache the result; where no cache folder can be written, compile in memory.
+
+    Parameters
+    ----------
+    function : callable
+        Plain Python in numba's dialect.
+
+    Returns
+    -------
+    callable
+        The compiled function.
+    """
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=FAST)(function)
+    except RuntimeError:  # numba: "no locator available", neither the package nor the user's folder is writable
+        return numba.njit(nogil=True, fastmath=FAST)(function)

@@ -1,0 +1,1 @@
+"""Data in, model called, data out: no mathematics of learning here."""

@@ -1,0 +1,145 @@
+"""Codes of samples under a fixed dictionary: pure functions with a certificate of how optimal they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.dictionaries import Rows
+from atomstream.objective import Objective
+from atomstream.parallel import over_rows
+from atomstream.penalties import TINY, Penalty
+
+if TYPE_CHECKING:
+    from atomstream.learner import Batch
+
+__all__ = ["Coder", "Codes", "CoordinateDescent", "ProjectedGradient"]
+
+
+class Codes(NamedTuple):
+    r"""Codes and how far each is from optimal.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_components)
+    residual : ndarray of shape (n_samples,)
+        Largest violation of the optimality conditions of a row, relative to its largest correlation with an atom:
+        0 exactly at optimal codes, about 1 at zero codes.
+    """
+
+    values: NDArray
+    residual: NDArray
+
+
+class Coder(Protocol):
+    """Finds codes; states what it needs of the loss and of the set of codes."""
+
+    needs: ClassVar[dict[str, tuple[str, ...]]]
+
+    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+        """Return codes whose residual is at most ``tolerance`` if the coder's limit on work allows."""
+        ...
+
+
+@dataclass(frozen=True)
+class CoordinateDescent:
+    r"""Minimise over one entry of the code at a time, exactly, until the optimality residual is small.
+
+    Per row: the gradient :math:`g = Gh + \lambda_2 h - Dx` is computed afresh, the entries that violate the
+    conditions or are not zero form the working set, sweeps over the working set update h and g until it is solved,
+    and the conditions of all entries are checked again with a fresh gradient (in float32 a running one drifts).
+
+    Parameters
+    ----------
+    max_sweeps : int, default=1000
+        Sweeps over the working set that a row may take.
+    n_jobs : int, default=1
+        Threads over blocks of rows.
+
+    References
+    ----------
+    Lyu, Needell, Balzano, Algorithm 2, with the exact coordinate step in place of the gradient step 1/tr(W'W).
+    """
+
+    max_sweeps: int = 1000
+    n_jobs: int = 1
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("entrywise", "shape")}
+
+    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+        """Return codes whose residual is at most ``tolerance``, or those after ``max_sweeps``."""
+        from atomstream._kernels.coordinate_descent import descend
+
+        penalty, gram = objective.codes, dictionary.gram()
+        low, high = penalty.shape[:2]  # type: ignore[index]
+        number = gram.dtype.type
+        codes = np.full((batch.X.shape[0], len(gram)), min(max(0.0, low), high), dtype=gram.dtype)
+        residual = np.empty(len(codes))
+        constants = (number(penalty.l1), number(penalty.l2), number(low), number(high), number(tolerance))
+
+        def code(block: slice) -> None:
+            linear = dictionary.correlate(batch.X[block])
+            descend(codes[block], residual[block], gram, linear, *constants, self.max_sweeps)
+
+        over_rows(code, len(codes), self.n_jobs)
+        return Codes(codes, residual)
+
+
+@dataclass(frozen=True)
+class ProjectedGradient:
+    r"""Gradient steps of length one over the largest eigenvalue of the Gram matrix, each followed by the prox.
+
+    Works on every set of codes. Rows whose residual is small enough are left alone.
+
+    Parameters
+    ----------
+    max_iter : int, default=2000
+        Gradient steps that a row may take.
+    momentum : bool, default=True
+        Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of the paper.
+
+    References
+    ----------
+    Lyu, Needell, Balzano, Algorithm 2 and eq. (151), where a factor 2 of lambda is missing; the stopping rule (152)
+    cannot hold under a nonnegativity constraint, so rows stop on the proximal residual instead.
+    O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the gradient scheme.
+    """
+
+    max_iter: int = 2000
+    momentum: bool = True
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox",)}
+
+    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+        """Return codes whose residual is at most ``tolerance``, or those after ``max_iter``."""
+        gram, linear = dictionary.gram(), dictionary.correlate(batch.X)
+        smoothness = max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), TINY)
+        codes = objective.codes.prox(np.zeros_like(linear), 0.0)
+        residual = _residual(codes, gram, linear, objective.codes, smoothness)
+        open_rows = np.flatnonzero(residual > tolerance)
+        point, ahead, pace = codes[open_rows], codes[open_rows], np.ones((len(open_rows), 1), gram.dtype)
+        for _ in range(self.max_iter):
+            if not len(open_rows):
+                break
+            slope = ahead @ gram - linear[open_rows]
+            moved = objective.codes.prox(ahead - slope / smoothness, 1.0 / smoothness)
+            codes[open_rows] = moved
+            next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+            uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
+            next_pace[uphill | (not self.momentum)] = 1
+            ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
+            residual[open_rows] = _residual(moved, gram, linear[open_rows], objective.codes, smoothness)
+            keep = residual[open_rows] > tolerance
+            open_rows, point, ahead, pace = open_rows[keep], moved[keep], ahead[keep], next_pace[keep]
+        return Codes(codes, residual)
+
+
+def _residual(
+    codes: NDArray, gram: NDArray, linear: NDArray, penalty: Penalty, smoothness: float
+) -> NDArray:
+    """Return the proximal residual of each row, relative to its largest correlation with an atom."""
+    slope = codes @ gram - linear
+    target = penalty.prox(codes - slope / smoothness, 1.0 / smoothness)
+    scale = np.maximum(np.abs(linear).max(axis=1, initial=0), TINY)
+    return (np.abs(codes - target).max(axis=1, initial=0) * smoothness / scale).astype(np.float64)

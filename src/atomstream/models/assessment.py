@@ -1,0 +1,97 @@
+"""How good a model is on samples: the public face of objective, memory and diagnostics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.diagnostics import SampleReport, stationarity
+from atomstream.learner import Batch, Method, State
+from atomstream.models.validation import check_weights, check_X
+
+
+class Assessment:
+    """Figures of a fitted model; none of them changes it."""
+
+    state_: State
+    method_: Method
+
+    def _encode(self, batch: Batch) -> Any:
+        raise NotImplementedError
+
+    def _given(self, X: Any, sample_weight: Any = None) -> Batch:
+        check_is_fitted(self)
+        X = check_X(self, X, reset=False)
+        return Batch(X, check_weights(sample_weight, X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the mean loss per sample at optimal codes, without penalties.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        batch = self._given(X, sample_weight)
+        codes = self._encode(batch).values
+        losses = self.method_.objective.losses(batch.X, codes, self.state_.dictionary)
+        return -float(np.average(losses, weights=batch.weights))
+
+    def objective(self, X: Any, sample_weight: Any = None) -> float:
+        """Return the mean objective per sample at optimal codes, penalties on the codes included.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        batch = self._given(X, sample_weight)
+        codes = self._encode(batch).values
+        values = self.method_.objective.values(batch.X, codes, self.state_.dictionary)
+        return float(np.average(values, weights=batch.weights))
+
+    def surrogate(self) -> float:
+        """Return what the dictionary update minimises: the weighted mean objective of past samples at the codes they
+        got, plus the damping term and the penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
+        """  # noqa: D205
+        check_is_fitted(self)
+        return self.method_.updater.value(self.state_, self.method_.objective)
+
+    def surrogate_gap(self, X: Any) -> float:
+        """Return the surrogate, without damping and atom penalty, minus the objective on samples of the stream.
+
+        Tends to 0 from above along a stream when ``X`` is all of it, and to a sampling error otherwise.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return self.state_.memory.value(self.state_.dictionary) - self.objective(X)
+
+    def stationarity(self, X: Any) -> float:
+        """Return how far the dictionary is from a critical point of the mean loss on samples, 0 at such points.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        batch = self._given(X)
+        method, dictionary = self.method_, self.state_.dictionary
+        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
+        return stationarity(delta, dictionary.atoms(), method.objective)
+
+    def inspect_sample(self, x: Any) -> SampleReport:
+        """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+        """
+        batch = self._given(np.asarray(x).reshape(1, -1))
+        codes = self._encode(batch)
+        loss = self.method_.objective.losses(batch.X, codes.values, self.state_.dictionary)[0]
+        return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

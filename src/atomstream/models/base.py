@@ -1,0 +1,378 @@
+"""What every dictionary estimator does: take in data, learn, code, and tell how well."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.dictionaries import Rows
+from atomstream.learner import Batch, Clock, Method, Progress, State, check_compatible, learn
+from atomstream.models.assessment import Assessment
+from atomstream.models.validation import (
+    check_mass,
+    check_settings,
+    check_start,
+    check_weights,
+    check_X,
+    cut,
+    generator,
+)
+from atomstream.exceptions import NotConvergedWarning
+from atomstream.reseeding import starting_atoms
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+    from atomstream.models.plain_callbacks import CallbackSupportMixin, with_callbacks
+
+__all__ = ["OnlineDictionary"]
+
+
+class OnlineDictionary(
+    Assessment, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Common body of the dictionary estimators; a model adds its parameters and the method they make."""
+
+    # What the constructors of the models store.
+    n_components: int
+    tol: float
+    batch_size: int
+    n_epochs: int
+    shuffle: bool
+    init: Any
+    fixed_components: int
+    max_time: float | None
+    random_state: Any
+    # What learning makes.
+    state_: State
+    clock_: Clock
+    n_reseeded_: int
+    batch_objective_: float
+    n_features_in_: int
+
+    @property
+    @abstractmethod
+    def method_(self) -> Method:
+        """The parts that the parameters stand for."""
+
+    @abstractmethod
+    def _schedule(self) -> Callable[[int, float, float], float]:
+        """Return the schedule that the parameters stand for."""
+
+    # -- learning -------------------------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of k counts a row k times; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        with self._untouched():
+            X = check_X(self, X, reset=True)
+            weights = check_weights(sample_weight, X)
+            rng = self._begin()
+            self.clock_.horizon = check_mass(Batch(X, weights).mass)
+            context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
+            batches = cut(X, weights, self.batch_size, self.n_epochs, rng if self.shuffle else None)
+            self._steps(batches, rng, context, self._deadline())
+            if context is not None:
+                context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Make one step on these rows, uncut; the first call also makes the starting dictionary.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with self._untouched():
+            batch, rng = self._next_batch(X, sample_weight)
+            self._steps([batch], rng)
+        return self
+
+    @with_callbacks
+    def fit_stream(self, batches: Iterable[Any]) -> Self:
+        """Go on learning from a stream, finite or not: each item makes one step, as `partial_fit` would.
+
+        A batch that is refused, or a stream that breaks, leaves the model as it was after the last good batch.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_samples, n_features)
+
+        Returns
+        -------
+        self
+        """
+        context, deadline = self._watching(None), self._deadline()
+        for X in batches:
+            with self._untouched():
+                batch, rng = self._next_batch(X, None)
+                stopped = self._steps([batch], rng, context, deadline)
+            if stopped:
+                break
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+        return self
+
+    @classmethod
+    def from_components(cls, components: Any, **params: Any) -> Self:
+        """Make a model that codes with known atoms at once and can go on learning.
+
+        Parameters
+        ----------
+        components : array-like of shape (n_components, n_features)
+            The atoms, taken as they are; the set is enforced when they are first updated.
+        **params
+            Any other parameters of the model.
+
+        Returns
+        -------
+        model
+            With empty memory and the clock at 0.
+        """
+        atoms = check_start(components)
+        model = cls(**{"n_components": len(atoms), "init": atoms, **params})
+        model.n_features_in_ = atoms.shape[1]
+        model._begin()
+        model._set_state(atoms.copy())
+        return model
+
+    # -- coding ---------------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> NDArray:
+        """Return the codes of samples, coded to the square root of the machine precision.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        return self._encode(Batch(check_X(self, X, reset=False))).values
+
+    def transform_stream(self, batches: Iterable[Any]) -> Iterator[NDArray]:
+        """Yield the codes of each batch of a stream.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_samples, n_features)
+        """
+        for X in batches:
+            yield self.transform(X)
+
+    def inverse_transform(self, codes: Any) -> NDArray:
+        """Return the reconstructions of codes.
+
+        Parameters
+        ----------
+        codes : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        codes = np.asarray(codes)
+        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"codes must be of shape (n_samples, {len(self.components_)}), got {codes.shape}; "
+                "give what transform returned."
+            )
+        return self.state_.dictionary.decode(codes.astype(self.components_.dtype, copy=False))
+
+    # -- what was learned -----------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms, (n_components, n_features), read-only."""
+        return self.state_.dictionary.atoms()
+
+    @property
+    def memory_(self) -> Any:
+        """What is kept of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
+        return self.state_.memory
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in the sum of \\|code\\| times sample weight over the run, (n_components,)."""
+        usage = self.state_.memory.usage
+        return usage / max(usage.sum(), np.finfo(float).tiny)
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of steps made."""
+        return self.clock_.step
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows met, in all passes."""
+        return self.clock_.n_samples
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "state_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # -- the engine room ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _untouched(self) -> Iterator[None]:
+        """Leave the model as it was if the body raises (law 3); arrays change only after everything was checked."""
+        before = dict(vars(self))
+        clock = dict(vars(before["clock_"])) if "clock_" in before else None
+        rng = before.get("_rng")
+        draws = None if rng is None else rng.bit_generator.state
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            if clock is not None:
+                vars(before["clock_"]).update(clock)
+            if rng is not None:
+                rng.bit_generator.state = draws
+            raise
+
+    def _begin(self) -> np.random.Generator:
+        """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
+        check_settings(self)
+        check_compatible(self.method_)
+        vars(self).pop("state_", None)
+        self._rng = generator(self.random_state)
+        self.clock_ = Clock(self._schedule(), self.tol)
+        self.n_reseeded_ = 0
+        self.batch_objective_ = np.nan
+        return self._rng
+
+    def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
+        """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
+        first = "state_" not in vars(self)
+        X = check_X(self, X, reset=first)
+        weights = check_weights(sample_weight, X)
+        rng = self._begin() if first else self._rng
+        if not first:
+            check_settings(self)
+            self.clock_.schedule, self.clock_.tolerance = self._schedule(), self.tol
+        self.clock_.horizon = np.inf
+        return Batch(X, weights, position=self.clock_.n_samples), rng
+
+    def _set_state(self, atoms: NDArray) -> None:
+        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape))
+
+    def _start(self, batch: Batch, rng: np.random.Generator) -> None:
+        """Make the starting dictionary: the array given, or one made from the first batch."""
+        penalty = self.method_.objective.atoms
+        if isinstance(self.init, str):
+            atoms = starting_atoms(batch, self.n_components, self.init, penalty, rng)
+        else:
+            given = check_start(self.init, (self.n_components, batch.X.shape[1])).astype(batch.X.dtype)
+            atoms = penalty.prox(given, 0.0)
+            atoms[: self.fixed_components] = given[: self.fixed_components]
+        self._set_state(atoms)
+
+    def _steps(
+        self,
+        batches: Iterable[Batch],
+        rng: np.random.Generator,
+        context: Any = None,
+        deadline: float = np.inf,
+    ) -> bool:
+        """Run the one loop over these batches; return whether a callback or the deadline ended it."""
+        stopped, batches = False, iter(batches)
+        if "state_" not in vars(self):
+            first = next((batch for batch in batches if batch.mass > 0), None)
+            if first is None:
+                return False
+            self._start(first, rng)
+            batches = chain([first], batches)
+
+        def watch(progress: Progress) -> bool:
+            nonlocal stopped
+            self.n_reseeded_ += progress.n_reseeded
+            self.batch_objective_ = progress.delta.objective / progress.delta.mass
+            stopped = self._tell(context, progress.batch) or time.monotonic() >= deadline
+            return stopped
+
+        learn(batches, self.state_, self.method_, self.clock_, rng, watch)
+        return stopped
+
+    def _deadline(self) -> float:
+        return np.inf if self.max_time is None else time.monotonic() + self.max_time
+
+    def _watching(self, n_batches: int | None) -> Any:
+        """Open the callbacks' context of a run; None where nobody watches."""
+        if not getattr(self, "_skl_callbacks", None):
+            return None
+        context = self._init_callback_context(max_subtasks=n_batches, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        return context
+
+    def _tell(self, context: Any, batch: Batch) -> bool:
+        """Tell the callbacks that a batch has been learned; return whether one of them wants to stop."""
+        if context is None:
+            return False
+        task = context.subcontext(task_name="batch", task_id=self.clock_.step - 1)
+        # Scorers are called with X and y only; the target of a dictionary is the data themselves.
+        offer = {"estimator": self, "X": batch.X, "y": batch.X}
+        task.call_on_fit_task_begin(**offer)
+        stop = task.call_on_fit_task_end(
+            **offer, reconstruction_attributes=lambda: {"state_": deepcopy(self.state_)}
+        )
+        # A context keeps every task it has had: on an endless stream that would grow without bound (law 7).
+        getattr(context, "_children_map", {}).clear()
+        return bool(stop)
+
+    def _encode(self, batch: Batch) -> Any:
+        """Code to the square root of the machine precision; warn where that was not reached."""
+        tolerance = float(np.sqrt(np.finfo(self.components_.dtype).eps))
+        method = self.method_
+        check_compatible(method)
+        codes = method.coder.encode(batch, self.state_.dictionary, method.objective, tolerance)
+        worst = codes.residual.max(initial=0)
+        if worst > tolerance:
+            warnings.warn(
+                f"{int((codes.residual > tolerance).sum())} of {len(codes.residual)} codes stopped at a residual of up "
+                f"to {worst:.1e} (wanted: {tolerance:.1e}); give the coder more iterations or add ridge.",
+                NotConvergedWarning,
+                stacklevel=3,
+            )
+        return codes

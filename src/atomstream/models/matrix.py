@@ -1,0 +1,290 @@
+"""Online matrix factorization: elastic-net codes, gram sums, block coordinate descent on the atoms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from joblib import effective_n_jobs
+
+from atomstream.coders import CoordinateDescent, ProjectedGradient
+from atomstream.learner import Method
+from atomstream.models.base import OnlineDictionary
+from atomstream.models.names import CODERS, LOSSES, SCHEDULES, SETS, resolve, with_net
+from atomstream.objective import Objective
+from atomstream.statistics import GramSums
+from atomstream.updates import BlockCoordinate
+
+__all__ = ["OnlineDictionaryLearning", "OnlineNMF"]
+
+
+class _OnlineMatrixFactorization(OnlineDictionary):
+    """The method of both estimators; they differ in their sets."""
+
+    loss: Any = "squared"
+    codes: Any
+    atoms: Any
+    alpha: float
+    ridge: float
+    damping: float
+    coder: Any
+    schedule: Any
+    n_jobs: int | None
+
+    @property
+    def method_(self) -> Method:
+        """The parts that the parameters stand for."""
+        codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
+        atoms = resolve("atoms", self.atoms, SETS, "prox")
+        objective = Objective(resolve("loss", self.loss, LOSSES, "gradient"), codes, atoms)
+        updater = BlockCoordinate(float(self.damping), self.fixed_components)
+        return Method(objective, self._coder(objective), GramSums(), updater)
+
+    def _coder(self, objective: Objective) -> Any:
+        if not isinstance(self.coder, str):
+            return resolve("coder", self.coder, CODERS, "encode")
+        entrywise = getattr(objective.codes, "entrywise", False)
+        choice = self.coder
+        if choice == "auto":
+            choice = "coordinate_descent" if entrywise else "projected_gradient"
+        part = resolve("coder", choice, {**CODERS, "auto": ProjectedGradient}, "encode")
+        return CoordinateDescent(n_jobs=effective_n_jobs(self.n_jobs)) if part == CoordinateDescent() else part
+
+    def _schedule(self) -> Any:
+        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
+
+
+class OnlineNMF(_OnlineMatrixFactorization):
+    r"""Nonnegative matrix factorization of a stream: nonnegative codes, nonnegative atoms.
+
+    Minimises the mean over the stream of
+    :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of
+    D) that are nonnegative and of Euclidean length at most one. Each batch is coded, enters two small sums, and
+    is forgotten.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of atoms.
+    loss : {"squared"} or loss part, default="squared"
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge : float, default=0.0
+        Strength of the squared l2 penalty on the codes (halved in the objective).
+    damping : float, default=0.0
+        Added to the diagonal of the averaged gram of the codes.
+    codes, atoms : str or penalty part, default="nonnegative" and "nonnegative_ball"
+        Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of `atomstream.penalties`.
+    coder : {"auto", "coordinate_descent", "projected_gradient"} or coder part, default="auto"
+        "auto": coordinate descent wherever the set of codes is entrywise.
+    schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
+        How much a batch weighs in the memory; see `atomstream.schedules`.
+    tol : float, default=1e-2
+        Optimality residual to which batches are coded while learning (`transform` codes far more exactly).
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, default=1
+        Passes of `fit` over the data.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    init : {"samples", "spread", "random"} or array of shape (n_components, n_features), default="samples"
+        The starting dictionary: rows of the first batch drawn by weight, rows far from each other (k-means++),
+        random numbers, or the atoms themselves.
+    fixed_components : int, default=0
+        The first so many rows of ``init`` are kept as they are.
+    n_jobs : int, optional
+        Threads for coding; None is one, -1 all.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a step.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms.
+    importance_ : ndarray of shape (n_components,)
+        Share of each atom in the sum of \|code\| over the run.
+    memory_ : Aggregates
+        ``gram`` and ``cross``: the averages A and B of the papers.
+    n_steps_, n_samples_seen_, n_reseeded_ : int
+        Steps made, rows met, atoms that were replaced because nothing used them.
+    batch_objective_ : float
+        Mean objective of the last batch, before the update it caused.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Present when the data had column names.
+
+    Raises
+    ------
+    ValueError
+        For data that are negative, not finite or of another number of features, and for settings out of range; the
+        model stays as it was.
+    IncompatiblePartsError
+        When a chosen coder cannot serve the chosen sets.
+
+    References
+    ----------
+    Lyu, Needell, Balzano (2020), "Online matrix factorization for Markovian data and applications to network
+    dictionary learning", eqs. (3), (25), (26) and Algorithms 1-3 (docs/algorithms/online-mf.md maps each equation
+    to its function).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineNMF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 3)) @ rng.random((3, 10))
+    >>> model = OnlineNMF(n_components=3, batch_size=50, n_epochs=20, random_state=0).fit(X)
+    >>> codes = model.transform(X)
+    >>> bool(np.abs(model.inverse_transform(codes) - X).mean() < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        loss: Any = "squared",
+        alpha: float = 0.0,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        codes: Any = "nonnegative",
+        atoms: Any = "nonnegative_ball",
+        coder: Any = "auto",
+        schedule: Any = "power",
+        tol: float = 1e-2,
+        batch_size: int = 256,
+        n_epochs: int = 1,
+        shuffle: bool = True,
+        init: Any = "samples",
+        fixed_components: int = 0,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.loss = loss
+        self.alpha = alpha
+        self.ridge = ridge
+        self.damping = damping
+        self.codes = codes
+        self.atoms = atoms
+        self.coder = coder
+        self.schedule = schedule
+        self.tol = tol
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.init = init
+        self.fixed_components = fixed_components
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state
+
+    @property
+    def method_(self) -> Method:
+        """The parts that the parameters stand for; both sets must be nonnegative."""
+        method = super().method_
+        for role in ("codes", "atoms"):
+            part = getattr(method.objective, role)
+            if not getattr(part, "nonnegative", False):
+                raise ValueError(
+                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative {role}; "
+                    "use OnlineDictionaryLearning for signed ones."
+                )
+        return method
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class OnlineDictionaryLearning(_OnlineMatrixFactorization):
+    r"""Dictionary learning on a stream, with codes and atoms in any of the convex sets offered.
+
+    By default codes are signed and sparse and atoms lie in the unit ball: the mean over the stream of
+    :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` is minimised.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of atoms.
+    alpha : float, default=0.1
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge, damping : float, default=0.0
+        As in `OnlineNMF`.
+    codes : str or penalty part, default="free"
+        Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball" or a part of
+        `atomstream.penalties`.
+    atoms : str or penalty part, default="unit_ball"
+        Set of the atoms, likewise.
+    coder, schedule, tol, batch_size, n_epochs, shuffle, init, fixed_components, n_jobs, max_time, random_state
+        As in `OnlineNMF`.
+
+    Attributes
+    ----------
+    components_, importance_, memory_, n_steps_, n_samples_seen_, n_reseeded_, batch_objective_
+        As in `OnlineNMF`.
+
+    Raises
+    ------
+    ValueError
+        For data that are not finite or of another number of features, and for settings out of range; the model
+        stays as it was.
+    IncompatiblePartsError
+        When a chosen coder cannot serve the chosen sets.
+
+    References
+    ----------
+    Lyu, Needell, Balzano (2020), eqs. (3), (25), (26); Mairal, Bach, Ponce, Sapiro (2010), Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineDictionaryLearning
+    >>> X = np.random.default_rng(0).standard_normal((500, 8))
+    >>> model = OnlineDictionaryLearning(n_components=12, alpha=0.2, random_state=0)
+    >>> for start in range(0, 500, 100):
+    ...     model = model.partial_fit(X[start : start + 100])
+    >>> model.transform(X).shape
+    (500, 12)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        alpha: float = 0.1,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        codes: Any = "free",
+        atoms: Any = "unit_ball",
+        coder: Any = "auto",
+        schedule: Any = "power",
+        tol: float = 1e-2,
+        batch_size: int = 256,
+        n_epochs: int = 1,
+        shuffle: bool = True,
+        init: Any = "samples",
+        fixed_components: int = 0,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.ridge = ridge
+        self.damping = damping
+        self.codes = codes
+        self.atoms = atoms
+        self.coder = coder
+        self.schedule = schedule
+        self.tol = tol
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.init = init
+        self.fixed_components = fixed_components
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state

@@ -1,0 +1,76 @@
+"""The one place where names given by users become parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from atomstream.coders import CoordinateDescent, ProjectedGradient
+from atomstream.losses import Squared
+from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
+from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+
+LOSSES: dict[str, Callable[[], Any]] = {"squared": Squared}
+SETS: dict[str, Callable[[], Any]] = {
+    "free": Free,
+    "nonnegative": Nonnegative,
+    "box": Box,
+    "unit_ball": UnitBall,
+    "nonnegative_ball": NonnegativeBall,
+    "simplex": Simplex,
+}
+SCHEDULES: dict[str, Callable[[], Any]] = {
+    "power": Power,
+    "harmonic": Harmonic,
+    "polynomial": Polynomial,
+    "log_polynomial": LogPolynomial,
+    "constant": lambda: Constant(weight=0.05),
+}
+CODERS: dict[str, Callable[[], Any]] = {
+    "coordinate_descent": CoordinateDescent,
+    "projected_gradient": ProjectedGradient,
+}
+
+
+def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], need: str) -> Any:
+    """Return the part that a name stands for, or the part itself.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument, for messages.
+    choice : str or part
+    known : mapping of names to parts
+    need : str
+        A method that a part given as itself must have.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    TypeError
+        For anything that is neither a name nor a part.
+    """
+    if isinstance(choice, str):
+        if choice not in known:
+            raise ValueError(f"{argument}={choice!r} is unknown; choose one of {', '.join(sorted(known))}.")
+        return known[choice]()
+    if isinstance(choice, type) or not hasattr(choice, need):
+        raise TypeError(
+            f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, "
+            f"got {choice!r}."
+        )
+    return choice
+
+
+def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
+    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``, refusing to set it twice."""
+    if not alpha and not ridge:
+        return penalty
+    if penalty.l1 or penalty.l2:
+        raise ValueError(
+            f"codes={penalty!r} and alpha={alpha!r}, ridge={ridge!r} both set the penalty on the codes; "
+            "give it in one place."
+        )
+    return replace(penalty, l1=float(alpha), l2=float(ridge))  # type: ignore[type-var]

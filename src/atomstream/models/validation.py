@@ -1,0 +1,136 @@
+"""Checks at the public border: after them, the parts trust what they get."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+from atomstream.learner import Batch
+
+# name: (smallest value, whether it must be whole)
+LIMITS = {
+    "n_components": (1, True),
+    "batch_size": (1, True),
+    "n_epochs": (1, True),
+    "fixed_components": (0, True),
+    "alpha": (0, False),
+    "ridge": (0, False),
+    "damping": (0, False),
+    "tol": (0, False),
+    "max_time": (0, False),
+}
+
+
+def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named after the argument
+    """Return data as float32 or float64, dense or CSR, finite, in the features the model knows.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names what came and what was needed.
+    """
+    X = validate_data(
+        model,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    name = type(model).__name__
+    values = X.data if sp.issparse(X) else X
+    low, high = values.min(initial=0), values.max(initial=0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        kind = "NaN" if np.isnan(values).any() else "infinity"
+        row = _first_row(X, ~np.isfinite(values))
+        raise ValueError(
+            f"Input X contains {kind} (first in row {row}); {name} needs finite values: drop or fill such entries."
+        )
+    if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
+        raise ValueError(
+            f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or more; "
+            "shift the data or use OnlineDictionaryLearning."
+        )
+    known = None if reset else model.components_.dtype
+    return X if known is None or X.dtype == known else X.astype(known)
+
+
+def _first_row(X: Any, bad: NDArray) -> int:
+    if sp.issparse(X):
+        return int(np.searchsorted(X.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    return int(np.flatnonzero(bad.any(axis=1))[0])
+
+
+def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
+    """Return sample weights as float64, or None where all are one."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def check_mass(mass: float) -> float:
+    """Return the mass of the data, refusing none."""
+    if not mass > 0:
+        raise ValueError("sample_weight is zero everywhere; at least one sample needs a positive weight.")
+    return mass
+
+
+def check_settings(model: Any) -> None:
+    """Refuse numbers out of range, naming the argument, what came and what was needed."""
+    for name, (least, whole) in LIMITS.items():
+        value = getattr(model, name, None)
+        if name == "max_time" and value is None:
+            continue
+        kind: Any = numbers.Integral if whole else numbers.Real
+        if isinstance(value, bool) or not isinstance(value, kind) or not value >= least:
+            need = "a whole number" if whole else "a number"
+            raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
+    known = ("samples", "spread", "random")
+    if isinstance(model.init, str) and model.init not in known:
+        raise ValueError(
+            f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array."
+        )
+    if model.fixed_components and isinstance(model.init, str):
+        raise ValueError(
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
+            f"got init={model.init!r}."
+        )
+    if model.fixed_components > model.n_components:
+        raise ValueError(
+            f"fixed_components must be at most n_components={model.n_components}, got {model.fixed_components}."
+        )
+
+
+def check_start(components: Any, shape: tuple[int, int] | None = None) -> NDArray:
+    """Return given atoms as a float array of the shape that is needed."""
+    atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
+    if shape is not None and atoms.shape != shape:
+        raise ValueError(f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}.")
+    return atoms
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
+    return np.random.default_rng(random_state)
+
+
+def cut(
+    X: Any, weights: NDArray | None, size: int, n_epochs: int, rng: np.random.Generator | None
+) -> Iterator[Batch]:
+    """Yield batches of ``size`` rows, ``n_epochs`` times over, in an order drawn anew each time if ``rng`` is given."""
+    n_samples = X.shape[0]
+    for epoch in range(n_epochs):
+        order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
+        for start in range(0, n_samples, size):
+            rows: Any = slice(start, start + size) if order is None else order[start : start + size]
+            ids = np.arange(start, min(start + size, n_samples)) if order is None else rows
+            kept = None if weights is None else weights[rows]
+            yield Batch(X[rows], kept, ids=ids, position=epoch * n_samples + start)

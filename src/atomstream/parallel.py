@@ -1,0 +1,41 @@
+"""Threads over blocks of rows: the only parallelism of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["over_rows"]
+
+BLOCK = 256  # rows; fixed, so that results do not depend on the number of threads
+
+
+def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
+    """Call ``function`` on slices that cover all rows, on ``n_jobs`` threads.
+
+    With several threads BLAS is held at one thread each: two pools of threads that take turns wait for each other.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a slice of rows; must release the interpreter's lock to gain from threads, and write to its rows only.
+    n_rows : int
+    n_jobs : int
+    """
+    blocks = [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
+    if n_jobs == 1 or len(blocks) == 1:
+        for block in blocks:
+            function(block)
+        return
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
+        for done in [pool.submit(function, block) for block in blocks]:
+            done.result()
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

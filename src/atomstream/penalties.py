@@ -1,0 +1,251 @@
+r"""Sets and penalties on the rows of a matrix: codes (one row per sample) or atoms (one row per atom).
+
+Every part here is the same function
+
+.. math:: P(x) = \lambda_1 \|x\|_1 + \tfrac{\lambda_2}{2} \|x\|_2^2 + \iota_S(x)
+
+for another closed convex set S: the elastic net on S. With ``l1 = l2 = 0`` it is the constraint S alone and its
+proximal operator is the projection on S; `Free` with ``l1`` is the lasso penalty, with both the elastic net.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Box", "Free", "Nonnegative", "NonnegativeBall", "Penalty", "Simplex", "UnitBall"]
+
+SLACK = 1e-5  # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
+TINY = 1e-30
+
+
+class Shape(NamedTuple):
+    """A set in the words the compiled kernels know: an interval per entry, then a ball or a simplex per row."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    radius: float = np.inf
+    total: float = 0.0  # 0: no simplex
+
+
+class Penalty(Protocol):
+    """What coders and updaters know of a penalty.
+
+    Attributes
+    ----------
+    couples : {"entries", "rows", "columns", "all"}
+        Which entries are tied together: none, those of a row, those of a column, all.
+    shape : Shape or None
+        The set for compiled kernels; None sends coders and updaters through `prox`.
+    l1, l2 : float
+        Strengths of the elastic net.
+    """
+
+    couples: ClassVar[str]
+    l1: float
+    l2: float
+
+    @property
+    def shape(self) -> Shape | None:
+        """The set in the words of the kernels, or None."""
+        ...
+
+    def value(self, rows: NDArray) -> NDArray:
+        """Return the penalty of each row, infinite outside the set."""
+        ...
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x."""
+        ...
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Scale rows to the size the set asks for and project them: how starting atoms are made."""
+        ...
+
+
+class _ElasticNetOnSet:
+    """What the sets below share; the set itself is ``shape`` and ``_project``."""
+
+    l1: float
+    l2: float
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether every entry can be minimised alone (what coordinate descent needs)."""
+        return self.couples == "entries"  # type: ignore[attr-defined]
+
+    @property
+    def rowwise(self) -> bool:
+        """Whether every row can be minimised alone (what block coordinate descent needs)."""
+        return self.couples in ("entries", "rows")  # type: ignore[attr-defined]
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether the set holds no negative entry."""
+        return self.shape.low >= 0  # type: ignore[attr-defined]
+
+    def value(self, rows: NDArray) -> NDArray:
+        """Return the penalty of each row, infinite outside the set."""
+        net = np.zeros(len(rows))
+        if self.l1:
+            net += self.l1 * np.abs(rows).sum(axis=1, dtype=np.float64)
+        if self.l2:
+            net += 0.5 * self.l2 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        net[~_inside(rows, self.shape)] = np.inf  # type: ignore[attr-defined]
+        return net
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        """Return the proximal point of each row: shrink towards zero, then project on the set."""
+        # On every set here the order "shrink, then project" is exact: intervals because one dimension is,
+        # balls because they only scale, the simplex because l1 is constant on it.
+        shrunk = rows
+        if self.l1:
+            shrunk = np.sign(rows) * np.maximum(np.abs(rows) - step * self.l1, 0)
+        if self.l2:
+            shrunk = shrunk / (1 + step * self.l2)
+        return self._project(shrunk).astype(rows.dtype, copy=False)
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Scale rows to Euclidean length one and project them on the set."""
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return self._project(rows / np.maximum(lengths, TINY)).astype(rows.dtype, copy=False)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Free(_ElasticNetOnSet):
+    """All of the space; with ``l1`` the lasso penalty, with ``l1`` and ``l2`` the elastic net."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "entries"
+    shape: ClassVar[Shape] = Shape()
+
+    def _project(self, rows: NDArray) -> NDArray:
+        return rows
+
+
+@dataclass(frozen=True)
+class Nonnegative(_ElasticNetOnSet):
+    """Rows without negative entries."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "entries"
+    shape: ClassVar[Shape] = Shape(low=0.0)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        return np.maximum(rows, 0)
+
+
+@dataclass(frozen=True)
+class Box(_ElasticNetOnSet):
+    """Rows with every entry between ``low`` and ``high``."""
+
+    low: float = 0.0
+    high: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "entries"
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"Box needs low < high, got low={self.low!r} and high={self.high!r}.")
+
+    @property
+    def shape(self) -> Shape:
+        """The interval."""
+        return Shape(low=self.low, high=self.high)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        return np.clip(rows, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class UnitBall(_ElasticNetOnSet):
+    """Rows of Euclidean length at most one."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "rows"
+    shape: ClassVar[Shape] = Shape(radius=1.0)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
+
+
+@dataclass(frozen=True)
+class NonnegativeBall(_ElasticNetOnSet):
+    """Rows without negative entries and of Euclidean length at most one.
+
+    The projection clips at zero first and then scales; the other order is feasible, but not the closest point.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "rows"
+    shape: ClassVar[Shape] = Shape(low=0.0, radius=1.0)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        clipped = np.maximum(rows, 0)
+        return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), 1)
+
+
+@dataclass(frozen=True)
+class Simplex(_ElasticNetOnSet):
+    """Rows without negative entries that sum to ``total``.
+
+    On the simplex the l1 penalty is constant: it counts in the value and changes no code.
+    """
+
+    total: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "rows"
+
+    def __post_init__(self) -> None:
+        if not self.total > 0:
+            raise ValueError(f"Simplex needs a total above 0, got {self.total!r}.")
+
+    @property
+    def shape(self) -> Shape:
+        """The nonnegative rows of one sum."""
+        return Shape(low=0.0, total=self.total)
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        """Return the proximal point of each row; l1, constant on the set, plays no part."""
+        return self._project(rows / (1 + step * self.l2)).astype(rows.dtype, copy=False)
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Scale the nonnegative part of each row to the sum of the simplex."""
+        clipped = np.maximum(rows, 0)
+        sums = clipped.sum(axis=1, keepdims=True)
+        return self._project(clipped * (self.total / np.maximum(sums, TINY))).astype(rows.dtype, copy=False)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        # Held, Wolfe and Crowder (1974): subtract the threshold at which the positive part sums to the total.
+        ordered = -np.sort(-rows, axis=1)
+        excess = np.cumsum(ordered, axis=1) - self.total
+        counts = np.arange(1, rows.shape[1] + 1)
+        support = (ordered * counts > excess).sum(axis=1)
+        threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
+        return np.maximum(rows - threshold, 0)
+
+
+def _inside(rows: NDArray, shape: Shape) -> NDArray:
+    """Return whether each row lies in the set, up to ``SLACK``."""
+    inside = np.ones(len(rows), dtype=bool)
+    if shape.low > -np.inf:
+        inside &= rows.min(axis=1, initial=np.inf) >= shape.low - SLACK
+    if shape.high < np.inf:
+        inside &= rows.max(axis=1, initial=-np.inf) <= shape.high + SLACK
+    if shape.radius < np.inf:
+        inside &= np.linalg.norm(rows, axis=1) <= shape.radius * (1 + SLACK)
+    if shape.total > 0:
+        inside &= np.abs(rows.sum(axis=1, dtype=np.float64) - shape.total) <= SLACK * shape.total
+    return inside

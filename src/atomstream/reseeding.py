@@ -1,0 +1,123 @@
+"""New life for atoms that nothing uses, and the starting dictionary: both look at rows as a weighted set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.objective import squared_norms
+from atomstream.penalties import Penalty
+
+if TYPE_CHECKING:
+    from atomstream.learner import Batch, Method, State
+
+__all__ = ["reseed", "starting_atoms"]
+
+PATIENCE = 10  # times n_components samples without use before an atom is re-seeded
+SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
+EXPLAINED = 1e-10  # no atom is made from a row whose loss is below this share of its energy
+
+
+def reseed(batch: Batch, codes: Codes, state: State, method: Method, rng: np.random.Generator) -> int:
+    """Replace atoms that have been of no use for long by what the batch's worst explained rows lack.
+
+    Not an update (the surrogate may rise): it happens between batches only, and the memory forgets the atoms.
+    Rows are drawn in proportion to weight times loss.
+
+    Returns
+    -------
+    int
+        How many atoms were replaced.
+    """
+    memory, dictionary, objective = state.memory, state.dictionary, method.objective
+    idle = np.flatnonzero(memory.idle >= PATIENCE * len(memory.idle))
+    idle = idle[idle >= method.updater.fixed]
+    if not len(idle):
+        return 0
+    losses = objective.losses(batch.X, codes.values, dictionary)
+    losses[losses <= EXPLAINED * squared_norms(batch.X)] = 0
+    rows = _draw(losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng)
+    if not len(rows):
+        return 0
+    samples = _dense_rows(batch.X, rows)
+    lacking = objective.atoms.normalize(samples - dictionary.decode(codes.values[rows]))
+    empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
+    lacking[empty] = objective.atoms.normalize(samples[empty])
+    atoms = dictionary.atoms().copy()
+    atoms[idle[: len(rows)]] = lacking
+    dictionary.assign(atoms)
+    memory.forget(idle[: len(rows)])
+    return len(rows)
+
+
+def starting_atoms(
+    batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator
+) -> NDArray:
+    """Return a starting dictionary, (n_components, n_features), made from the first batch.
+
+    The batch is seen as a weighted set: neither the order of its rows nor whether a row is repeated or weighted
+    makes a difference.
+
+    Parameters
+    ----------
+    batch : Batch
+    n_components : int
+        May exceed the number of rows: the rest are rows with each entry scaled at random.
+    how : {"samples", "spread", "random"}
+        Rows drawn in proportion to their weights, rows far from each other (k-means++), or random numbers.
+    penalty : Penalty
+        On the atoms; they start inside its set.
+    rng : numpy.random.Generator
+    """
+    n_features = batch.X.shape[1]
+    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    weights = np.where(squared_norms(batch.X) > 0, weights, 0)
+    keys = np.asarray(batch.X @ rng.standard_normal(n_features).astype(batch.X.dtype))
+    points, point_weights = _points(keys, weights)
+    if how == "random" or not len(points):
+        noise = rng.standard_normal((n_components, n_features))
+        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(batch.X.dtype))  # type: ignore[attr-defined]
+    n_drawn = min(n_components, len(points))
+    if how == "spread":
+        drawn = _spread(batch.X[points], point_weights, n_drawn, rng)
+    else:
+        drawn = rng.choice(len(points), n_drawn, replace=False, p=point_weights / point_weights.sum())
+    again = rng.integers(n_drawn, size=n_components - n_drawn)
+    rows = _dense_rows(batch.X, points[np.concatenate([drawn, drawn[again]])])
+    rows[n_drawn:] *= rng.uniform(0, 2, rows[n_drawn:].shape).astype(rows.dtype)
+    return penalty.normalize(rows)
+
+
+def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Return one row of each distinct key, ordered by key, with the summed weight of all rows that share it."""
+    order = np.argsort(keys, kind="stable")
+    order = order[weights[order] > 0]
+    if not len(order):
+        return order, weights[order]
+    gaps = np.diff(keys[order]) > SAME * np.abs(keys[order]).max()
+    firsts = np.flatnonzero(np.concatenate([[True], gaps]))
+    return order[firsts], np.add.reduceat(weights[order], firsts)
+
+
+def _spread(rows: Any, weights: NDArray, n_drawn: int, rng: np.random.Generator) -> NDArray:
+    """Return the indices of rows that point in directions far from each other."""
+    from sklearn.cluster import kmeans_plusplus
+    from sklearn.preprocessing import normalize
+
+    seed = int(rng.integers(2**31))
+    return kmeans_plusplus(normalize(rows), n_drawn, sample_weight=weights, random_state=seed)[1]
+
+
+def _draw(keys: NDArray, chances: NDArray, size: int, rng: np.random.Generator) -> NDArray:
+    points, mass = _points(keys, chances)
+    size = min(size, len(points))
+    return points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())] if size else points
+
+
+def _dense_rows(X: Any, rows: NDArray) -> NDArray:
+    """Return a few rows as a dense array of their own."""
+    return X[rows].toarray() if sp.issparse(X) else np.array(X[rows])

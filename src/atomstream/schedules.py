@@ -1,0 +1,243 @@
+r"""How much the newest batch weighs in the memory: :math:`A_t = (1 - w_t) A_{t-1} + w_t \Delta_t`.
+
+A schedule is a function ``(step, mass, total) -> weight``: the number t of the step (from 1), the mass n of the
+batch (number of samples, or the sum of their weights) and the mass N so far, this batch included. Weights lie in
+(0, 1] and the first one is 1. Any function with these arguments is a schedule; those below also know their decay
+:math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass, which `check_conditions` reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = [
+    "Conditions",
+    "Constant",
+    "Decay",
+    "Harmonic",
+    "LogPolynomial",
+    "Polynomial",
+    "Power",
+    "Schedule",
+    "check_conditions",
+]
+
+Schedule = Callable[[int, float, float], float]
+
+
+class Decay(NamedTuple):
+    r"""The law :math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass."""
+
+    constant: float
+    beta: float
+    delta: float = 0.0
+
+
+@dataclass(frozen=True)
+class Harmonic:
+    """Every sample weighs the same: w = n / N (eq. 3 of Lyu, Needell and Balzano: 1/t for equal batches)."""
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return n / N."""
+        return mass / total
+
+    @property
+    def decay(self) -> Decay:
+        """1/t."""
+        return Decay(1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Power:
+    """A sample at place s weighs as s^(p-1): w = 1 - (1 - n/N)^p; p = 1 is harmonic.
+
+    Codes made with a poor early dictionary fade, and the weights still meet the papers' conditions for p >= 1.
+
+    Parameters
+    ----------
+    p : float, default=3
+        At least 1; larger forgets faster.
+    """
+
+    p: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not self.p >= 1:
+            raise ValueError(f"Power needs p of at least 1, got {self.p!r}.")
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return 1 - (1 - n/N)^p."""
+        share = mass / total
+        return 1.0 if share >= 1 else -math.expm1(self.p * math.log1p(-share))
+
+    @property
+    def decay(self) -> Decay:
+        """p/t."""
+        return Decay(self.p, 1.0)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """The weight falls as a power of the step: w = t^-beta.
+
+    Parameters
+    ----------
+    beta : float, default=0.75
+        In (0, 1]. The papers' conditions ask for more than 3/4.
+    """
+
+    beta: float = 0.75
+
+    def __post_init__(self) -> None:
+        _check_beta(self)
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return t^-beta."""
+        return step**-self.beta
+
+    @property
+    def decay(self) -> Decay:
+        """t^-beta."""
+        return Decay(1.0, self.beta)
+
+
+@dataclass(frozen=True)
+class LogPolynomial:
+    """The weight falls a little faster than a power of the step: w = min(1, t^-beta / log t).
+
+    Parameters
+    ----------
+    beta : float, default=0.75
+        In (0, 1].
+    """
+
+    beta: float = 0.75
+
+    def __post_init__(self) -> None:
+        _check_beta(self)
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return t^-beta / log t, capped at 1."""
+        return 1.0 if step < 2 else min(1.0, step**-self.beta / math.log(step))
+
+    @property
+    def decay(self) -> Decay:
+        """t^-beta / log t."""
+        return Decay(1.0, self.beta, 1.0)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Forget at a constant rate, for streams whose law drifts.
+
+    Parameters
+    ----------
+    weight : float, optional
+        The weight of every batch after the first, in (0, 1].
+    half_life : float, optional
+        Instead of ``weight``: the mass of samples after which a sample's weight has halved; then
+        w = 1 - 2^(-n / half_life), whatever the size of the batches.
+    """
+
+    weight: float | None = None
+    half_life: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.weight is None) == (self.half_life is None):
+            raise ValueError("Constant needs exactly one of weight and half_life.")
+        if self.weight is not None and not 0 < self.weight <= 1:
+            raise ValueError(f"Constant needs a weight in (0, 1], got {self.weight!r}.")
+        if self.half_life is not None and not self.half_life > 0:
+            raise ValueError(f"Constant needs a half_life above 0, got {self.half_life!r}.")
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return the constant weight, 1 for the first batch."""
+        if step == 1:
+            return 1.0
+        if self.half_life is not None:
+            return -math.expm1(-math.log(2) * mass / self.half_life)
+        return float(self.weight or 1.0)
+
+    @property
+    def decay(self) -> Decay:
+        """No decay."""
+        return Decay(self.weight or 1.0, 0.0)
+
+
+class Conditions(NamedTuple):
+    r"""Whether a schedule meets the papers' conditions for batches of equal mass (condition (A3)).
+
+    Attributes
+    ----------
+    sum_diverges : bool
+        :math:`\sum_t w_t = \infty`: the start is forgotten.
+    squares_converge : bool
+        :math:`\sum_t w_t^2 \sqrt t < \infty`: the noise averages out.
+    slow_decay : bool
+        :math:`1/w_{t+1} - 1/w_t \le 1` eventually: late samples weigh at least as much as early ones.
+    estimated : bool
+        True when the decay was estimated from values of the schedule, not known.
+    """
+
+    sum_diverges: bool
+    squares_converge: bool
+    slow_decay: bool
+    estimated: bool
+
+    @property
+    def met(self) -> bool:
+        """Whether all three parts hold."""
+        return self.sum_diverges and self.squares_converge and self.slow_decay
+
+
+def check_conditions(schedule: Schedule) -> Conditions:
+    """Tell whether a schedule meets condition (A3) of the papers.
+
+    Parameters
+    ----------
+    schedule : callable
+        A schedule; one without a ``decay`` is evaluated at large steps and its decay estimated as a power.
+
+    Returns
+    -------
+    Conditions
+        One boolean per part, and whether the answer is an estimate.
+
+    References
+    ----------
+    Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary learning for Markovian data", condition (A3).
+
+    Examples
+    --------
+    >>> check_conditions(Power(3)).met
+    True
+    >>> check_conditions(Polynomial(0.6)).squares_converge
+    False
+    >>> check_conditions(LogPolynomial(1.0)).slow_decay
+    False
+    """
+    decay = getattr(schedule, "decay", None)
+    constant, beta, delta = decay or _estimate_decay(schedule)
+    return Conditions(
+        sum_diverges=beta < 1 or (beta == 1 and delta <= 1),
+        squares_converge=beta > 0.75 or (beta == 0.75 and delta > 0.5),
+        # 1/w grows as t^beta (log t)^delta / c: its increments vanish for beta < 1 and tend to 1/c at 1/t.
+        slow_decay=beta < 1 or (beta == 1 and delta <= 0 and constant >= 1),
+        estimated=decay is None,
+    )
+
+
+def _estimate_decay(schedule: Schedule) -> Decay:
+    """Return the power law through the schedule's values at steps 10^6 and 10^7, beta to three decimals."""
+    early, late = (schedule(t, 1.0, float(t)) for t in (10**6, 10**7))
+    beta = round(math.log10(early / late), 3)
+    return Decay(round(late * (10**7) ** beta, 3), beta)
+
+
+def _check_beta(schedule: Polynomial | LogPolynomial) -> None:
+    if not 0 < schedule.beta <= 1:
+        name = type(schedule).__name__
+        raise ValueError(f"{name} needs beta in (0, 1], got {schedule.beta!r}; use Constant for no decay.")
