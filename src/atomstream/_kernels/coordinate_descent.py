@@ -1,10 +1,12 @@
-"""Coordinate descent on the codes of many rows under one Gram matrix."""
+"""Coordinate descent on the codes of many rows under one Gram matrix, with Newton steps where it is slow."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from atomstream._kernels.compile import kernel
+
+PATIENCE = 12  # sweeps over a working set before a Newton step on the entries inside the bounds
 
 
 @kernel
@@ -23,11 +25,11 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
         Of the type of ``gram``.
     max_sweeps : int
     """
-    # Longer than the house rule: split, the algorithm would hide behind its bookkeeping.
     n_samples, n_components = linear.shape
     zero = np.zeros(1, gram.dtype)[0]  # of the type of the data: a literal would turn float32 into float64
     gradient = np.empty(n_components, gram.dtype)
     working = np.empty(n_components, np.int64)
+    factor = np.empty((n_components, n_components), gram.dtype)
     curvature = np.empty(n_components, gram.dtype)
     inverse = np.zeros(n_components, gram.dtype)
     for k in range(n_components):
@@ -42,12 +44,7 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
         threshold = tolerance * scale
         sweeps = 0
         while True:
-            for k in range(n_components):
-                gradient[k] = l2 * h[k] - linear[i, k]
-            for k in range(n_components):
-                if h[k] != 0:
-                    for j in range(n_components):
-                        gradient[j] += h[k] * gram[k, j]
+            _fresh_gradient(gradient, h, gram, linear[i], l2)
             worst, n_working = zero, 0
             for k in range(n_components):
                 best = _minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high, zero)
@@ -59,10 +56,9 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
             if worst <= threshold or sweeps >= max_sweeps:
                 residual[i] = worst / scale if scale > 0 else 0.0
                 break
-            while sweeps < max_sweeps:
+            for _ in range(PATIENCE):
                 sweeps += 1
-                worst = zero
-                n_kept = 0
+                worst, n_kept = zero, 0
                 for a in range(n_working):
                     k = working[a]
                     best = _minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high, zero)
@@ -79,6 +75,8 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
                 n_working = n_kept
                 if worst <= threshold / 2:
                     break
+            else:
+                _descend_face(h, gradient, gram, l1, l2, low, high, working[:n_working], factor)
 
 
 @kernel
@@ -86,3 +84,88 @@ def _minimiser(z, l1, inverse, low, high, zero):  # type: ignore[no-untyped-def]
     """Return the minimiser of c u^2 / 2 - z u + l1 |u| over the bounds, with ``inverse`` = 1/c."""
     shrunk = max(z - l1, zero) + min(z + l1, zero)
     return min(max(shrunk * inverse, low), high)
+
+
+@kernel
+def _fresh_gradient(gradient, h, gram, linear, l2):  # type: ignore[no-untyped-def]
+    """Compute the gradient of the smooth part anew: in float32 a running one drifts."""
+    for j in range(h.size):
+        gradient[j] = l2 * h[j] - linear[j]
+    for k in range(h.size):
+        if h[k] != 0:
+            for j in range(h.size):
+                gradient[j] += h[k] * gram[k, j]
+
+
+@kernel
+def _descend_face(h, gradient, gram, l1, l2, low, high, free, factor):  # type: ignore[no-untyped-def]
+    """Minimise over the entries strictly inside the bounds, signs kept, by Newton steps cut at the first bound.
+
+    As in Lawson and Hanson's inner loop: an entry that reaches its bound is set to it and leaves. Every step goes
+    downhill, so the objective never rises; ``gradient`` is left behind and must be computed anew.
+    """
+    n_free = 0
+    for a in range(free.size):
+        if low < h[free[a]] < high and h[free[a]] != 0:
+            free[n_free] = free[a]
+            n_free += 1
+    zero = 0 * l1
+    step = np.empty(n_free, h.dtype)
+    while n_free > 0:
+        _newton_step(step, h, gradient, gram, l1, l2, free[:n_free], factor)
+        length, blocked, bound = 1 + zero, -1, zero
+        for a in range(n_free):
+            k = free[a]
+            least, most = low, high
+            if l1 > 0:  # the slope of l1 jumps at 0: signs must not change inside a step
+                least, most = (max(low, zero), high) if h[k] > 0 else (low, min(high, zero))
+            limit = least if step[a] < 0 else most
+            if abs(length * step[a]) > abs(limit - h[k]):
+                length, blocked, bound = (limit - h[k]) / step[a], a, limit
+        for a in range(n_free):
+            k = free[a]
+            change = bound - h[k] if a == blocked else length * step[a]
+            h[k] += change
+            for j in range(h.size):
+                gradient[j] += change * gram[k, j]
+            gradient[k] += change * l2
+        if blocked < 0:
+            return
+        for a in range(blocked, n_free - 1):
+            free[a] = free[a + 1]
+        n_free -= 1
+
+
+@kernel
+def _newton_step(step, h, gradient, gram, l1, l2, free, factor):  # type: ignore[no-untyped-def]
+    """Solve (G + l2 I) step = -(gradient + l1 sign h) on the free entries by Cholesky, leaving out dependent ones."""
+    n_free = free.size
+    zero = 0 * l1
+    smallest = 100 * np.finfo(gram.dtype).eps
+    for a in range(n_free):
+        for b in range(a + 1):
+            total = gram[free[a], free[b]]
+            if a == b:
+                total += l2
+            for c in range(b):
+                total -= factor[a, c] * factor[b, c]
+            if a > b:
+                factor[a, b] = total / factor[b, b] if factor[b, b] > 0 else zero
+            elif total > smallest * (gram[free[a], free[a]] + l2):
+                factor[a, a] = np.sqrt(total)
+            else:  # dependent on earlier atoms to working precision: this entry stays in this step
+                factor[a, a] = zero
+        if factor[a, a] == 0:
+            for b in range(a):
+                factor[a, b] = zero
+    for a in range(n_free):
+        k = free[a]
+        total = -(gradient[k] + l1 * np.sign(h[k]))
+        for b in range(a):
+            total -= factor[a, b] * step[b]
+        step[a] = total / factor[a, a] if factor[a, a] > 0 else zero
+    for a in range(n_free - 1, -1, -1):
+        total = step[a]
+        for b in range(a + 1, n_free):
+            total -= factor[b, a] * step[b]
+        step[a] = total / factor[a, a] if factor[a, a] > 0 else zero

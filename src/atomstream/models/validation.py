@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.learner import Batch
 
@@ -71,7 +71,15 @@ def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
     """Return sample weights as float64, or None where all are one."""
     if sample_weight is None:
         return None
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    n_samples = X.shape[0]
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must be of shape ({n_samples},), one per row of X, got {weights.shape}.")
+    if not (np.isfinite(weights).all() and weights.min(initial=0) >= 0):
+        raise ValueError(f"sample_weight must be finite and not negative, got a minimum of {weights.min()}.")
+    return weights
 
 
 def check_mass(mass: float) -> float:
