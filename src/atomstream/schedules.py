@@ -38,7 +38,11 @@ class Decay(NamedTuple):
 
 @dataclass(frozen=True)
 class Harmonic:
-    """Every sample weighs the same: w = n / N (eq. 3 of Lyu, Needell and Balzano: 1/t for equal batches)."""
+    """Every sample weighs the same: w = n / N (eq. 3 of Lyu, Needell and Balzano: 1/t for equal batches).
+
+    That is the law of one pass. In later passes over the same data the clock keeps N at the mass of one pass, so that
+    new codes replace the old ones of the same samples.
+    """
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return n / N."""
@@ -58,11 +62,11 @@ class Power:
 
     Parameters
     ----------
-    p : float, default=3
-        At least 1; larger forgets faster.
+    p : float, default=8
+        At least 1; larger forgets faster. The default is measured (docs/decisions/002-defaults.md).
     """
 
-    p: float = 3.0
+    p: float = 8.0
 
     def __post_init__(self) -> None:
         if not self.p >= 1:

@@ -78,12 +78,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "auto": coordinate descent wherever the set of codes is entrywise.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
-    tol : float, default=1e-2
+    tol : float, default=3e-2
         Optimality residual to which batches are coded while learning (`transform` codes far more exactly).
     batch_size : int, default=256
         Rows per step of `fit`.
-    n_epochs : int, default=1
-        Passes of `fit` over the data.
+    n_epochs : int, default=10
+        Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     init : {"samples", "spread", "random"} or array of shape (n_components, n_features), default="samples"
@@ -151,9 +151,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: Any = "nonnegative_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 1e-2,
+        tol: float = 3e-2,
         batch_size: int = 256,
-        n_epochs: int = 1,
+        n_epochs: int = 10,
         shuffle: bool = True,
         init: Any = "samples",
         fixed_components: int = 0,
@@ -261,9 +261,9 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: Any = "unit_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 1e-2,
+        tol: float = 3e-2,
         batch_size: int = 256,
-        n_epochs: int = 1,
+        n_epochs: int = 10,
         shuffle: bool = True,
         init: Any = "samples",
         fixed_components: int = 0,

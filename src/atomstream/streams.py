@@ -1,0 +1,212 @@
+"""Streams: plain iterables of batches, samples in rows, that know nothing of learning.
+
+A stream is a generator that ends in arrays; endless ones are fine, the caller limits them with
+`itertools.islice`. Any other iterable of arrays serves as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+__all__ = ["batches", "interleave", "patches", "windows"]
+
+
+def batches(X: Any, batch_size: int = 256, *, rng: np.random.Generator | None = None) -> Iterator[Any]:
+    """Cut an array into batches of rows; only the rows of a batch are ever read or copied.
+
+    Parameters
+    ----------
+    X : array, memory map or sparse array of shape (n_samples, n_features)
+    batch_size : int, default=256
+    rng : numpy.random.Generator, optional
+        Draws the order of the rows; without it they come as they stand.
+
+    Yields
+    ------
+    array of shape (at most batch_size, n_features)
+
+    Examples
+    --------
+    >>> [len(batch) for batch in batches(np.zeros((10, 2)), 4)]
+    [4, 4, 2]
+    """
+    _check_positive(batch_size=batch_size)
+    n_samples = X.shape[0]
+    order = None if rng is None else rng.permutation(n_samples)
+    for start in range(0, n_samples, batch_size):
+        yield X[start : start + batch_size] if order is None else X[order[start : start + batch_size]]
+
+
+def patches(
+    image: Any,
+    size: int | tuple[int, int],
+    batch_size: int = 256,
+    *,
+    n_samples: int | None = None,
+    stride: int = 1,
+    center: str | None = None,
+    rng: np.random.Generator | None = None,
+) -> Iterator[NDArray]:
+    """Cut square patches out of one image or several and flatten each to a row, channels last.
+
+    Without ``rng`` all patches come once, row by row; with it patches are drawn at random places, every place of
+    every image as likely as any other. Only the patches of a batch are read: the image may be a memory map larger
+    than memory.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, n_channels), or a list of such
+    size : int or (int, int)
+        Height and width of a patch.
+    batch_size : int, default=256
+    n_samples : int, optional
+        How many patches; needs ``rng``. With ``rng`` and without it the stream has no end.
+    stride : int, default=1
+        Distance between neighbouring places, without ``rng``.
+    center : {"patch"}, optional
+        Subtract from each patch its mean.
+    rng : numpy.random.Generator, optional
+
+    Yields
+    ------
+    ndarray of shape (at most batch_size, height * width * n_channels)
+        float32 for images of integers or float32, else float64.
+
+    Examples
+    --------
+    >>> image = np.arange(30.0).reshape(5, 6)
+    >>> [batch.shape for batch in patches(image, 3, batch_size=10)]
+    [(10, 9), (2, 9)]
+    """
+    images = image if isinstance(image, list | tuple) else [image]
+    views = [patch_view(part, size) for part in images]
+    _check_positive(batch_size=batch_size, stride=stride)
+    check_center(center)
+    if rng is None:
+        if n_samples is not None:
+            raise ValueError(f"n_samples={n_samples} needs rng: without it all patches come once.")
+        places = (grid(view.shape, stride) for view in views)
+        for view, (tops, lefts) in zip(views, places, strict=True):
+            for start in range(0, len(tops), batch_size):
+                part = slice(start, start + batch_size)
+                yield take(view, tops[part], lefts[part], center)[0]
+        return
+    counts = np.cumsum([view.shape[0] * view.shape[1] for view in views])
+    left = np.inf if n_samples is None else n_samples
+    while left > 0:
+        drawn = rng.integers(counts[-1], size=int(min(batch_size, left)))
+        which = np.searchsorted(counts, drawn, side="right")
+        yield np.concatenate([_drawn(view, drawn[which == i], center) for i, view in enumerate(views)])[
+            np.argsort(np.argsort(which, kind="stable"), kind="stable")
+        ]
+        left -= len(drawn)
+
+
+def windows(
+    series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: np.random.Generator | None = None
+) -> Iterator[NDArray]:
+    """Cut windows of consecutive times out of one series or several and flatten each to a row, times first.
+
+    Parameters
+    ----------
+    series : array of shape (n_times,) or (n_times, n_series)
+    size : int
+        Times in a window.
+    batch_size : int, default=256
+    stride : int, default=1
+        Times between the starts of neighbouring windows.
+    rng : numpy.random.Generator, optional
+        Draws the order of the windows; without it they come in the order of time.
+
+    Yields
+    ------
+    ndarray of shape (at most batch_size, size * n_series)
+
+    Examples
+    --------
+    >>> next(windows(np.arange(5), size=3))
+    array([[0, 1, 2],
+           [1, 2, 3],
+           [2, 3, 4]])
+    """
+    series = np.asanyarray(series)
+    _check_positive(size=size, batch_size=batch_size, stride=stride)
+    if series.ndim not in (1, 2) or len(series) < size:
+        raise ValueError(
+            f"series must be of shape (n_times,) or (n_times, n_series) with at least size={size} times, "
+            f"got {series.shape}."
+        )
+    view = sliding_window_view(series, size, axis=0)[::stride]
+    if view.ndim == 3:
+        view = view.swapaxes(1, 2)
+    for batch in batches(view, batch_size, rng=rng):
+        yield batch.reshape(len(batch), -1)
+
+
+def interleave(*streams: Iterable[Any]) -> Iterator[Any]:
+    """Take one batch from each stream in turn until all have ended.
+
+    Examples
+    --------
+    >>> list(interleave("ace", "bd"))
+    ['a', 'b', 'c', 'd', 'e']
+    """
+    running = [iter(stream) for stream in streams]
+    while running:
+        for stream in list(running):
+            try:
+                yield next(stream)
+            except StopIteration:
+                running.remove(stream)
+
+
+def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
+    """Return all patches of an image as a view without copies, (n_tops, n_lefts, n_channels, height, width)."""
+    image = np.asanyarray(image)
+    shape = (size, size) if isinstance(size, int | np.integer) else tuple(size)
+    _check_positive(**{"size": min(shape)})
+    if image.ndim not in (2, 3):
+        raise ValueError(f"image must have 2 axes, or 3 with channels last, got shape {image.shape}.")
+    if image.shape[0] < shape[0] or image.shape[1] < shape[1]:
+        raise ValueError(f"image of shape {image.shape} is smaller than a patch of {shape}; choose a smaller size.")
+    if image.ndim == 2:
+        image = image[:, :, None]
+    return sliding_window_view(image, shape, axis=(0, 1))
+
+
+def grid(shape: tuple[int, ...], stride: int) -> tuple[NDArray, NDArray]:
+    """Return tops and lefts of the patches at every ``stride``-th place, the last ones included: all is covered."""
+    tops, lefts = (np.union1d(np.arange(0, n, stride), [n - 1]) for n in shape[:2])
+    return np.repeat(tops, len(lefts)), np.tile(lefts, len(tops))
+
+
+def take(view: NDArray, tops: NDArray, lefts: NDArray, center: str | None) -> tuple[NDArray, NDArray]:
+    """Copy patches out of a view as rows; return them, centred if asked, and the means that were taken off."""
+    cut = view[tops, lefts].transpose(0, 2, 3, 1)
+    dtype = np.float64 if cut.dtype == np.float64 else np.float32
+    rows = np.ascontiguousarray(cut, dtype=dtype).reshape(len(tops), -1)
+    means = rows.mean(axis=1, keepdims=True) if center == "patch" else np.zeros((len(rows), 1), dtype)
+    return rows - means if center == "patch" else rows, means
+
+
+def check_center(center: str | None) -> None:
+    """Refuse an unknown way of centring."""
+    if center not in (None, "patch"):
+        raise ValueError(f"center must be None or 'patch', got {center!r}.")
+
+
+def _drawn(view: NDArray, drawn: NDArray, center: str | None) -> NDArray:
+    """Return the patches that random numbers (of any range) stand for."""
+    places = drawn % (view.shape[0] * view.shape[1])
+    return take(view, places // view.shape[1], places % view.shape[1], center)[0]
+
+
+def _check_positive(**values: int) -> None:
+    for name, value in values.items():
+        if not value >= 1:
+            raise ValueError(f"{name} must be at least 1, got {value!r}.")
