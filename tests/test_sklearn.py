@@ -54,7 +54,7 @@ def test_the_extra_checks_exist():
 
 
 @pytest.fixture
-def X():
+def X():  # noqa: N802 - the data's name
     rng = np.random.default_rng(0)
     return rng.random((90, 4)) @ rng.random((4, 8))
 

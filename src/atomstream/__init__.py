@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, images, plots, report, schedules, streams
+    from atomstream import callbacks, plots, report, schedules, streams
+    from atomstream.applications import images
     from atomstream.exceptions import IncompatiblePartsError, NotConvergedWarning
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 

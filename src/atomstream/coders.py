@@ -135,9 +135,7 @@ class ProjectedGradient:
         return Codes(codes, residual)
 
 
-def _residual(
-    codes: NDArray, gram: NDArray, linear: NDArray, penalty: Penalty, smoothness: float
-) -> NDArray:
+def _residual(codes: NDArray, gram: NDArray, linear: NDArray, penalty: Penalty, smoothness: float) -> NDArray:
     """Return the proximal residual of each row, relative to its largest correlation with an atom."""
     slope = codes @ gram - linear
     target = penalty.prox(codes - slope / smoothness, 1.0 / smoothness)

@@ -38,7 +38,7 @@ def stationarity(delta: GramDelta, atoms: NDArray, objective: Objective) -> floa
     smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
     gradient = gram @ atoms - delta.cross / delta.mass
     target = objective.atoms.prox(atoms - gradient / smoothness, 1 / smoothness)
-    return float(np.linalg.norm(atoms - target) / max(np.linalg.norm(atoms), TINY))
+    return float(np.linalg.norm(atoms - target)) / max(float(np.linalg.norm(atoms)), TINY)
 
 
 @dataclass(frozen=True)

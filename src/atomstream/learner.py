@@ -86,9 +86,7 @@ class Clock:
         step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
         weight = 1.0 if step == 1 else float(self.schedule(step, mass, total))
         if not 0 < weight <= 1:
-            raise ValueError(
-                f"The schedule gave the weight {weight!r} at step {step}; weights must lie in (0, 1]."
-            )
+            raise ValueError(f"The schedule gave the weight {weight!r} at step {step}; weights must lie in (0, 1].")
         self.step, self.mass = step, total
         return weight
 
@@ -104,7 +102,10 @@ class State:
 class Updater(Protocol):
     """Improves the dictionary in place, given what the memory holds."""
 
-    fixed: int
+    @property
+    def fixed(self) -> int:
+        """How many of the first atoms never change."""
+        ...
 
     def update(self, state: State, objective: Objective, clock: Clock, rng: Any) -> None:
         """Make the dictionary better for the memory."""

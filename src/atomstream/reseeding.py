@@ -54,9 +54,7 @@ def reseed(batch: Batch, codes: Codes, state: State, method: Method, rng: np.ran
     return len(rows)
 
 
-def starting_atoms(
-    batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator
-) -> NDArray:
+def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator) -> NDArray:
     """Return a starting dictionary, (n_components, n_features), made from the first batch.
 
     The batch is seen as a weighted set: neither the order of its rows nor whether a row is repeated or weighted

@@ -65,9 +65,7 @@ class BlockCoordinate:
         )
 
 
-def plain_sweep(
-    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
-) -> None:
+def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
     """Minimise the surrogate over each atom in turn, in place.
 
     Parameters

@@ -11,9 +11,7 @@ from atomstream.penalties import Penalty
 BLOCK = 16  # atoms whose gradients are computed by one matrix product
 
 
-def sweep(
-    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
-) -> None:
+def sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
     """Minimise the surrogate over each atom in turn, in place; see `atomstream.updates.plain_sweep`."""
     shape = penalty.shape
     assert shape is not None

@@ -138,34 +138,30 @@ def _descend_face(h, gradient, gram, l1, l2, low, high, free, factor):  # type: 
 
 @kernel
 def _newton_step(step, h, gradient, gram, l1, l2, free, factor):  # type: ignore[no-untyped-def]
-    """Solve (G + l2 I) step = -(gradient + l1 sign h) on the free entries by Cholesky, leaving out dependent ones."""
+    """Solve (G + l2 I) step = -(gradient + l1 sign h) on the free entries by Cholesky.
+
+    Where atoms depend on each other the pivot is raised to rounding level: the step then runs far along the
+    direction that costs nothing, downhill, and is cut at a bound.
+    """
     n_free = free.size
-    zero = 0 * l1
     smallest = 100 * np.finfo(gram.dtype).eps
     for a in range(n_free):
         for b in range(a + 1):
             total = gram[free[a], free[b]]
             if a == b:
                 total += l2
+                least = smallest * total
             for c in range(b):
                 total -= factor[a, c] * factor[b, c]
-            if a > b:
-                factor[a, b] = total / factor[b, b] if factor[b, b] > 0 else zero
-            elif total > smallest * (gram[free[a], free[a]] + l2):
-                factor[a, a] = np.sqrt(total)
-            else:  # dependent on earlier atoms to working precision: this entry stays in this step
-                factor[a, a] = zero
-        if factor[a, a] == 0:
-            for b in range(a):
-                factor[a, b] = zero
+            factor[a, b] = np.sqrt(max(total, least)) if a == b else total / factor[b, b]
     for a in range(n_free):
         k = free[a]
         total = -(gradient[k] + l1 * np.sign(h[k]))
         for b in range(a):
             total -= factor[a, b] * step[b]
-        step[a] = total / factor[a, a] if factor[a, a] > 0 else zero
+        step[a] = total / factor[a, a]
     for a in range(n_free - 1, -1, -1):
         total = step[a]
         for b in range(a + 1, n_free):
             total -= factor[b, a] * step[b]
-        step[a] = total / factor[a, a] if factor[a, a] > 0 else zero
+        step[a] = total / factor[a, a]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,15 @@ class Assessment:
     """Figures of a fitted model; none of them changes it."""
 
     state_: State
-    method_: Method
 
+    @property
+    @abstractmethod
+    def method_(self) -> Method:
+        """The parts that the parameters stand for."""
+
+    @abstractmethod
     def _encode(self, batch: Batch) -> Any:
-        raise NotImplementedError
+        """Code a batch exactly."""
 
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
@@ -54,9 +60,11 @@ class Assessment:
         return float(np.average(values, weights=batch.weights))
 
     def surrogate(self) -> float:
-        """Return what the dictionary update minimises: the weighted mean objective of past samples at the codes they
-        got, plus the damping term and the penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
-        """  # noqa: D205
+        """Return what the dictionary update minimises.
+
+        That is the weighted mean objective of past samples at the codes they got, plus the damping term and the
+        penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
+        """
         check_is_fitted(self)
         return self.method_.updater.value(self.state_, self.method_.objective)
 

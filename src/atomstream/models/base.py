@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.dictionaries import Rows
-from atomstream.learner import Batch, Clock, Method, Progress, State, check_compatible, learn
+from atomstream.exceptions import NotConvergedWarning
+from atomstream.learner import Batch, Clock, Progress, State, check_compatible, learn
 from atomstream.models.assessment import Assessment
 from atomstream.models.validation import (
     check_mass,
@@ -28,7 +29,6 @@ from atomstream.models.validation import (
     cut,
     generator,
 )
-from atomstream.exceptions import NotConvergedWarning
 from atomstream.reseeding import starting_atoms
 
 try:
@@ -60,11 +60,6 @@ class OnlineDictionary(
     n_reseeded_: int
     batch_objective_: float
     n_features_in_: int
-
-    @property
-    @abstractmethod
-    def method_(self) -> Method:
-        """The parts that the parameters stand for."""
 
     @abstractmethod
     def _schedule(self) -> Callable[[int, float, float], float]:
@@ -118,7 +113,7 @@ class OnlineDictionary(
         return self
 
     @with_callbacks
-    def fit_stream(self, batches: Iterable[Any]) -> Self:
+    def fit_stream(self, batches: Iterable[Any], *, n_batches: int | None = None) -> Self:
         """Go on learning from a stream, finite or not: each item makes one step, as `partial_fit` would.
 
         A batch that is refused, or a stream that breaks, leaves the model as it was after the last good batch.
@@ -126,12 +121,14 @@ class OnlineDictionary(
         Parameters
         ----------
         batches : iterable of array-likes of shape (n_samples, n_features)
+        n_batches : int, optional
+            How many batches will come at most, where that is known: progress bars then show what is left.
 
         Returns
         -------
         self
         """
-        context, deadline = self._watching(None), self._deadline()
+        context, deadline = self._watching(n_batches), self._deadline()
         for X in batches:
             with self._untouched():
                 batch, rng = self._next_batch(X, None)
@@ -225,7 +222,7 @@ class OnlineDictionary(
 
     @property
     def importance_(self) -> NDArray:
-        """Share of each atom in the sum of \\|code\\| times sample weight over the run, (n_components,)."""
+        """Share of each atom in the sum of absolute codes times sample weights over the run, (n_components,)."""
         usage = self.state_.memory.usage
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
@@ -244,7 +241,7 @@ class OnlineDictionary(
         return len(self.components_)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "state_" in vars(self)
+        return "state_" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -257,15 +254,15 @@ class OnlineDictionary(
     @contextmanager
     def _untouched(self) -> Iterator[None]:
         """Leave the model as it was if the body raises (law 3); arrays change only after everything was checked."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         clock = dict(vars(before["clock_"])) if "clock_" in before else None
         rng = before.get("_rng")
         draws = None if rng is None else rng.bit_generator.state
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             if clock is not None:
                 vars(before["clock_"]).update(clock)
             if rng is not None:
@@ -276,7 +273,7 @@ class OnlineDictionary(
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
         check_settings(self)
         check_compatible(self.method_)
-        vars(self).pop("state_", None)
+        self.__dict__.pop("state_", None)
         self._rng = generator(self.random_state)
         self.clock_ = Clock(self._schedule(), self.tol)
         self.n_reseeded_ = 0
@@ -285,7 +282,7 @@ class OnlineDictionary(
 
     def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
-        first = "state_" not in vars(self)
+        first = "state_" not in self.__dict__
         X = check_X(self, X, reset=first)
         weights = check_weights(sample_weight, X)
         rng = self._begin() if first else self._rng
@@ -318,7 +315,7 @@ class OnlineDictionary(
     ) -> bool:
         """Run the one loop over these batches; return whether a callback or the deadline ended it."""
         stopped, batches = False, iter(batches)
-        if "state_" not in vars(self):
+        if "state_" not in self.__dict__:
             first = next((batch for batch in batches if batch.mass > 0), None)
             if first is None:
                 return False
@@ -354,9 +351,7 @@ class OnlineDictionary(
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
         offer = {"estimator": self, "X": batch.X, "y": batch.X}
         task.call_on_fit_task_begin(**offer)
-        stop = task.call_on_fit_task_end(
-            **offer, reconstruction_attributes=lambda: {"state_": deepcopy(self.state_)}
-        )
+        stop = task.call_on_fit_task_end(**offer, reconstruction_attributes=lambda: {"state_": deepcopy(self.state_)})
         # A context keeps every task it has had: on an endless stream that would grow without bound (law 7).
         getattr(context, "_children_map", {}).clear()
         return bool(stop)
@@ -370,8 +365,8 @@ class OnlineDictionary(
         worst = codes.residual.max(initial=0)
         if worst > tolerance:
             warnings.warn(
-                f"{int((codes.residual > tolerance).sum())} of {len(codes.residual)} codes stopped at a residual of up "
-                f"to {worst:.1e} (wanted: {tolerance:.1e}); give the coder more iterations or add ridge.",
+                f"{int((codes.residual > tolerance).sum())} of {len(codes.residual)} codes stopped at a residual of "
+                f"up to {worst:.1e} (wanted: {tolerance:.1e}); give the coder more iterations or add ridge.",
                 NotConvergedWarning,
                 stacklevel=3,
             )

@@ -58,8 +58,7 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
         return known[choice]()
     if isinstance(choice, type) or not hasattr(choice, need):
         raise TypeError(
-            f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, "
-            f"got {choice!r}."
+            f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, got {choice!r}."
         )
     return choice
 

@@ -101,9 +101,7 @@ def check_settings(model: Any) -> None:
             raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
     known = ("samples", "spread", "random")
     if isinstance(model.init, str) and model.init not in known:
-        raise ValueError(
-            f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array."
-        )
+        raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
     if model.fixed_components and isinstance(model.init, str):
         raise ValueError(
             f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
@@ -133,7 +131,7 @@ def generator(random_state: Any) -> np.random.Generator:
 def cut(
     X: Any, weights: NDArray | None, size: int, n_epochs: int, rng: np.random.Generator | None
 ) -> Iterator[Batch]:
-    """Yield batches of ``size`` rows, ``n_epochs`` times over, in an order drawn anew each time if ``rng`` is given."""
+    """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew."""
     n_samples = X.shape[0]
     for epoch in range(n_epochs):
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)

@@ -1,0 +1,54 @@
+"""Hypothesis strategies and the lists of parts that tests run over."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from atomstream.coders import CoordinateDescent, ProjectedGradient
+from atomstream.losses import Squared
+from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
+from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+
+LOSSES = [Squared()]
+PENALTIES = [
+    Free(),
+    Free(l1=0.3),
+    Free(l1=0.3, l2=0.5),
+    Nonnegative(),
+    Nonnegative(l1=0.3, l2=0.5),
+    Box(),
+    Box(low=0.25, high=0.75),
+    Box(low=-0.5, high=1.0, l1=0.2, l2=0.4),
+    UnitBall(),
+    UnitBall(l1=0.2, l2=0.3),
+    NonnegativeBall(),
+    NonnegativeBall(l1=0.2, l2=0.3),
+    Simplex(),
+    Simplex(total=2.0, l1=0.2, l2=0.3),
+]
+CODERS = [CoordinateDescent(), ProjectedGradient(), ProjectedGradient(momentum=False, max_iter=50_000)]
+SCHEDULES = [
+    Harmonic(),
+    Power(1.0),
+    Power(8.0),
+    Polynomial(0.75),
+    LogPolynomial(0.8),
+    Constant(0.1),
+    Constant(half_life=50),
+]
+
+small = st.floats(-3, 3, allow_nan=False, width=32)
+
+
+def matrix(n_rows, n_columns):
+    return arrays(np.float64, (n_rows, n_columns), elements=small)
+
+
+@st.composite
+def coding_problems(draw):
+    """A few samples and a small dictionary, at times with zero atoms, twins, or more atoms than features."""
+    n_components, n_features = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    atoms = draw(matrix(n_components, n_features))
+    if n_components > 1 and draw(st.booleans()):
+        atoms[1] = draw(st.sampled_from([0.0, 1.0, 1.001])) * atoms[0]
+    return draw(matrix(3, n_features)), atoms

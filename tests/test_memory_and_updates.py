@@ -1,0 +1,220 @@
+"""Memory, statistics and the dictionary update against explicit sums and plain twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import PENALTIES, SCHEDULES
+
+from atomstream._kernels.block_coordinate import sweep
+from atomstream.coders import CoordinateDescent
+from atomstream.dictionaries import Rows
+from atomstream.exceptions import IncompatiblePartsError
+from atomstream.learner import Batch, Clock, Method, State, check_compatible, learn, step
+from atomstream.losses import Squared
+from atomstream.memory import Aggregates
+from atomstream.objective import Objective
+from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
+from atomstream.schedules import Harmonic, Polynomial
+from atomstream.statistics import GramSums
+from atomstream.updates import BlockCoordinate, plain_sweep
+
+
+def method(codes=None, atoms=None, **settings):
+    objective = Objective(Squared(), codes or Nonnegative(l1=0.05), atoms or NonnegativeBall())
+    return Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate(**settings))
+
+
+def start(r=4, d=7, seed=0):
+    rng = np.random.default_rng(seed)
+    atoms = rng.random((r, d))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    return rng, State(Rows(atoms), Aggregates(r, d))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
+def test_memory_is_the_explicit_weighted_sum(schedule):
+    rng, state = start()
+    chosen, clock = method(), Clock(schedule, tolerance=1e-10)
+    history, shares = [], []
+    for n in (5, 9, 1, 20, 3):
+        batch = Batch(rng.random((n, 7)), rng.random(n))
+        codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, 1e-10)
+        delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
+        weight = clock.tick(delta.mass)
+        shares = [s * (1 - weight) for s in shares] + [weight]
+        history.append((batch, codes.values))
+        state.memory.absorb(delta, weight)
+        chosen.updater.update(state, chosen.objective, clock, None)
+    gram = sum(s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True))
+    cross = sum(s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True))
+    usage = sum((b.weights[:, None] * np.abs(h)).sum(axis=0) for b, h in history)
+    assert_allclose(state.memory.gram, gram, atol=1e-13)
+    assert_allclose(state.memory.cross, cross, atol=1e-13)
+    assert_allclose(state.memory.usage, usage, rtol=1e-12)
+    surrogate = sum(
+        s * (b.weights @ chosen.objective.values(b.X, h, state.dictionary)) / b.mass
+        for s, (b, h) in zip(shares, history, strict=True)
+    )
+    assert state.memory.value(state.dictionary) == pytest.approx(surrogate, rel=1e-12)
+
+
+def test_delta_knows_the_objective_at_its_codes():
+    rng, state = start()
+    batch, chosen = Batch(rng.random((9, 7)), rng.random(9)), method()
+    codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, 1e-3)
+    delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
+    values = chosen.objective.values(batch.X, codes.values, state.dictionary)
+    assert delta.objective == pytest.approx(batch.weights @ values, rel=1e-12)
+
+
+def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
+    rng, state = start()
+    chosen, clock, seen = method(), Clock(Harmonic(), tolerance=1e-11), []
+    for _ in range(6):
+        seen.append(rng.random((10, 7)))
+        step(Batch(seen[-1]), state, chosen, clock, None)
+        X = np.concatenate(seen)
+        best = chosen.coder.encode(Batch(X), state.dictionary, chosen.objective, 1e-11)
+        loss = chosen.objective.values(X, best.values, state.dictionary).mean()
+        assert state.memory.value(state.dictionary) >= loss - 1e-12
+    delta = chosen.statistics.measure(Batch(X), best, state.dictionary, chosen.objective)
+    fresh = Aggregates(4, 7)
+    fresh.absorb(delta, 1.0)
+    assert fresh.value(state.dictionary) == pytest.approx(loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.rowwise], ids=repr)
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_compiled_sweep_is_the_plain_one(penalty, damping):
+    rng = np.random.default_rng(0)
+    codes, cross = rng.random((50, 40)), rng.standard_normal((40, 9))
+    codes[:, 7] = 0
+    gram = codes.T @ codes / 50
+    plain = penalty.normalize(rng.random((40, 9)))
+    compiled = plain.copy()
+    plain_sweep(plain, gram, cross, penalty, damping, 2)
+    sweep(compiled, gram, cross, penalty, damping, 2)
+    assert_allclose(compiled, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.rowwise], ids=repr)
+@given(seed=st.integers(0, 10**6), damping=st.sampled_from([0.0, 0.1]))
+def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, seed, damping):
+    rng = np.random.default_rng(seed)
+    codes, X = rng.random((12, 4)), rng.standard_normal((12, 6))
+    chosen = Objective(Squared(), Free(), penalty)
+    state = State(Rows(penalty.normalize(rng.standard_normal((4, 6)))), Aggregates(4, 6))
+    state.memory.gram[:] = codes.T @ codes / 12
+    state.memory.cross[:] = codes.T @ X / 12
+    updater = BlockCoordinate(damping)
+    values = [updater.value(state, chosen)]
+    for _ in range(3):
+        updater.update(state, chosen, None, None)
+        values.append(updater.value(state, chosen))
+        assert np.isfinite(penalty.value(state.dictionary.atoms())).all()
+    assert all(b <= a + 1e-11 * (1 + abs(a)) for a, b in zip(values, values[1:], strict=False))
+
+
+def test_many_sweeps_reach_the_least_squares_dictionary():
+    rng = np.random.default_rng(1)
+    codes, X = rng.standard_normal((60, 4)), rng.standard_normal((60, 6))
+    state = State(Rows(np.zeros((4, 6))), Aggregates(4, 6))
+    state.memory.gram[:] = codes.T @ codes / 60
+    state.memory.cross[:] = codes.T @ X / 60
+    BlockCoordinate(n_sweeps=200).update(state, Objective(Squared(), Free(), Free()), None, None)
+    assert_allclose(state.dictionary.atoms(), np.linalg.lstsq(codes, X, rcond=None)[0], atol=1e-10)
+
+
+def test_float32_dictionaries_keep_float64_memory():
+    rng, state = start()
+    state = State(Rows(state.dictionary.atoms().astype(np.float32)), state.memory)
+    step(Batch(rng.random((9, 7)).astype(np.float32)), state, method(), Clock(Harmonic()), None)
+    assert state.dictionary.atoms().dtype == np.float32
+    assert state.memory.gram.dtype == state.memory.cross.dtype == np.float64
+
+
+def test_the_gram_matrix_follows_the_dictionary():
+    rng, state = start()
+    first = state.dictionary.gram().copy()
+    step(Batch(rng.random((9, 7))), state, method(), Clock(Harmonic()), None)
+    atoms = state.dictionary.atoms()
+    assert not np.allclose(first, state.dictionary.gram())
+    assert_allclose(state.dictionary.gram(), atoms @ atoms.T)
+    with pytest.raises(ValueError, match="read-only"):
+        atoms[0, 0] = 1
+
+
+def test_steps_shrink_as_one_over_t():
+    """Proposition 7.4: |D_t - D_{t-1}| = O(1/t) under the harmonic schedule."""
+    rng, state = start()
+    chosen, clock, moves = method(), Clock(Harmonic(), tolerance=1e-6), []
+    for _ in range(400):
+        before = state.dictionary.atoms().copy()
+        step(Batch(rng.random((20, 7))), state, chosen, clock, None)
+        moves.append(np.linalg.norm(state.dictionary.atoms() - before))
+    scaled = np.arange(1, 401) * np.array(moves)
+    assert scaled[200:].max() <= 1.5 * scaled[20:200].max()
+
+
+def test_idle_atoms_are_reseeded_and_forgotten():
+    rng, state = start()
+    atoms = state.dictionary.atoms().copy()
+    atoms[2] = 0  # nothing can use it
+    state.dictionary.assign(atoms)
+    reports = []
+    X = rng.random((200, 7))
+    batches = [Batch(X[i : i + 10]) for i in range(0, 200, 10)]
+    learn(batches, state, method(), Clock(Polynomial()), rng, lambda p: reports.append(p.n_reseeded))
+    assert sum(reports) == 1
+    assert reports.index(1) == 3  # 40 samples without use: ten per atom
+    assert state.dictionary.atoms()[2].any()
+    assert state.memory.gram[2, 2] > 0
+
+
+def test_reseeding_clears_the_memory_of_the_atom():
+    _, state = start()
+    state.memory.gram[:] = 1
+    state.memory.cross[:] = 1
+    state.memory.forget(np.array([1, 3]))
+    assert not state.memory.gram[[1, 3]].any()
+    assert not state.memory.gram[:, [1, 3]].any()
+    assert not state.memory.cross[[1, 3]].any()
+    assert_array_equal(state.memory.gram[np.ix_([0, 2], [0, 2])], 1)
+
+
+def test_nothing_is_reseeded_when_everything_is_explained():
+    atoms = np.eye(3)
+    state = State(Rows(atoms), Aggregates(3, 3))
+    X = np.tile([[1.0, 0, 0]], (500, 1))
+    n_reseeded = []
+    chosen = method(codes=Nonnegative())
+    batches = [Batch(X[:50])] * 10
+    learn(
+        batches,
+        state,
+        chosen,
+        Clock(Harmonic(), 1e-10),
+        np.random.default_rng(0),
+        lambda p: n_reseeded.append(p.n_reseeded),
+    )
+    assert sum(n_reseeded) == 0
+    assert_array_equal(state.dictionary.atoms(), np.eye(3))
+
+
+def test_fixed_atoms_are_neither_updated_nor_reseeded():
+    rng, state = start()
+    atoms = state.dictionary.atoms().copy()
+    atoms[0] = 0
+    state.dictionary.assign(atoms)
+    learn([Batch(rng.random((50, 7)))] * 5, state, method(fixed=2), Clock(Harmonic()), rng)
+    assert_array_equal(state.dictionary.atoms()[:2], atoms[:2])
+    assert not np.allclose(state.dictionary.atoms()[2:], atoms[2:])
+
+
+def test_parts_that_do_not_fit_are_refused():
+    objective = Objective(Squared(), Simplex(), UnitBall())
+    with pytest.raises(IncompatiblePartsError, match="CoordinateDescent needs codes that are entrywise"):
+        check_compatible(Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate()))
+    check_compatible(method())

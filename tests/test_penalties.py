@@ -1,0 +1,99 @@
+"""Sets and penalties: the proximal operator against a grid, projections, values."""
+
+import itertools
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+from strategies import PENALTIES, matrix
+
+import atomstream.penalties as penalties
+from atomstream._kernels.block_coordinate import _prox
+
+parametrize = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+
+
+def test_every_set_is_in_the_list():
+    public = {getattr(penalties, name) for name in penalties.__all__} - {penalties.Penalty}
+    assert {type(part) for part in PENALTIES} == public
+    assert len(PENALTIES) == 14
+
+
+def candidates(penalty, n=41):
+    """Points of the set in two dimensions, fine near the corners."""
+    if isinstance(penalty, penalties.Simplex):
+        share = np.linspace(0, penalty.total, 2001)
+        return np.stack([share, penalty.total - share], axis=1)
+    line = np.unique(np.concatenate([np.linspace(-3, 3, n), [0.0, 0.25, 0.75, 1.0, -0.5]]))
+    points = np.array(list(itertools.product(line, line)))
+    angles = np.linspace(0, 2 * np.pi, 721)
+    points = np.concatenate([points, np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+    return points[np.isfinite(penalty.value(points))]
+
+
+@parametrize
+@pytest.mark.parametrize("step", [0.0, 0.7, 3.0])
+@given(X=matrix(4, 2))
+def test_prox_beats_a_grid_of_points(penalty, step, X):
+    points = candidates(penalty)
+    values = penalty.value(points)
+    best = penalty.prox(X, step)
+    for x, u in zip(X, best, strict=True):
+        assert np.isfinite(penalty.value(u[None]))
+        reached = 0.5 * ((u - x) ** 2).sum() + step * penalty.value(u[None])[0]
+        offered = 0.5 * ((points - x) ** 2).sum(axis=1) + step * values
+        assert reached <= offered.min() + 1e-5
+
+
+@parametrize
+@given(X=matrix(3, 5), Y=matrix(3, 5))
+def test_prox_never_spreads_two_points(penalty, X, Y):
+    spread = np.linalg.norm(penalty.prox(X, 0.5) - penalty.prox(Y, 0.5), axis=1)
+    assert (spread <= np.linalg.norm(X - Y, axis=1) + 1e-9).all()
+
+
+@parametrize
+@given(X=matrix(3, 5))
+def test_projection_lands_in_the_set_and_stays(penalty, X):
+    inside = penalty.prox(X, 0.0)
+    assert np.isfinite(penalty.value(inside)).all()
+    assert_allclose(penalty.prox(inside, 0.0), inside, atol=1e-12)
+    assert np.isfinite(penalty.value(penalty.normalize(X))).all()
+
+
+@parametrize
+def test_value_is_the_elastic_net_inside_and_infinite_outside(penalty):
+    x = penalty.prox(np.array([[0.3, 0.4, 0.5]]), 0.0)
+    net = penalty.l1 * np.abs(x).sum() + 0.5 * penalty.l2 * (x**2).sum()
+    assert penalty.value(x)[0] == pytest.approx(net)
+    if not isinstance(penalty, penalties.Free):
+        assert np.isinf(penalty.value(np.array([[5.0, -5.0, 9.0]]))[0])
+
+
+@parametrize
+@given(X=matrix(3, 6))
+def test_compiled_prox_is_the_plain_one(penalty, X):
+    for step in (0.3, 2.0):
+        expected = penalty.prox(X, step)
+        for x, y in zip(X.copy(), expected, strict=True):
+            _prox(x, step, (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape)))
+            assert_allclose(x, y, atol=1e-12)
+
+
+@parametrize
+def test_prox_keeps_float32(penalty):
+    x = np.array([[0.5, -2.0, 1.0]], dtype=np.float32)
+    assert penalty.prox(x, 0.5).dtype == np.float32
+    assert penalty.normalize(x).dtype == np.float32
+
+
+def test_parts_print_compare_and_refuse():
+    assert penalties.Box(low=0, high=2) == penalties.Box(low=0, high=2) != penalties.Box()
+    assert "l1=0.3" in repr(penalties.Free(l1=0.3))
+    assert all({"l1", "l2"} <= {f.name for f in fields(part)} for part in PENALTIES)
+    with pytest.raises(ValueError, match="low < high, got low=2"):
+        penalties.Box(low=2, high=1)
+    with pytest.raises(ValueError, match="total above 0, got -1"):
+        penalties.Simplex(total=-1)
