@@ -95,7 +95,7 @@ class ProjectedGradient:
 
     Parameters
     ----------
-    max_iter : int, default=2000
+    max_iter : int, default=10000
         Gradient steps that a row may take.
     momentum : bool, default=True
         Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of the paper.
@@ -107,7 +107,7 @@ class ProjectedGradient:
     O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the gradient scheme.
     """
 
-    max_iter: int = 2000
+    max_iter: int = 10_000
     momentum: bool = True
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox",)}
 

@@ -75,7 +75,7 @@ class Clock:
     """
 
     schedule: Schedule
-    tolerance: float = 3e-2
+    tolerance: float = 1e-2
     step: int = 0
     mass: float = 0.0
     horizon: float = np.inf

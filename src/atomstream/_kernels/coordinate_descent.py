@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.compile import kernel
 
-PATIENCE = 12  # sweeps over a working set before a Newton step on the entries inside the bounds
+PATIENCE = 25  # sweeps over a working set before a Newton step on the entries inside the bounds
 
 
 @kernel
@@ -73,7 +73,7 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
                         working[n_kept] = k
                         n_kept += 1
                 n_working = n_kept
-                if worst <= threshold / 2:
+                if worst <= threshold:
                     break
             else:
                 _descend_face(h, gradient, gram, l1, l2, low, high, working[:n_working], factor)

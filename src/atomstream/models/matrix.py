@@ -78,7 +78,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "auto": coordinate descent wherever the set of codes is entrywise.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
-    tol : float, default=3e-2
+    tol : float, default=1e-2
         Optimality residual to which batches are coded while learning (`transform` codes far more exactly).
     batch_size : int, default=256
         Rows per step of `fit`.
@@ -151,7 +151,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: Any = "nonnegative_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 3e-2,
+        tol: float = 1e-2,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -261,7 +261,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: Any = "unit_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 3e-2,
+        tol: float = 1e-2,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,

@@ -1,0 +1,372 @@
+"""The estimators: settings, bad input, known atoms, callbacks, figures about a model."""
+
+import io
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from rich.console import Console
+from sklearn.base import clone
+from sklearn.decomposition import NMF
+
+import atomstream
+from atomstream import IncompatiblePartsError, NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
+from atomstream.callbacks import History, LearningBar
+from atomstream.coders import ProjectedGradient
+from atomstream.models import plain_callbacks
+from atomstream.penalties import Box, Free, Nonnegative
+from atomstream.schedules import Harmonic, Power
+
+BOTH = [OnlineNMF, OnlineDictionaryLearning]
+
+
+def data(n=200, d=10, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, 4)) @ rng.random((4, d))
+
+
+def test_public_names_are_what_they_say():
+    assert set(atomstream.__all__) <= set(dir(atomstream))
+    for name in atomstream.__all__:
+        assert getattr(atomstream, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = atomstream.nothing
+
+
+# -- bad input ----------------------------------------------------------------------------------------------------
+
+X = data()
+SENTENCES = [
+    (
+        {},
+        np.where(X == X[3, 2], np.nan, X),
+        r"contains NaN \(first in row 3\); OnlineNMF needs finite values: drop or",
+    ),
+    ({}, np.where(X == X[5, 2], np.inf, X), r"contains infinity \(first in row 5\)"),
+    ({}, X - 1, r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; shift the data or use Online"),
+    ({}, X[:0], "0 sample"),
+    ({}, X[0], "Expected 2D array, got 1D array"),
+    ({}, X.astype(complex), "Complex data not supported"),
+    ({}, np.array([["a", "b"]], dtype=object), "could not convert|dtype='numeric' is not compatible"),
+    ({"n_components": 0}, X, "n_components must be a whole number of at least 1, got 0"),
+    ({"n_components": 2.5}, X, "n_components must be a whole number of at least 1, got 2.5"),
+    ({"alpha": -1}, X, "alpha must be a number of at least 0, got -1"),
+    ({"ridge": "x"}, X, "ridge must be a number of at least 0, got 'x'"),
+    ({"damping": float("nan")}, X, "damping must be a number of at least 0, got nan"),
+    ({"batch_size": 0}, X, "batch_size must be a whole number of at least 1, got 0"),
+    ({"n_epochs": 0}, X, "n_epochs must be a whole number of at least 1, got 0"),
+    ({"max_time": -1}, X, "max_time must be a number of at least 0, got -1"),
+    ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of squared"),
+    ({"schedule": "fast"}, X, "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p"),
+    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of auto, coordinate_descent, projected_gradient"),
+    ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of box, free, nonnegative, nonnegative_ball"),
+    ({"init": "svd"}, X, "init='svd' is unknown; choose one of samples, spread, random or give an array"),
+    ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),
+    ({"fixed_components": 2}, X, "fixed_components=2 needs init to be an array whose first rows stay"),
+    ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
+    ({"atoms": "unit_ball"}, X, "holds negative entries and OnlineNMF needs nonnegative atoms; use OnlineDictionary"),
+    ({"codes": Nonnegative(l1=1), "alpha": 0.1}, X, "both set the penalty on the codes; give it in one place"),
+]
+
+
+@pytest.mark.parametrize(("settings", "bad", "message"), SENTENCES)
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, message, call):
+    model = OnlineNMF(**{"n_components": 3, **settings})
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        getattr(model, call)(bad)
+    assert vars(model).keys() == before.keys()
+
+
+def test_parts_of_the_wrong_kind_are_refused():
+    with pytest.raises(TypeError, match="loss must be one of squared or a part with a method 'gradient', got 3"):
+        OnlineNMF(loss=3).fit(X)
+    with pytest.raises(TypeError, match="schedule must be one of"):
+        OnlineNMF(schedule=Power).fit(X)
+    with pytest.raises(IncompatiblePartsError, match="needs codes that are entrywise"):
+        OnlineDictionaryLearning(codes="simplex", coder="coordinate_descent").fit(X)
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), np.full(200, -1.0), np.full(200, np.nan)])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(ValueError, match="sample_weight must be"):
+        OnlineNMF().fit(X, sample_weight=weights)
+
+
+def test_weights_that_are_zero_everywhere_are_refused_by_fit():
+    with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
+        OnlineNMF().fit(X, sample_weight=np.zeros(200))
+
+
+def test_sparse_nan_is_found_in_its_row():
+    bad = sp.csr_array(X.copy())
+    bad.data[25] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN \(first in row 2\)"):
+        OnlineNMF().fit(bad)
+
+
+def test_a_stream_that_breaks_keeps_what_was_learned():
+    def stream():
+        yield X[:50]
+        yield X[50:100]
+        raise OSError("the line went dead")
+
+    model = OnlineNMF(n_components=3, random_state=0)
+    with pytest.raises(OSError, match="went dead"):
+        model.fit_stream(stream())
+    twin = OnlineNMF(n_components=3, random_state=0).fit_stream([X[:50], X[50:100]])
+    assert model.n_steps_ == 2
+    assert_array_equal(model.components_, twin.components_)
+
+
+# -- learning -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")  # of the batch method, which needs no more
+def test_learning_comes_near_the_batch_factorization():
+    rng = np.random.default_rng(1)
+    noisy = data(500, 20) + 0.05 * rng.random((500, 20))
+    batch = NMF(6, init="nndsvda", max_iter=5000, tol=1e-5, random_state=0).fit(noisy)
+    model = OnlineNMF(6, batch_size=100, n_epochs=100, random_state=0).fit(noisy)
+    assert model.objective(noisy) <= 1.03 * 0.5 * batch.reconstruction_err_**2 / 500
+
+
+def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream():
+    full = OnlineNMF(4, schedule=Power(1), tol=1e-10, batch_size=200, random_state=0)
+    early = full.partial_fit(X).stationarity(X)
+    for _ in range(3000):
+        full.partial_fit(X)
+    clone_ = OnlineNMF.from_components(full.components_.copy(), tol=1e-10, schedule=lambda t, n, total: 1.0)
+    for _ in range(3000):
+        clone_.partial_fit(X)
+    assert clone_.stationarity(X) < 1e-3 * early
+    exact = OnlineDictionaryLearning.from_components(np.eye(10), alpha=0.0, codes="free", atoms="free")
+    assert exact.stationarity(X) < 1e-12
+
+
+def test_surrogate_gap_closes_on_the_stream():
+    rng = np.random.default_rng(2)
+    stream = data(6000) + 0.1 * rng.random((6000, 10))
+    model = OnlineNMF(4, alpha=0.05, schedule="harmonic", tol=1e-6, random_state=0)
+    gaps = []
+    for stop in (100, 6000):
+        for start in range(model.n_samples_seen_ if gaps else 0, stop, 50):
+            model.partial_fit(stream[start : start + 50])
+        gaps.append(model.surrogate_gap(stream[:stop]))
+    assert gaps[0] > gaps[1] > 0
+
+
+@pytest.mark.parametrize("init", ["samples", "spread", "random"])
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_more_atoms_than_rows_is_fine(cls, init, convert):
+    model = cls(n_components=30, init=init, random_state=0).partial_fit(convert(X[:7]))
+    assert model.components_.shape == (30, 10)
+    assert np.isfinite(model.components_).all()
+    assert model.components_.any(axis=1).all()
+    assert model.transform(X).shape == (200, 30)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_batches_of_one_row_and_rows_of_zeros(cls):
+    model = cls(n_components=3, random_state=0)
+    for row in [np.zeros(10), *X[:60], np.zeros(10)]:
+        model.partial_fit(row[None])
+    assert model.n_steps_ == 62
+    assert np.isfinite(model.components_).all()
+    assert_array_equal(model.transform(np.zeros((1, 10))), 0)
+
+
+def test_the_start_sees_the_first_batch_as_a_weighted_set():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 3, 40)
+    order = rng.permutation(int(weights.sum()))
+    for init in ("samples", "spread"):
+        one = OnlineNMF(5, init=init, random_state=3).partial_fit(X[:40], sample_weight=weights)
+        other = OnlineNMF(5, init=init, random_state=3).partial_fit(np.repeat(X[:40], weights, axis=0)[order])
+        assert_allclose(one.components_, other.components_, rtol=1e-9)
+
+
+def test_known_atoms_code_at_once_and_can_go_on_learning():
+    atoms = np.random.default_rng(0).random((4, 10)) * 3  # outside the ball
+    model = OnlineNMF.from_components(atoms, alpha=0.1, random_state=0)
+    assert_array_equal(model.components_, atoms)
+    assert (model.n_steps_, model.n_samples_seen_, model.n_features_in_) == (0, 0, 10)
+    assert_array_equal(model.importance_, 0)
+    assert model.transform(X).shape == (200, 4)
+    model.partial_fit(X)
+    used = np.diag(model.memory_.gram) > 0
+    assert (np.linalg.norm(model.components_[used], axis=1) <= 1 + 1e-12).all()
+    assert_array_equal(atoms, model.init)
+    assert clone(model).fit(X).components_.shape == (4, 10)
+
+
+def test_fixed_components_stay():
+    atoms = np.random.default_rng(0).random((4, 10))
+    model = OnlineNMF(4, init=atoms, fixed_components=2, random_state=0).fit(X)
+    assert_array_equal(model.components_[:2], atoms[:2])
+    assert not np.allclose(model.components_[2:], atoms[2:])
+
+
+def test_same_seed_same_result_and_input_untouched():
+    kept = X.copy()
+    one, two = (OnlineNMF(4, batch_size=30, random_state=7).fit(X) for _ in range(2))
+    assert_array_equal(one.components_, two.components_)
+    assert_array_equal(X, kept)
+    for state in (np.random.RandomState(0), np.random.default_rng(0), None):
+        assert OnlineNMF(4, random_state=state).fit(X).components_.shape == (4, 10)
+
+
+def test_changed_parameters_take_effect_at_the_next_step():
+    model = OnlineNMF(4, random_state=0).fit(X)
+    model.set_params(schedule=Harmonic(), alpha=0.5).partial_fit(X[:50])
+    assert model.clock_.schedule == Harmonic()
+    assert model.method_.objective.codes.l1 == 0.5
+    with pytest.raises(ValueError, match="alpha must be"):
+        model.set_params(alpha=-3).partial_fit(X[:50])
+
+
+def test_max_time_ends_learning_after_a_step():
+    assert OnlineNMF(4, batch_size=10, max_time=0, random_state=0).fit(X).n_steps_ == 1
+
+
+def test_importance_adds_up_repeated_use():
+    model = OnlineNMF(4, schedule="constant", batch_size=200, n_epochs=1, random_state=0).fit(X)
+    assert model.importance_.sum() == pytest.approx(1)
+    assert_allclose(model.importance_, model.memory_.usage / model.memory_.usage.sum())
+
+
+def test_figures_of_a_model_agree_with_each_other():
+    weights = np.random.default_rng(0).random(200)
+    model = OnlineNMF(3, alpha=0.1, ridge=0.05, random_state=0).fit(X)
+    codes = model.transform(X)
+    losses = 0.5 * ((X - model.inverse_transform(codes)) ** 2).sum(axis=1)
+    penalties = 0.1 * codes.sum(axis=1) + 0.025 * (codes**2).sum(axis=1)
+    assert model.score(X) == pytest.approx(-losses.mean())
+    assert model.score(X, sample_weight=weights) == pytest.approx(-np.average(losses, weights=weights))
+    assert model.objective(X) == pytest.approx((losses + penalties).mean())
+    sample = model.inspect_sample(X[0])
+    assert sample.loss == pytest.approx(losses[0])
+    assert_allclose(sample.reconstruction, model.inverse_transform(codes[:1])[0], atol=1e-7)
+    assert sample.residual <= 1.5e-8
+    assert (np.diff(np.abs(sample.code[sample.atoms])) <= 0).all()
+    assert_allclose(np.vstack(list(model.transform_stream([X[:70], X[70:]]))), codes, atol=1e-10)
+
+
+def test_codes_that_do_not_converge_are_told():
+    coder = ProjectedGradient(max_iter=2)
+    model = OnlineNMF(8, coder=coder, random_state=0).fit(X)
+    with pytest.warns(NotConvergedWarning, match="codes stopped at a residual of up to"):
+        model.transform(X)
+
+
+def test_inverse_transform_needs_codes_of_the_model():
+    with pytest.raises(
+        ValueError, match=r"codes must be of shape \(n_samples, 3\), got \(2, 4\); give what transform"
+    ):
+        OnlineNMF(3).fit(X).inverse_transform(np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"])
+@pytest.mark.parametrize(
+    "atoms", ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)]
+)
+def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
+    model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, alpha=0.01, batch_size=50, random_state=0)
+    start = model.set_params(max_time=0).fit(X).objective(X)
+    assert model.set_params(max_time=None).fit(X).objective(X) < start
+    assert np.isfinite(model.method_.objective.atoms.value(model.components_)).all()
+
+
+# -- callbacks ----------------------------------------------------------------------------------------------------
+
+
+def test_history_and_bar_watch_a_fit_and_a_stream():
+    history, screen = History(), io.StringIO()
+    bar = LearningBar(console=Console(file=screen, force_terminal=True, width=160))
+    model = OnlineNMF(4, batch_size=20, n_epochs=2, random_state=0).set_callbacks(history, bar).fit(X)
+    assert history.n_samples == list(range(20, 401, 20))
+    assert history.objective[-1] == model.batch_objective_ < history.objective[0]
+    assert "samples/s" in screen.getvalue()
+    assert "20/20" in screen.getvalue()
+    model.fit_stream([X[:50], X[50:]], n_batches=2)
+    assert history.n_samples == [450, 600]
+
+
+def test_history_does_not_grow_with_the_stream():
+    history = History(max_points=50)
+    OnlineNMF(3, random_state=0).set_callbacks(history).fit_stream(X[i % 190 : i % 190 + 5] for i in range(400))
+    assert len(history.n_samples) <= 51
+    assert history.n_samples == sorted(history.n_samples)
+
+
+class Stop(History):
+    """Stops after three batches."""
+
+    def on_fit_task_end(self, estimator, context):
+        super().on_fit_task_end(estimator, context)
+        return len(self.n_samples) == 3
+
+
+def test_a_callback_can_stop_learning():
+    model = OnlineNMF(3, batch_size=20, random_state=0).set_callbacks(Stop()).fit(X)
+    assert model.n_steps_ == 3
+    endless = OnlineNMF(3, random_state=0).set_callbacks(Stop())
+    endless.fit_stream(X[:30] for _ in iter(int, 1))
+    assert endless.n_steps_ == 3
+
+
+def test_callbacks_of_scikit_learn_work():
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    monitor = callback.ScoringMonitor(scoring=lambda model, X, y: {"score": model.score(X)})
+    model = OnlineNMF(3, batch_size=50, n_epochs=2, random_state=0)
+    model.set_callbacks(monitor, callback.ProgressBar()).fit(X)
+    log = [entry for entry in monitor.get_logs().data if "score" in entry]
+    assert len(log) == 8
+    assert log[-1]["score"] > log[0]["score"]
+
+
+def test_a_context_does_not_keep_every_batch():
+    sizes = []
+
+    class Watch(History):
+        def on_fit_task_end(self, estimator, context):
+            sizes.append(len(getattr(context.parent, "_children_map", {})))
+
+    OnlineNMF(3, batch_size=20, random_state=0).set_callbacks(Watch()).fit(X)
+    assert max(sizes) == 1
+
+
+class Plain(plain_callbacks.CallbackSupportMixin):
+    """A stand-in for an estimator on an old release of scikit-learn."""
+
+    @plain_callbacks.with_callbacks
+    def fit(self, fail=False):
+        context = self._init_callback_context(max_subtasks=3, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        for i in range(3):
+            task = context.subcontext(task_name="batch", task_id=i)
+            self.n_steps_, self.n_samples_seen_, self.batch_objective_ = i + 1, 10 * i + 10, 1.0 / (i + 1)
+            if task.call_on_fit_task_end(estimator=self, X=None, y=None, reconstruction_attributes=dict):
+                break
+            if fail:
+                raise RuntimeError("no")
+        context.call_on_fit_task_end(estimator=self)
+        return self
+
+
+def test_the_plain_fallback_calls_the_same_hooks():
+    history = History()
+    Plain().set_callbacks(history).fit()
+    assert history.n_samples == [10, 20, 30]
+    closed = []
+
+    class Closing(History):
+        def teardown(self, estimator, context):
+            closed.append(context.task_name)
+
+    with pytest.raises(RuntimeError):
+        Plain().set_callbacks(Closing()).fit(fail=True)
+    assert closed == ["fit"]
