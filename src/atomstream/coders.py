@@ -26,8 +26,10 @@ class Codes(NamedTuple):
     ----------
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
-        Largest violation of the optimality conditions of a row, relative to its largest correlation with an atom:
-        0 exactly at optimal codes, about 1 at zero codes.
+        Largest violation of the optimality conditions of a row, over the length of what its code leaves unexplained
+        (at least the fourth root of the machine precision times the length of the row) and of the longest atom:
+        without penalties the cosine between the remainder and the atom that could still reduce it. 0 exactly at
+        optimal codes, never much above 1, and the same whatever the units of the data.
     """
 
     values: NDArray
@@ -77,11 +79,11 @@ class CoordinateDescent:
         number = gram.dtype.type
         codes = np.full((batch.X.shape[0], len(gram)), min(max(0.0, low), high), dtype=gram.dtype)
         residual = np.empty(len(codes))
-        constants = (number(penalty.l1), number(penalty.l2), number(low), number(high), number(tolerance))
+        net = (number(penalty.l1), number(penalty.l2), number(low), number(high))
 
         def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block])
-            descend(codes[block], residual[block], gram, linear, *constants, self.max_sweeps)
+            linear, energy = dictionary.correlate(batch.X[block]), batch.energy[block]
+            descend(codes[block], residual[block], gram, linear, energy, *net, tolerance, self.max_sweeps)
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
@@ -116,7 +118,7 @@ class ProjectedGradient:
         gram, linear = dictionary.gram(), dictionary.correlate(batch.X)
         smoothness = max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), TINY)
         codes = objective.codes.prox(np.zeros_like(linear), 0.0)
-        residual = _residual(codes, gram, linear, objective.codes, smoothness)
+        residual = _residual(codes, gram, linear, batch.energy, objective.codes, smoothness)
         open_rows = np.flatnonzero(residual > tolerance)
         point, ahead, pace = codes[open_rows], codes[open_rows], np.ones((len(open_rows), 1), gram.dtype)
         for _ in range(self.max_iter):
@@ -129,15 +131,22 @@ class ProjectedGradient:
             uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
             next_pace[uphill | (not self.momentum)] = 1
             ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
-            residual[open_rows] = _residual(moved, gram, linear[open_rows], objective.codes, smoothness)
+            residual[open_rows] = _residual(
+                moved, gram, linear[open_rows], batch.energy[open_rows], objective.codes, smoothness
+            )
             keep = residual[open_rows] > tolerance
             open_rows, point, ahead, pace = open_rows[keep], moved[keep], ahead[keep], next_pace[keep]
         return Codes(codes, residual)
 
 
-def _residual(codes: NDArray, gram: NDArray, linear: NDArray, penalty: Penalty, smoothness: float) -> NDArray:
-    """Return the proximal residual of each row, relative to its largest correlation with an atom."""
+def _residual(
+    codes: NDArray, gram: NDArray, linear: NDArray, energy: NDArray, penalty: Penalty, smoothness: float
+) -> NDArray:
+    """Return the proximal residual of each row in the units of `Codes`."""
     slope = codes @ gram - linear
     target = penalty.prox(codes - slope / smoothness, 1.0 / smoothness)
-    scale = np.maximum(np.abs(linear).max(axis=1, initial=0), TINY)
-    return (np.abs(codes - target).max(axis=1, initial=0) * smoothness / scale).astype(np.float64)
+    unexplained = energy + np.einsum("ij,ij->i", codes, slope - linear)
+    floor = float(np.sqrt(np.finfo(gram.dtype).eps)) * energy
+    scale = np.sqrt(gram.diagonal().max() * np.maximum(unexplained, floor))
+    violation = np.abs(codes - target).max(axis=1, initial=0) * smoothness
+    return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0)

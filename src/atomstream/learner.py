@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory import Aggregates
-from atomstream.objective import Objective
+from atomstream.objective import Objective, squared_norms
 from atomstream.reseeding import reseed
 from atomstream.schedules import Schedule
 from atomstream.statistics import GramDelta, GramSums
@@ -53,6 +54,11 @@ class Batch:
         """Sum of the sample weights."""
         return float(self.X.shape[0]) if self.weights is None else float(self.weights.sum())
 
+    @cached_property
+    def energy(self) -> NDArray:
+        """Squared Euclidean length of each row, float64 of shape (n_samples,); computed once per batch."""
+        return squared_norms(self.X)
+
 
 @dataclass
 class Clock:
@@ -63,7 +69,7 @@ class Clock:
     schedule : callable
         ``(step, mass, total) -> weight``.
     tolerance : float
-        Optimality residual to which a batch is coded.
+        Residual (see `atomstream.coders.Codes`) to which a batch is coded.
     step : int
         Number of steps made.
     mass : float
@@ -75,7 +81,7 @@ class Clock:
     """
 
     schedule: Schedule
-    tolerance: float = 1e-2
+    tolerance: float = 0.1
     step: int = 0
     mass: float = 0.0
     horizon: float = np.inf

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.objective import squared_norms
 from atomstream.penalties import Penalty
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def reseed(batch: Batch, codes: Codes, state: State, method: Method, rng: np.ran
     if not len(idle):
         return 0
     losses = objective.losses(batch.X, codes.values, dictionary)
-    losses[losses <= EXPLAINED * squared_norms(batch.X)] = 0
+    losses[losses <= EXPLAINED * batch.energy] = 0
     rows = _draw(losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng)
     if not len(rows):
         return 0
@@ -73,7 +72,7 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
     """
     n_features = batch.X.shape[1]
     weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
-    weights = np.where(squared_norms(batch.X) > 0, weights, 0)
+    weights = np.where(batch.energy > 0, weights, 0)
     keys = np.asarray(batch.X @ rng.standard_normal(n_features).astype(batch.X.dtype))
     points, point_weights = _points(keys, weights)
     if how == "random" or not len(points):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.dictionaries import Rows
 from atomstream.memory import Aggregates
-from atomstream.objective import Objective, squared_norms
+from atomstream.objective import Objective
 
 if TYPE_CHECKING:
     from atomstream.learner import Batch
@@ -69,7 +69,7 @@ class GramSums:
         weighted = h if batch.weights is None else h * batch.weights[:, None].astype(h.dtype)
         gram = (h.T @ weighted).astype(np.float64)
         cross = np.asarray((batch.X.T @ weighted).T, dtype=np.float64)
-        constants = 0.5 * squared_norms(batch.X) + objective.codes.value(h)
+        constants = 0.5 * batch.energy + objective.codes.value(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         fit = 0.5 * np.vdot(gram, dictionary.gram()) - np.vdot(cross, dictionary.atoms())
         usage = np.abs(weighted).sum(axis=0, dtype=np.float64)

@@ -10,7 +10,7 @@ PATIENCE = 25  # sweeps over a working set before a Newton step on the entries i
 
 
 @kernel
-def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
+def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c, in place.
 
     Parameters
@@ -18,11 +18,12 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
     codes : ndarray of shape (n_samples, n_components)
         Starting codes inside the bounds; overwritten.
     residual : ndarray of shape (n_samples,)
-        Receives the largest violation of each row, relative to the largest entry of its ``linear``.
-    gram, linear : ndarray
-        Products of atoms with atoms and of samples with atoms.
-    l1, l2, low, high, tolerance : float
+        Receives the largest violation of each row in the units of `atomstream.coders.Codes`.
+    gram, linear, energy : ndarray
+        Products of atoms with atoms, of samples with atoms, of samples with themselves.
+    l1, l2, low, high : float
         Of the type of ``gram``.
+    tolerance : float
     max_sweeps : int
     """
     n_samples, n_components = linear.shape
@@ -32,27 +33,28 @@ def descend(codes, residual, gram, linear, l1, l2, low, high, tolerance, max_swe
     factor = np.empty((n_components, n_components), gram.dtype)
     curvature = np.empty(n_components, gram.dtype)
     inverse = np.zeros(n_components, gram.dtype)
+    longest, floor = 0.0, np.sqrt(np.finfo(gram.dtype).eps)
     for k in range(n_components):
+        longest = max(longest, gram[k, k])
         curvature[k] = gram[k, k] + l2
         if curvature[k] > 0:  # a zero atom keeps its starting code: the objective does not depend on it
             inverse[k] = 1 / curvature[k]
     for i in range(n_samples):
         h = codes[i]
-        scale = zero
-        for k in range(n_components):
-            scale = max(scale, abs(linear[i, k]))
-        threshold = tolerance * scale
         sweeps = 0
         while True:
             _fresh_gradient(gradient, h, gram, linear[i], l2)
-            worst, n_working = zero, 0
+            worst, n_working, unexplained = zero, 0, energy[i]
             for k in range(n_components):
+                unexplained += h[k] * (gradient[k] - linear[i, k] - l2 * h[k])
                 best = _minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high, zero)
                 violation = abs(best - h[k]) * curvature[k]
                 worst = max(worst, violation)
                 if h[k] != 0 or violation > 0:
                     working[n_working] = k
                     n_working += 1
+            scale = np.sqrt(longest * max(unexplained, floor * energy[i]))
+            threshold = tolerance * scale
             if worst <= threshold or sweeps >= max_sweeps:
                 residual[i] = worst / scale if scale > 0 else 0.0
                 break

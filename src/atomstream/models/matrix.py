@@ -78,8 +78,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "auto": coordinate descent wherever the set of codes is entrywise.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
-    tol : float, default=1e-2
-        Optimality residual to which batches are coded while learning (`transform` codes far more exactly).
+    tol : float, default=0.1
+        Residual (see `atomstream.coders.Codes`) to which batches are coded while learning; `transform` codes far
+        more exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, default=10
@@ -151,7 +152,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: Any = "nonnegative_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 1e-2,
+        tol: float = 0.1,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -261,7 +262,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: Any = "unit_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 1e-2,
+        tol: float = 0.1,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,

@@ -1,0 +1,86 @@
+"""Each contender learns for a given time or number of samples and returns its dictionary; one thread each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from workload import N_ATOMS
+
+BATCH = 256
+
+
+def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol=0.1, seed=0):
+    from atomstream import OnlineNMF
+
+    model = OnlineNMF(N_ATOMS, alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH)
+    if n_samples is not None:
+        model.set_params(n_epochs=1, shuffle=False).fit(X[:n_samples])
+    else:
+        model.set_params(n_epochs=10_000, max_time=seconds).fit(X)
+    return model.components_, model.n_samples_seen_
+
+
+def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
+    import spams as library
+
+    data, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
+    settings = {"lambda1": alpha, "mode": 2, "posAlpha": True, "posD": True, "batchsize": batch, "numThreads": 1}
+    # A negative number of iterations means seconds; default weighting, modeParam=0, was the best of those seen.
+    n_iter = n_samples // batch if n_samples is not None else -seconds
+    atoms = library.trainDL(data, D=first, iter=n_iter, modeParam=0, verbose=False, **settings)
+    return atoms.T, n_samples
+
+
+def minibatch_nmf(X, start, *, seconds, batch=1024):
+    from sklearn.decomposition import MiniBatchNMF
+
+    model = MiniBatchNMF(N_ATOMS, init="random", batch_size=batch, random_state=0)
+    return _partial_fits(model, X, seconds, batch)
+
+
+def minibatch_dictionary_learning(X, start, *, seconds, batch=256):
+    from sklearn.decomposition import MiniBatchDictionaryLearning
+
+    model = MiniBatchDictionaryLearning(
+        N_ATOMS,
+        alpha=0.03,
+        batch_size=batch,
+        fit_algorithm="cd",
+        positive_code=True,
+        positive_dict=True,
+        dict_init=start,
+        random_state=0,
+    )
+    return _partial_fits(model, X, seconds, batch)
+
+
+def batch_nmf(X, start, *, seconds):
+    """Scikit-learn's NMF by coordinate descent; as many sweeps over all rows as the time allows, at least one."""
+    import warnings
+
+    from sklearn.decomposition import NMF
+
+    deadline, codes, atoms = time.perf_counter() + seconds, None, start.astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        codes = np.full((len(X), N_ATOMS), X.mean() / N_ATOMS, np.float32)
+        while time.perf_counter() < deadline:
+            model = NMF(N_ATOMS, init="custom", max_iter=1)
+            codes = model.fit_transform(X, W=codes, H=np.ascontiguousarray(atoms))
+            atoms = model.components_
+    return atoms, None
+
+
+def _partial_fits(model, X, seconds, batch):
+    deadline, start, rng, order = time.perf_counter() + seconds, 0, np.random.default_rng(0), None
+    while time.perf_counter() < deadline:
+        if order is None or start >= len(X):
+            order, start = rng.permutation(len(X)), 0
+        model.partial_fit(X[order[start : start + batch]])
+        start += batch
+    return model.components_, None
+
+
+Contender = Callable[..., tuple[np.ndarray, int | None]]
