@@ -65,7 +65,7 @@ def enumerate_supports(x, atoms, penalty):
 def test_coordinate_descent_reaches_the_enumerated_optimum(penalty, problem):
     X, atoms = problem
     codes = CoordinateDescent().encode(Batch(X), Rows(atoms), objective(penalty), 1e-11)
-    values = objective(penalty).values(X, codes.values, Rows(atoms))
+    values = objective(penalty).values(Batch(X), codes.values, Rows(atoms))
     for x, value in zip(X, values, strict=True):
         best = enumerate_supports(x, atoms, penalty)
         assert value <= best + 1e-8 * (1 + best)
@@ -78,7 +78,7 @@ def test_both_doors_reach_the_same_objective(coder, penalty):
     codes = coder.encode(Batch(X), Rows(atoms), objective(penalty), EXACT)
     assert codes.residual.max() <= EXACT
     reference = ProjectedGradient(max_iter=50_000).encode(Batch(X), Rows(atoms), objective(penalty), 1e-11)
-    got, wanted = (objective(penalty).values(X, c.values, Rows(atoms)) for c in (codes, reference))
+    got, wanted = (objective(penalty).values(Batch(X), c.values, Rows(atoms)) for c in (codes, reference))
     assert_allclose(got, wanted, rtol=1e-7)
 
 
@@ -124,7 +124,7 @@ def test_tighter_tolerance_never_raises_the_objective():
     X, atoms = rng.random((50, 20)), rng.random((15, 20))
     values = [
         objective(Nonnegative(l1=0.05)).values(
-            X,
+            Batch(X),
             CoordinateDescent().encode(Batch(X), Rows(atoms), objective(Nonnegative(l1=0.05)), t).values,
             Rows(atoms),
         )
@@ -143,6 +143,42 @@ def test_zero_rows_zero_atoms_and_twins(coder):
     assert codes.residual[0] == 0
     assert_allclose(codes.values @ atoms, X, atol=1e-7)
     assert codes.values[1, 1] == 0
+
+
+@pytest.mark.parametrize("shape", [(100, 40), (30, 8), (60, 60)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("penalty", [Free(l1=0.05), Free(l1=1e-3), Nonnegative(), Free(), Box(-1, 1)], ids=repr)
+def test_dependent_atoms_neither_stall_nor_overflow(shape, dtype, penalty):
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal(shape)
+    atoms = (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).astype(dtype)
+    X = np.abs(rng.standard_normal((300, shape[1]))).astype(dtype)
+    tolerance = float(np.sqrt(np.finfo(dtype).eps))
+    codes = CoordinateDescent().encode(Batch(X), Rows(atoms), objective(penalty), tolerance)
+    assert np.isfinite(codes.values).all()
+    assert (codes.residual <= tolerance).mean() >= (0.99 if dtype == np.float32 else 1)
+    reference = ProjectedGradient().encode(Batch(X), Rows(atoms), objective(penalty), 1e-3)
+    ours, theirs = (objective(penalty).values(Batch(X), c.values, Rows(atoms)) for c in (codes, reference))
+    assert (ours <= theirs * (1 + 1e-4) + 1e-4).all()
+
+
+def test_nan_in_a_code_is_never_called_converged():
+    codes, residual = np.zeros((1, 2)), np.zeros(1)
+    gram, linear = np.array([[1.0, np.nan], [np.nan, 1.0]]), np.array([[1.0, 1.0]])
+    zero = np.float64(0)
+    coordinate_descent.descend(
+        codes, residual, gram, linear, np.ones(1), zero, zero, zero, np.float64(np.inf), 1e-6, 9
+    )
+    assert not residual[0] <= 1e-6
+
+
+def test_row_products_do_not_depend_on_companions():
+    rng = np.random.default_rng(0)
+    X, atoms = rng.random((300, 50)), Rows(rng.random((31, 50)))
+    together = atoms.correlate(X)
+    for size in (1, 2, 3, 7, 8, 100):
+        apart = np.concatenate([atoms.correlate(X[i : i + size]) for i in range(0, 300, size)])
+        assert_allclose(apart, together, rtol=1e-14)
 
 
 @pytest.mark.parametrize("coder", CODERS, ids=repr)

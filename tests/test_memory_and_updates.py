@@ -1,5 +1,7 @@
 """Memory, statistics and the dictionary update against explicit sums and plain twins."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +15,10 @@ from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.learner import Batch, Clock, Method, State, check_compatible, learn, step
 from atomstream.losses import Squared
-from atomstream.memory import Aggregates
+from atomstream.memory import Aggregates, Usage
 from atomstream.objective import Objective
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
+from atomstream.reseeding import Reseeding
 from atomstream.schedules import Harmonic, Polynomial
 from atomstream.statistics import GramSums
 from atomstream.updates import BlockCoordinate, plain_sweep
@@ -23,20 +26,20 @@ from atomstream.updates import BlockCoordinate, plain_sweep
 
 def method(codes=None, atoms=None, **settings):
     objective = Objective(Squared(), codes or Nonnegative(l1=0.05), atoms or NonnegativeBall())
-    return Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate(**settings))
+    return Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate(**settings), Reseeding())
 
 
 def start(r=4, d=7, seed=0):
     rng = np.random.default_rng(seed)
     atoms = rng.random((r, d))
     atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
-    return rng, State(Rows(atoms), Aggregates(r, d))
+    return rng, State(Rows(atoms), Aggregates(r, d), Usage(r))
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_memory_is_the_explicit_weighted_sum(schedule):
     rng, state = start()
-    chosen, clock = method(), Clock(schedule, tolerance=1e-10)
+    chosen, clock = method(), Clock(schedule, accuracy=1e-10)
     history, shares = [], []
     for n in (5, 9, 1, 20, 3):
         batch = Batch(rng.random((n, 7)), rng.random(n))
@@ -46,15 +49,16 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         shares = [s * (1 - weight) for s in shares] + [weight]
         history.append((batch, codes.values))
         state.memory.absorb(delta, weight)
+        state.usage.absorb(delta, state.memory.strength())
         chosen.updater.update(state, chosen.objective, clock, None)
     gram = sum(s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True))
     cross = sum(s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True))
     usage = sum((b.weights[:, None] * np.abs(h)).sum(axis=0) for b, h in history)
     assert_allclose(state.memory.gram, gram, atol=1e-13)
     assert_allclose(state.memory.cross, cross, atol=1e-13)
-    assert_allclose(state.memory.usage, usage, rtol=1e-12)
+    assert_allclose(state.usage.total, usage, rtol=1e-12)
     surrogate = sum(
-        s * (b.weights @ chosen.objective.values(b.X, h, state.dictionary)) / b.mass
+        s * (b.weights @ chosen.objective.values(b, h, state.dictionary)) / b.mass
         for s, (b, h) in zip(shares, history, strict=True)
     )
     assert state.memory.value(state.dictionary) == pytest.approx(surrogate, rel=1e-12)
@@ -65,19 +69,19 @@ def test_delta_knows_the_objective_at_its_codes():
     batch, chosen = Batch(rng.random((9, 7)), rng.random(9)), method()
     codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, 1e-3)
     delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
-    values = chosen.objective.values(batch.X, codes.values, state.dictionary)
+    values = chosen.objective.values(batch, codes.values, state.dictionary)
     assert delta.objective == pytest.approx(batch.weights @ values, rel=1e-12)
 
 
 def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
     rng, state = start()
-    chosen, clock, seen = method(), Clock(Harmonic(), tolerance=1e-11), []
+    chosen, clock, seen = method(), Clock(Harmonic(), accuracy=1e-11), []
     for _ in range(6):
         seen.append(rng.random((10, 7)))
         step(Batch(seen[-1]), state, chosen, clock, None)
         X = np.concatenate(seen)
         best = chosen.coder.encode(Batch(X), state.dictionary, chosen.objective, 1e-11)
-        loss = chosen.objective.values(X, best.values, state.dictionary).mean()
+        loss = chosen.objective.values(Batch(X), best.values, state.dictionary).mean()
         assert state.memory.value(state.dictionary) >= loss - 1e-12
     delta = chosen.statistics.measure(Batch(X), best, state.dictionary, chosen.objective)
     fresh = Aggregates(4, 7)
@@ -105,7 +109,7 @@ def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, 
     rng = np.random.default_rng(seed)
     codes, X = rng.random((12, 4)), rng.standard_normal((12, 6))
     chosen = Objective(Squared(), Free(), penalty)
-    state = State(Rows(penalty.normalize(rng.standard_normal((4, 6)))), Aggregates(4, 6))
+    state = State(Rows(penalty.normalize(rng.standard_normal((4, 6)))), Aggregates(4, 6), Usage(4))
     state.memory.gram[:] = codes.T @ codes / 12
     state.memory.cross[:] = codes.T @ X / 12
     updater = BlockCoordinate(damping)
@@ -114,13 +118,13 @@ def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, 
         updater.update(state, chosen, None, None)
         values.append(updater.value(state, chosen))
         assert np.isfinite(penalty.value(state.dictionary.atoms())).all()
-    assert all(b <= a + 1e-11 * (1 + abs(a)) for a, b in zip(values, values[1:], strict=False))
+    assert all(b <= a + 1e-11 * (1 + abs(a)) for a, b in itertools.pairwise(values))
 
 
 def test_many_sweeps_reach_the_least_squares_dictionary():
     rng = np.random.default_rng(1)
     codes, X = rng.standard_normal((60, 4)), rng.standard_normal((60, 6))
-    state = State(Rows(np.zeros((4, 6))), Aggregates(4, 6))
+    state = State(Rows(np.zeros((4, 6))), Aggregates(4, 6), Usage(4))
     state.memory.gram[:] = codes.T @ codes / 60
     state.memory.cross[:] = codes.T @ X / 60
     BlockCoordinate(n_sweeps=200).update(state, Objective(Squared(), Free(), Free()), None, None)
@@ -129,7 +133,7 @@ def test_many_sweeps_reach_the_least_squares_dictionary():
 
 def test_float32_dictionaries_keep_float64_memory():
     rng, state = start()
-    state = State(Rows(state.dictionary.atoms().astype(np.float32)), state.memory)
+    state = State(Rows(state.dictionary.atoms().astype(np.float32)), state.memory, state.usage)
     step(Batch(rng.random((9, 7)).astype(np.float32)), state, method(), Clock(Harmonic()), None)
     assert state.dictionary.atoms().dtype == np.float32
     assert state.memory.gram.dtype == state.memory.cross.dtype == np.float64
@@ -149,7 +153,7 @@ def test_the_gram_matrix_follows_the_dictionary():
 def test_steps_shrink_as_one_over_t():
     """Proposition 7.4: |D_t - D_{t-1}| = O(1/t) under the harmonic schedule."""
     rng, state = start()
-    chosen, clock, moves = method(), Clock(Harmonic(), tolerance=1e-6), []
+    chosen, clock, moves = method(), Clock(Harmonic(), accuracy=1e-6), []
     for _ in range(400):
         before = state.dictionary.atoms().copy()
         step(Batch(rng.random((20, 7))), state, chosen, clock, None)
@@ -186,7 +190,7 @@ def test_reseeding_clears_the_memory_of_the_atom():
 
 def test_nothing_is_reseeded_when_everything_is_explained():
     atoms = np.eye(3)
-    state = State(Rows(atoms), Aggregates(3, 3))
+    state = State(Rows(atoms), Aggregates(3, 3), Usage(3))
     X = np.tile([[1.0, 0, 0]], (500, 1))
     n_reseeded = []
     chosen = method(codes=Nonnegative())

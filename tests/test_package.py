@@ -43,7 +43,7 @@ def test_importing_an_estimator_loads_no_compiler_plots_or_graphs():
 
 
 def test_imports_point_one_way():
-    """Applications, then models, then the learner, then parts, then kernels; no part imports what stands before it."""
+    """Applications, then models, then the learner, then parts, then kernels."""
     order = ["applications", "models", "learner", "_kernels"]
     for path in (ROOT / "src/atomstream").rglob("*.py"):
         text = re.sub(r"if TYPE_CHECKING:\n(?:    .*\n|\n)+", "", path.read_text())

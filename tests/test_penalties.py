@@ -97,3 +97,12 @@ def test_parts_print_compare_and_refuse():
         penalties.Box(low=2, high=1)
     with pytest.raises(ValueError, match="total above 0, got -1"):
         penalties.Simplex(total=-1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_simplex_projection_of_large_rows(dtype):
+    row = np.array([[3e7, 0, 1]], dtype=dtype)
+    assert_allclose(penalties.Simplex().prox(row, 0.0), [[1, 0, 0]])
+    double = row[0].astype(float)
+    _prox(double, 1.0, (0.0, 0.0, 0.0, np.inf, np.inf, 1.0))
+    assert_allclose(double, [1, 0, 0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.dictionaries import Rows
+from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
 from atomstream.penalties import TINY, Penalty
@@ -41,7 +41,7 @@ class Coder(Protocol):
 
     needs: ClassVar[dict[str, tuple[str, ...]]]
 
-    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
         """Return codes whose residual is at most ``tolerance`` if the coder's limit on work allows."""
         ...
 
@@ -70,7 +70,7 @@ class CoordinateDescent:
     n_jobs: int = 1
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("entrywise", "shape")}
 
-    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
         """Return codes whose residual is at most ``tolerance``, or those after ``max_sweeps``."""
         from atomstream._kernels.coordinate_descent import descend
 
@@ -101,6 +101,8 @@ class ProjectedGradient:
         Gradient steps that a row may take.
     momentum : bool, default=True
         Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of the paper.
+    n_jobs : int, default=1
+        Threads over blocks of rows.
 
     References
     ----------
@@ -111,42 +113,69 @@ class ProjectedGradient:
 
     max_iter: int = 10_000
     momentum: bool = True
+    n_jobs: int = 1
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox",)}
 
-    def encode(self, batch: Batch, dictionary: Rows, objective: Objective, tolerance: float) -> Codes:
+    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
         """Return codes whose residual is at most ``tolerance``, or those after ``max_iter``."""
-        gram, linear = dictionary.gram(), dictionary.correlate(batch.X)
+        gram = dictionary.gram()
         smoothness = max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), TINY)
-        codes = objective.codes.prox(np.zeros_like(linear), 0.0)
-        residual = _residual(codes, gram, linear, batch.energy, objective.codes, smoothness)
-        open_rows = np.flatnonzero(residual > tolerance)
-        point, ahead, pace = codes[open_rows], codes[open_rows], np.ones((len(open_rows), 1), gram.dtype)
+        codes = np.empty((batch.X.shape[0], len(gram)), gram.dtype)
+        residual = np.empty(len(codes))
+
+        def code(block: slice) -> None:
+            linear = dictionary.correlate(batch.X[block])
+            problem = _Quadratic(gram, linear, batch.energy[block], objective.codes, smoothness)
+            codes[block], residual[block] = self._descend(problem, tolerance)
+
+        over_rows(code, len(codes), self.n_jobs)
+        return Codes(codes, residual)
+
+    def _descend(self, problem: _Quadratic, tolerance: float) -> tuple[NDArray, NDArray]:
+        codes = problem.penalty.prox(np.zeros_like(problem.linear), 0.0)
+        residual = np.full(len(codes), np.inf)
+        rows = np.arange(len(codes))
+        point, ahead, pace = codes, codes, np.ones((len(codes), 1), codes.dtype)
         for _ in range(self.max_iter):
-            if not len(open_rows):
-                break
-            slope = ahead @ gram - linear[open_rows]
-            moved = objective.codes.prox(ahead - slope / smoothness, 1.0 / smoothness)
-            codes[open_rows] = moved
+            moved = problem.step(ahead)
             next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
             uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
             next_pace[uphill | (not self.momentum)] = 1
             ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
-            residual[open_rows] = _residual(
-                moved, gram, linear[open_rows], batch.energy[open_rows], objective.codes, smoothness
-            )
-            keep = residual[open_rows] > tolerance
-            open_rows, point, ahead, pace = open_rows[keep], moved[keep], ahead[keep], next_pace[keep]
-        return Codes(codes, residual)
+            codes[rows], residual[rows] = moved, problem.residual(moved)
+            keep = residual[rows] > tolerance
+            if not keep.any():
+                break
+            rows, point, ahead, pace = rows[keep], moved[keep], ahead[keep], next_pace[keep]
+            if not keep.all():
+                problem = problem.of(keep)
+        return codes, residual
 
 
-def _residual(
-    codes: NDArray, gram: NDArray, linear: NDArray, energy: NDArray, penalty: Penalty, smoothness: float
-) -> NDArray:
-    """Return the proximal residual of each row in the units of `Codes`."""
-    slope = codes @ gram - linear
-    target = penalty.prox(codes - slope / smoothness, 1.0 / smoothness)
-    unexplained = energy + np.einsum("ij,ij->i", codes, slope - linear)
-    floor = float(np.sqrt(np.finfo(gram.dtype).eps)) * energy
-    scale = np.sqrt(gram.diagonal().max() * np.maximum(unexplained, floor))
-    violation = np.abs(codes - target).max(axis=1, initial=0) * smoothness
-    return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0)
+class _Quadratic(NamedTuple):
+    """The coding problems of a block of rows: h G h' / 2 - h c + penalty, with |x|^2 known."""
+
+    gram: NDArray
+    linear: NDArray
+    energy: NDArray
+    penalty: Penalty
+    smoothness: float
+
+    def of(self, rows: NDArray) -> _Quadratic:
+        """Return the problems of some of the rows."""
+        return self._replace(linear=self.linear[rows], energy=self.energy[rows])
+
+    def step(self, codes: NDArray) -> NDArray:
+        """Return codes after one proximal gradient step."""
+        slope = codes @ self.gram - self.linear
+        return self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
+
+    def residual(self, codes: NDArray) -> NDArray:
+        """Return the proximal residual of each row in the units of `Codes`."""
+        slope = codes @ self.gram - self.linear
+        target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
+        unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
+        floor = float(np.sqrt(np.finfo(self.gram.dtype).eps)) * self.energy
+        scale = np.sqrt(self.gram.diagonal().max() * np.maximum(unexplained, floor))
+        violation = np.abs(codes - target).max(axis=1, initial=0) * self.smoothness
+        return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0)

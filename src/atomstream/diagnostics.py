@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from atomstream.penalties import TINY
 
 if TYPE_CHECKING:
     from atomstream.learner import Batch
-    from atomstream.statistics import GramDelta
+    from atomstream.statistics import Delta
 
 __all__ = ["SampleReport", "stationarity"]
 
 
-def stationarity(delta: GramDelta, atoms: NDArray, objective: Objective) -> float:
+def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int = 0) -> float:
     r"""Return how far the dictionary is from a critical point of the mean loss of the measured samples.
 
     With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their Gram matrix, this is
@@ -28,15 +28,16 @@ def stationarity(delta: GramDelta, atoms: NDArray, objective: Objective) -> floa
 
     Parameters
     ----------
-    delta : GramDelta
+    delta : Delta
         Measured at optimal codes.
-    atoms : ndarray of shape (n_components, n_features)
+    dictionary : Dictionary
     objective : Objective
+    fixed : int, default=0
+        The first so many atoms may not change and do not count.
     """
-    atoms = atoms.astype(np.float64)
-    gram = delta.gram / delta.mass
-    smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
-    gradient = gram @ atoms - delta.cross / delta.mass
+    atoms = dictionary.atoms().astype(np.float64)[fixed:]
+    smoothness = max(delta.smoothness(), TINY)
+    gradient = delta.gradient(dictionary)[fixed:]
     target = objective.atoms.prox(atoms - gradient / smoothness, 1 / smoothness)
     return float(np.linalg.norm(atoms - target)) / max(float(np.linalg.norm(atoms)), TINY)
 

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Rows"]
+__all__ = ["Dictionary", "Rows"]
+
+TILE = 8  # rows that BLAS kernels handle together
+
+
+class Dictionary(Protocol):
+    """The products that coders and statistics ask for; loading matrices can form them without their atoms."""
+
+    def atoms(self) -> NDArray:
+        """Return the atoms as rows, (n_components, n_features), read-only."""
+        ...
+
+    def gram(self) -> NDArray:
+        """Return the inner products of the atoms, (n_components, n_components)."""
+        ...
+
+    def correlate(self, X: Any) -> NDArray:
+        """Return the inner products of samples and atoms, (n_samples, n_components)."""
+        ...
+
+    def decode(self, codes: NDArray) -> NDArray:
+        """Return the reconstructions, (n_samples, n_features)."""
+        ...
 
 
 class Rows:
     """A dictionary whose atoms are the rows of one matrix.
 
-    Coders ask for products only, so a dictionary that can form them without its atoms (loading matrices, say)
-    offers the same methods.
-
     Parameters
     ----------
     rows : ndarray of shape (n_components, n_features)
-        The atoms; kept and changed in place by `assign`.
+        The atoms. `assign` puts another matrix in their place and leaves this one as it is, so atoms that were handed
+        out never change.
     """
 
     def __init__(self, rows: NDArray) -> None:
@@ -33,14 +54,25 @@ class Rows:
         return view
 
     def gram(self) -> NDArray:
-        """Return the inner products of the atoms, (n_components, n_components); computed once per dictionary."""
+        """Return the inner products of the atoms; computed once per dictionary."""
         if self._gram is None:
             self._gram = self._rows @ self._rows.T
         return self._gram
 
     def correlate(self, X: Any) -> NDArray:
-        """Return the inner products of samples and atoms, (n_samples, n_components)."""
-        return np.asarray(X @ self._rows.T)
+        """Return the inner products of samples and atoms, (n_samples, n_components).
+
+        A row's products must not depend on its companions (law 5), but BLAS takes other paths for one row or for
+        the rows left over from its tiles: these few are padded to a tile.
+        """
+        if sp.issparse(X):
+            return np.asarray(X @ self._rows.T)
+        n_left = X.shape[0] % TILE
+        if not n_left:
+            return X @ self._rows.T
+        tile = np.zeros((TILE, X.shape[1]), X.dtype)
+        tile[:n_left] = X[-n_left:]
+        return np.concatenate([X[:-n_left] @ self._rows.T, (tile @ self._rows.T)[:n_left]])
 
     def decode(self, codes: NDArray) -> NDArray:
         """Return the reconstructions, (n_samples, n_features)."""
@@ -48,5 +80,4 @@ class Rows:
 
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""
-        self._rows[...] = rows
-        self._gram = None
+        vars(self).update(_rows=np.ascontiguousarray(rows, dtype=self._rows.dtype), _gram=None)

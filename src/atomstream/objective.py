@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.dictionaries import Rows
+from atomstream.dictionaries import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties import Penalty
+
+if TYPE_CHECKING:
+    from atomstream.learner import Batch
 
 __all__ = ["Objective"]
 
@@ -31,27 +33,12 @@ class Objective:
     codes: Penalty
     atoms: Penalty
 
-    def losses(self, X: Any, codes: NDArray, dictionary: Rows) -> NDArray:
+    def losses(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""
-        if sp.issparse(X):
-            return _squared_by_products(X, codes, dictionary)
-        return self.loss.value(X, dictionary.decode(codes))
+        if sp.issparse(batch.X):
+            return self.loss.sparse_value(batch.X, codes, dictionary)
+        return self.loss.value(batch.X, dictionary.decode(codes))
 
-    def values(self, X: Any, codes: NDArray, dictionary: Rows) -> NDArray:
+    def values(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the objective of each sample at these codes, float64 of shape (n_samples,)."""
-        return self.losses(X, codes, dictionary) + self.codes.value(codes)
-
-
-def squared_norms(X: Any) -> NDArray:
-    """Return the squared Euclidean length of each row, float64 of shape (n_samples,)."""
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X).astype(np.float64)
-
-
-def _squared_by_products(X: Any, codes: NDArray, dictionary: Rows) -> NDArray:
-    """Return the squared loss of sparse rows from products alone; float64, for the terms nearly cancel."""
-    atoms, codes = dictionary.atoms().astype(np.float64), codes.astype(np.float64)
-    linear = np.einsum("ij,ij->i", codes, np.asarray(X.astype(np.float64) @ atoms.T))
-    quadratic = np.einsum("ij,ij->i", codes @ (atoms @ atoms.T), codes)
-    return np.maximum(0.5 * squared_norms(X.astype(np.float64)) - linear + 0.5 * quadratic, 0)
+        return self.losses(batch, codes, dictionary) + self.codes.value(codes)

@@ -15,7 +15,8 @@ BLOCK = 256  # rows; fixed, so that results do not depend on the number of threa
 def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
     """Call ``function`` on slices that cover all rows, on ``n_jobs`` threads.
 
-    With several threads BLAS is held at one thread each: two pools of threads that take turns wait for each other.
+    BLAS is held at one thread: two pools of threads that take turns wait for each other, and with one thread the bits
+    are the same whatever ``n_jobs``.
 
     Parameters
     ----------
@@ -26,8 +27,9 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
     """
     blocks = [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
     if n_jobs == 1 or len(blocks) == 1:
-        for block in blocks:
-            function(block)
+        with _blas().limit(limits=1, user_api="blas"):
+            for block in blocks:
+                function(block)
         return
     with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
         for done in [pool.submit(function, block) for block in blocks]:

@@ -53,6 +53,25 @@ class Penalty(Protocol):
         """The set in the words of the kernels, or None."""
         ...
 
+    @property
+    def entrywise(self) -> bool:
+        """Whether every entry can be minimised alone (what coordinate descent needs)."""
+        ...
+
+    @property
+    def rowwise(self) -> bool:
+        """Whether every row can be minimised alone (what block coordinate descent needs)."""
+        ...
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether the set holds no negative entry."""
+        ...
+
+    def net(self, rows: NDArray) -> NDArray:
+        """Return the penalty of rows that are known to lie in the set."""
+        ...
+
     def value(self, rows: NDArray) -> NDArray:
         """Return the penalty of each row, infinite outside the set."""
         ...
@@ -87,15 +106,18 @@ class _ElasticNetOnSet:
         """Whether the set holds no negative entry."""
         return self.shape.low >= 0  # type: ignore[attr-defined]
 
-    def value(self, rows: NDArray) -> NDArray:
-        """Return the penalty of each row, infinite outside the set."""
+    def net(self, rows: NDArray) -> NDArray:
+        """Return the elastic net of each row."""
         net = np.zeros(len(rows))
         if self.l1:
             net += self.l1 * np.abs(rows).sum(axis=1, dtype=np.float64)
         if self.l2:
             net += 0.5 * self.l2 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        net[~_inside(rows, self.shape)] = np.inf  # type: ignore[attr-defined]
         return net
+
+    def value(self, rows: NDArray) -> NDArray:
+        """Return the penalty of each row, infinite outside the set."""
+        return np.where(_inside(rows, self.shape), self.net(rows), np.inf)  # type: ignore[attr-defined]
 
     def prox(self, rows: NDArray, step: float) -> NDArray:
         """Return the proximal point of each row: shrink towards zero, then project on the set."""
@@ -229,6 +251,7 @@ class Simplex(_ElasticNetOnSet):
 
     def _project(self, rows: NDArray) -> NDArray:
         # Held, Wolfe and Crowder (1974): subtract the threshold at which the positive part sums to the total.
+        rows = rows - rows.max(axis=1, keepdims=True)  # changes nothing but keeps large rows from losing the total
         ordered = -np.sort(-rows, axis=1)
         excess = np.cumsum(ordered, axis=1) - self.total
         counts = np.arange(1, rows.shape[1] + 1)

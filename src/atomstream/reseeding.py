@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,48 +10,68 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
+from atomstream.objective import Objective
 from atomstream.penalties import Penalty
 
 if TYPE_CHECKING:
-    from atomstream.learner import Batch, Method, State
+    from atomstream.learner import Batch, State
 
-__all__ = ["reseed", "starting_atoms"]
+__all__ = ["Reseeding", "starting_atoms"]
 
-PATIENCE = 10  # times n_components samples without use before an atom is re-seeded
 SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
 EXPLAINED = 1e-10  # no atom is made from a row whose loss is below this share of its energy
 
 
-def reseed(batch: Batch, codes: Codes, state: State, method: Method, rng: np.random.Generator) -> int:
+@dataclass(frozen=True)
+class Reseeding:
     """Replace atoms that have been of no use for long by what the batch's worst explained rows lack.
 
     Not an update (the surrogate may rise): it happens between batches only, and the memory forgets the atoms.
-    Rows are drawn in proportion to weight times loss.
 
-    Returns
-    -------
-    int
-        How many atoms were replaced.
+    Parameters
+    ----------
+    patience : float, default=10
+        Times n_components: the mass of samples without use after which an atom is replaced.
     """
-    memory, dictionary, objective = state.memory, state.dictionary, method.objective
-    idle = np.flatnonzero(memory.idle >= PATIENCE * len(memory.idle))
-    idle = idle[idle >= method.updater.fixed]
-    if not len(idle):
-        return 0
-    losses = objective.losses(batch.X, codes.values, dictionary)
-    losses[losses <= EXPLAINED * batch.energy] = 0
-    rows = _draw(losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng)
-    if not len(rows):
-        return 0
-    samples = _dense_rows(batch.X, rows)
-    lacking = objective.atoms.normalize(samples - dictionary.decode(codes.values[rows]))
-    empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
-    lacking[empty] = objective.atoms.normalize(samples[empty])
-    atoms = dictionary.atoms().copy()
-    atoms[idle[: len(rows)]] = lacking
-    dictionary.assign(atoms)
-    memory.forget(idle[: len(rows)])
-    return len(rows)
+
+    patience: float = 10.0
+
+    def reseed(
+        self,
+        batch: Batch,
+        codes: Codes,
+        state: State,
+        objective: Objective,
+        fixed: int,
+        rng: np.random.Generator,
+    ) -> int:
+        """Replace idle atoms; rows are drawn in proportion to weight times loss.
+
+        Returns
+        -------
+        int
+            How many atoms were replaced.
+        """
+        idle = np.flatnonzero(state.usage.idle >= self.patience * len(state.usage.idle))
+        idle = idle[idle >= fixed]
+        if not len(idle):
+            return 0
+        losses = objective.losses(batch, codes.values, state.dictionary)
+        losses[losses <= EXPLAINED * batch.energy] = 0
+        rows = _draw(losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng)
+        if not len(rows):
+            return 0
+        samples = _dense_rows(batch.X, rows)
+        lacking = objective.atoms.normalize(samples - state.dictionary.decode(codes.values[rows]))
+        empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
+        lacking[empty] = objective.atoms.normalize(samples[empty])
+        idle = idle[: len(rows)]
+        atoms = state.dictionary.atoms().copy()
+        atoms[idle] = lacking
+        state.dictionary.assign(atoms)
+        state.memory.forget(idle)
+        state.usage.forget(idle)
+        return len(rows)
 
 
 def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator) -> NDArray:
@@ -77,7 +98,7 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
     points, point_weights = _points(keys, weights)
     if how == "random" or not len(points):
         noise = rng.standard_normal((n_components, n_features))
-        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(batch.X.dtype))  # type: ignore[attr-defined]
+        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(batch.X.dtype))
     n_drawn = min(n_components, len(points))
     if how == "spread":
         drawn = _spread(batch.X[points], point_weights, n_drawn, rng)
@@ -95,7 +116,8 @@ def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     order = order[weights[order] > 0]
     if not len(order):
         return order, weights[order]
-    gaps = np.diff(keys[order]) > SAME * np.abs(keys[order]).max()
+    sizes = np.abs(keys[order])
+    gaps = np.diff(keys[order]) > SAME * np.maximum(sizes[1:], sizes[:-1])
     firsts = np.flatnonzero(np.concatenate([[True], gaps]))
     return order[firsts], np.add.reduceat(weights[order], firsts)
 

@@ -46,17 +46,18 @@ class BlockCoordinate:
 
     def update(self, state: State, objective: Objective, clock: Clock, rng: Any) -> None:
         """Sweep over the atoms."""
-        atoms = state.dictionary.atoms().astype(np.float64)
+        memory: Any = state.memory
+        atoms = state.dictionary.atoms().astype(np.float64)  # a copy
         sweep = plain_sweep
         if getattr(objective.atoms, "shape", None) is not None:
             from atomstream._kernels.block_coordinate import sweep
         for _ in range(self.n_sweeps):
-            sweep(atoms, state.memory.gram, state.memory.cross, objective.atoms, self.damping, self.fixed)
+            sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
         state.dictionary.assign(atoms)
 
     def value(self, state: State, objective: Objective) -> float:
-        """Return the surrogate with damping and the penalty on the atoms: what `update` makes smaller."""
-        atoms = state.dictionary.atoms()
+        """Return the surrogate with damping and the penalty on the atoms that may change."""
+        atoms = state.dictionary.atoms()[self.fixed :]
         size = np.vdot(atoms.astype(np.float64), atoms)
         return (
             state.memory.value(state.dictionary)

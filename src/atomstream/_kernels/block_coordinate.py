@@ -59,6 +59,7 @@ def _prox(row, step, net):  # type: ignore[no-untyped-def]
     if size > radius * radius:
         row *= radius / np.sqrt(size)
     if total > 0:
+        row -= row.max()
         ordered = np.sort(row)[::-1]
         excess, level = -total, 0.0
         for k in range(row.size):

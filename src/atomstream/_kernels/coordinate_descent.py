@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.compile import kernel
 
-PATIENCE = 25  # sweeps over a working set before a Newton step on the entries inside the bounds
+SWEEPS = 25  # sweeps over a working set before a Newton step on the entries inside the bounds
 
 
 @kernel
@@ -53,12 +53,15 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
                 if h[k] != 0 or violation > 0:
                     working[n_working] = k
                     n_working += 1
+            if not np.isfinite(unexplained):  # max() drops NaN: a code that overflowed must not pass for optimal
+                residual[i] = np.inf
+                break
             scale = np.sqrt(longest * max(unexplained, floor * energy[i]))
             threshold = tolerance * scale
             if worst <= threshold or sweeps >= max_sweeps:
                 residual[i] = worst / scale if scale > 0 else 0.0
                 break
-            for _ in range(PATIENCE):
+            for _ in range(SWEEPS):
                 sweeps += 1
                 worst, n_kept = zero, 0
                 for a in range(n_working):
@@ -140,22 +143,25 @@ def _descend_face(h, gradient, gram, l1, l2, low, high, free, factor):  # type: 
 
 @kernel
 def _newton_step(step, h, gradient, gram, l1, l2, free, factor):  # type: ignore[no-untyped-def]
-    """Solve (G + l2 I) step = -(gradient + l1 sign h) on the free entries by Cholesky.
+    """Solve (G + (l2 + delta) I) step = -(gradient + l1 sign h) on the free entries by Cholesky.
 
-    Where atoms depend on each other the pivot is raised to rounding level: the step then runs far along the
-    direction that costs nothing, downhill, and is cut at a bound.
+    The shift delta is at rounding level. Where atoms depend on each other the step then runs far along the direction
+    that costs nothing, downhill (the shifted matrix is definite), and is cut at a bound.
     """
     n_free = free.size
-    smallest = 100 * np.finfo(gram.dtype).eps
+    zero = 0 * l1
+    shift = zero
+    for a in range(n_free):
+        shift = max(shift, gram[free[a], free[a]])
+    shift *= 100 * np.finfo(gram.dtype).eps
     for a in range(n_free):
         for b in range(a + 1):
             total = gram[free[a], free[b]]
             if a == b:
-                total += l2
-                least = smallest * total
+                total += l2 + shift
             for c in range(b):
                 total -= factor[a, c] * factor[b, c]
-            factor[a, b] = np.sqrt(max(total, least)) if a == b else total / factor[b, b]
+            factor[a, b] = np.sqrt(max(total, shift)) if a == b else total / factor[b, b]
     for a in range(n_free):
         k = free[a]
         total = -(gradient[k] + l1 * np.sign(h[k]))

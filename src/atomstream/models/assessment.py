@@ -6,11 +6,12 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import SampleReport, stationarity
 from atomstream.learner import Batch, Method, State
-from atomstream.models.validation import check_weights, check_X
+from atomstream.models.validation import check_mass, check_weights, check_X
 
 
 class Assessment:
@@ -30,7 +31,9 @@ class Assessment:
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
-        return Batch(X, check_weights(sample_weight, X))
+        batch = Batch(X, check_weights(sample_weight, X))
+        check_mass(batch.mass)
+        return batch
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.
@@ -43,7 +46,7 @@ class Assessment:
         """
         batch = self._given(X, sample_weight)
         codes = self._encode(batch).values
-        losses = self.method_.objective.losses(batch.X, codes, self.state_.dictionary)
+        losses = self.method_.objective.losses(batch, codes, self.state_.dictionary)
         return -float(np.average(losses, weights=batch.weights))
 
     def objective(self, X: Any, sample_weight: Any = None) -> float:
@@ -56,7 +59,7 @@ class Assessment:
         """
         batch = self._given(X, sample_weight)
         codes = self._encode(batch).values
-        values = self.method_.objective.values(batch.X, codes, self.state_.dictionary)
+        values = self.method_.objective.values(batch, codes, self.state_.dictionary)
         return float(np.average(values, weights=batch.weights))
 
     def surrogate(self) -> float:
@@ -90,16 +93,16 @@ class Assessment:
         batch = self._given(X)
         method, dictionary = self.method_, self.state_.dictionary
         delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
-        return stationarity(delta, dictionary.atoms(), method.objective)
+        return stationarity(delta, dictionary, method.objective, method.updater.fixed)
 
     def inspect_sample(self, x: Any) -> SampleReport:
         """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
 
         Parameters
         ----------
-        x : array-like of shape (n_features,)
+        x : array-like of shape (n_features,), or sparse of shape (1, n_features)
         """
-        batch = self._given(np.asarray(x).reshape(1, -1))
+        batch = self._given(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
         codes = self._encode(batch)
-        loss = self.method_.objective.losses(batch.X, codes.values, self.state_.dictionary)[0]
+        loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

@@ -7,7 +7,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from itertools import chain
 from typing import Any, Self
 
@@ -19,15 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import NotConvergedWarning
 from atomstream.learner import Batch, Clock, Progress, State, check_compatible, learn
+from atomstream.memory import Usage
 from atomstream.models.assessment import Assessment
 from atomstream.models.validation import (
     check_mass,
     check_settings,
+    check_size,
     check_start,
     check_weights,
     check_X,
     cut,
     generator,
+    row_ids,
 )
 from atomstream.reseeding import starting_atoms
 
@@ -46,7 +48,7 @@ class OnlineDictionary(
 
     # What the constructors of the models store.
     n_components: int
-    tol: float
+    tol: Any
     batch_size: int
     n_epochs: int
     shuffle: bool
@@ -83,12 +85,13 @@ class OnlineDictionary(
         self
         """
         with self._untouched():
-            X = check_X(self, X, reset=True)
+            frame, X = X, check_X(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             rng = self._begin()
             self.clock_.horizon = check_mass(Batch(X, weights).mass)
             context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
-            batches = cut(X, weights, self.batch_size, self.n_epochs, rng if self.shuffle else None)
+            order = rng.spawn(1)[0] if self.shuffle else None  # of its own: what else is drawn does not change it
+            batches = cut(X, weights, self.batch_size, self.n_epochs, order, row_ids(frame, X.shape[0]))
             self._steps(batches, rng, context, self._deadline())
             if context is not None:
                 context.call_on_fit_task_end(estimator=self)
@@ -157,6 +160,7 @@ class OnlineDictionary(
         """
         atoms = check_start(components)
         model = cls(**{"n_components": len(atoms), "init": atoms, **params})
+        check_size(model, len(atoms))
         model.n_features_in_ = atoms.shape[1]
         model._begin()
         model._set_state(atoms.copy())
@@ -223,7 +227,7 @@ class OnlineDictionary(
     @property
     def importance_(self) -> NDArray:
         """Share of each atom in the sum of absolute codes times sample weights over the run, (n_components,)."""
-        usage = self.state_.memory.usage
+        usage = self.state_.usage.total
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
     @property
@@ -253,16 +257,21 @@ class OnlineDictionary(
 
     @contextmanager
     def _untouched(self) -> Iterator[None]:
-        """Leave the model as it was if the body raises (law 3); arrays change only after everything was checked."""
+        """Leave the model as it was if the body raises, wherever it does (law 3)."""
         before = dict(self.__dict__)
         clock = dict(vars(before["clock_"])) if "clock_" in before else None
+        state = before["state_"].snapshot() if "state_" in before else None
         rng = before.get("_rng")
         draws = None if rng is None else rng.bit_generator.state
         try:
             yield
         except BaseException:
+            # What scikit-learn needs to tear callbacks down was made inside the call and must outlive it.
+            teardown = {k: v for k, v in self.__dict__.items() if "_callback" in k}
             self.__dict__.clear()
-            self.__dict__.update(before)
+            self.__dict__.update(before | teardown)
+            if state is not None:
+                before["state_"].restore(state)
             if clock is not None:
                 vars(before["clock_"]).update(clock)
             if rng is not None:
@@ -283,17 +292,21 @@ class OnlineDictionary(
     def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
         first = "state_" not in self.__dict__
-        X = check_X(self, X, reset=first)
+        frame, X = X, check_X(self, X, reset=first)
         weights = check_weights(sample_weight, X)
-        rng = self._begin() if first else self._rng
-        if not first:
+        if first:
+            self._begin()
+        else:
             check_settings(self)
-            self.clock_.schedule, self.clock_.tolerance = self._schedule(), self.tol
+            check_compatible(self.method_)
+            check_size(self, len(self.components_))
+            self.clock_.schedule, self.clock_.accuracy = self._schedule(), self.tol
         self.clock_.horizon = np.inf
-        return Batch(X, weights, position=self.clock_.n_samples), rng
+        position = self.clock_.n_samples
+        return Batch(X, weights, ids=row_ids(frame, X.shape[0], position), position=position), self._rng
 
     def _set_state(self, atoms: NDArray) -> None:
-        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape))
+        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape), Usage(len(atoms)))
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
         """Make the starting dictionary: the array given, or one made from the first batch."""
@@ -351,7 +364,9 @@ class OnlineDictionary(
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
         offer = {"estimator": self, "X": batch.X, "y": batch.X}
         task.call_on_fit_task_begin(**offer)
-        stop = task.call_on_fit_task_end(**offer, reconstruction_attributes=lambda: {"state_": deepcopy(self.state_)})
+        stop = task.call_on_fit_task_end(
+            **offer, reconstruction_attributes=lambda: {"state_": self.state_.snapshot()}
+        )
         # A context keeps every task it has had: on an endless stream that would grow without bound (law 7).
         getattr(context, "_children_map", {}).clear()
         return bool(stop)

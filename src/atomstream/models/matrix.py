@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -11,6 +12,7 @@ from atomstream.learner import Method
 from atomstream.models.base import OnlineDictionary
 from atomstream.models.names import CODERS, LOSSES, SCHEDULES, SETS, resolve, with_net
 from atomstream.objective import Objective
+from atomstream.reseeding import Reseeding
 from atomstream.statistics import GramSums
 from atomstream.updates import BlockCoordinate
 
@@ -37,17 +39,13 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         atoms = resolve("atoms", self.atoms, SETS, "prox")
         objective = Objective(resolve("loss", self.loss, LOSSES, "gradient"), codes, atoms)
         updater = BlockCoordinate(float(self.damping), self.fixed_components)
-        return Method(objective, self._coder(objective), GramSums(), updater)
+        return Method(objective, self._coder(objective), GramSums(), updater, Reseeding())
 
     def _coder(self, objective: Objective) -> Any:
-        if not isinstance(self.coder, str):
-            return resolve("coder", self.coder, CODERS, "encode")
-        entrywise = getattr(objective.codes, "entrywise", False)
-        choice = self.coder
-        if choice == "auto":
-            choice = "coordinate_descent" if entrywise else "projected_gradient"
-        part = resolve("coder", choice, {**CODERS, "auto": ProjectedGradient}, "encode")
-        return CoordinateDescent(n_jobs=effective_n_jobs(self.n_jobs)) if part == CoordinateDescent() else part
+        auto = CoordinateDescent if getattr(objective.codes, "entrywise", False) else ProjectedGradient
+        part = resolve("coder", self.coder, {**CODERS, "auto": auto}, "encode")
+        named = isinstance(self.coder, str)  # a part given as itself says its own n_jobs
+        return replace(part, n_jobs=effective_n_jobs(self.n_jobs)) if named else part
 
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
@@ -78,9 +76,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "auto": coordinate descent wherever the set of codes is entrywise.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
-    tol : float, default=0.1
-        Residual (see `atomstream.coders.Codes`) to which batches are coded while learning; `transform` codes far
-        more exactly.
+    tol : float or callable, default=0.1
+        Residual (see `atomstream.coders.Codes`) to which batches are coded while learning, or a function of the
+        step (from 1); `transform` codes far more exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, default=10
@@ -152,7 +150,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: Any = "nonnegative_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 0.1,
+        tol: Any = 0.1,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -262,7 +260,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: Any = "unit_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: float = 0.1,
+        tol: Any = 0.1,
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,

@@ -22,7 +22,6 @@ LIMITS = {
     "alpha": (0, False),
     "ridge": (0, False),
     "damping": (0, False),
-    "tol": (0, False),
     "max_time": (0, False),
 }
 
@@ -99,6 +98,8 @@ def check_settings(model: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, kind) or not value >= least:
             need = "a whole number" if whole else "a number"
             raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
+    if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
+        raise ValueError(f"tol must be a number of at least 0 or a function of the step, got {model.tol!r}.")
     known = ("samples", "spread", "random")
     if isinstance(model.init, str) and model.init not in known:
         raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
@@ -111,6 +112,20 @@ def check_settings(model: Any) -> None:
         raise ValueError(
             f"fixed_components must be at most n_components={model.n_components}, got {model.fixed_components}."
         )
+
+
+def check_size(model: Any, n_atoms: int) -> None:
+    """Refuse a number of components that is not that of the dictionary at hand."""
+    if model.n_components != n_atoms:
+        raise ValueError(
+            f"n_components is {model.n_components} and the dictionary has {n_atoms} atoms; "
+            "call fit to start anew with another number."
+        )
+
+
+def row_ids(data: Any, n_rows: int, position: int = 0) -> NDArray:
+    """Return what the caller calls each row: the index of a pandas frame, else its number in the stream."""
+    return np.asarray(data.index) if hasattr(data, "iloc") else np.arange(position, position + n_rows)
 
 
 def check_start(components: Any, shape: tuple[int, int] | None = None) -> NDArray:
@@ -129,7 +144,12 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def cut(
-    X: Any, weights: NDArray | None, size: int, n_epochs: int, rng: np.random.Generator | None
+    X: Any,
+    weights: NDArray | None,
+    size: int,
+    n_epochs: int,
+    rng: np.random.Generator | None,
+    names: NDArray,
 ) -> Iterator[Batch]:
     """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew."""
     n_samples = X.shape[0]
@@ -137,6 +157,5 @@ def cut(
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
-            ids = np.arange(start, min(start + size, n_samples)) if order is None else rows
             kept = None if weights is None else weights[rows]
-            yield Batch(X[rows], kept, ids=ids, position=epoch * n_samples + start)
+            yield Batch(X[rows], kept, ids=names[rows], position=epoch * n_samples + start)
