@@ -40,14 +40,14 @@ def minibatch_nmf(X, start, *, seconds, batch=1024):
     return _partial_fits(model, X, seconds, batch)
 
 
-def minibatch_dictionary_learning(X, start, *, seconds, batch=256):
+def minibatch_dictionary_learning(X, start, *, seconds, batch=256, algorithm="cd"):
     from sklearn.decomposition import MiniBatchDictionaryLearning
 
     model = MiniBatchDictionaryLearning(
         N_ATOMS,
         alpha=0.03,
         batch_size=batch,
-        fit_algorithm="cd",
+        fit_algorithm=algorithm,
         positive_code=True,
         positive_dict=True,
         dict_init=start,

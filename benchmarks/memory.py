@@ -4,31 +4,29 @@ import os
 
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
-import resource
+import gc
 import sys
+from pathlib import Path
 
 import contenders
-import numpy as np
 from workload import patches, start
 
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 
 
 def main(name):
     X, _ = patches()
     first = start(X)
-    if name == "atomstream":
-        contenders.atomstream(X[:1000], first, n_samples=1000)  # libraries and compiled code are not the algorithm's
-        before = peak()
-        contenders.atomstream(X, first, n_samples=len(X))
-    else:
-        X = np.asfortranarray(X.T).T  # the layout it wants, so that no copy is counted
-        contenders.spams(X[:1024], first, n_samples=1024)
-        before = peak()
-        contenders.spams(X, first, n_samples=len(X))
-    print(peak() - before)
+    learn = getattr(contenders, name)
+    learn(X[:1024], first, n_samples=1024)  # libraries and compiled code are not the algorithm's
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew at what is resident now
+    before = status("VmRSS")
+    learn(X, first, n_samples=len(X))
+    print(status("VmHWM") - before)
 
 
 if __name__ == "__main__":

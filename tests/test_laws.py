@@ -8,7 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
-from atomstream.learner import Batch, Clock, step
+from atomstream.dictionaries import Rows
+from atomstream.learner import Batch, Clock, State, step
+from atomstream.memory import Usage
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
 
 MODELS = {
@@ -256,12 +258,16 @@ def test_law_9_memories_merge_only_under_harmonic(name):
     X = data(120)
     model = make(name).fit(X)
     whole, first, second = (memory_after(model, part, []) for part in (X, X[:45], X[45:]))
-    first[0].merge(second[0], first[1], second[1])
+    one, other = (State(model.state_.dictionary, part[0], Usage(5)) for part in (first, second))
+    one.merge(other, first[1], second[1])
     assert_same_memory(first, whole, 1e-12)
     assert first[1].mass == whole[1].mass == 120
     second[1].schedule = Power(3)
     with pytest.raises(ValueError, match="only under the harmonic schedule"):
-        first[0].merge(second[0], first[1], second[1])
+        one.merge(other, first[1], second[1])
+    second[1].schedule = Harmonic()
+    with pytest.raises(ValueError, match="the same dictionary"):
+        one.merge(State(Rows(np.ones((5, 12))), second[0], Usage(5)), first[1], second[1])
 
 
 def test_fit_is_partial_fit_in_the_same_order(name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
 from atomstream.penalties import TINY, Penalty
-
-if TYPE_CHECKING:
-    from atomstream.learner import Batch
+from atomstream.state import Batch
 
 __all__ = ["Coder", "Codes", "CoordinateDescent", "ProjectedGradient"]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
+from atomstream.memory import Delta
 from atomstream.objective import Objective
 from atomstream.penalties import TINY
-
-if TYPE_CHECKING:
-    from atomstream.learner import Batch
-    from atomstream.statistics import Delta
+from atomstream.state import Batch
 
 __all__ = ["SampleReport", "stationarity"]
 

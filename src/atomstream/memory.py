@@ -1,4 +1,4 @@
-"""What is kept of the stream: the only thing besides the dictionary that changes.
+"""What is kept of the stream, and what a batch adds to it: the only thing besides the dictionary that changes.
 
 Every change builds new arrays and puts them in place in one stroke, so whoever holds the old ones (a snapshot, a call
 that must be undone) holds them unchanged.
@@ -6,21 +6,45 @@ that must be undone) holds them unchanged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.schedules import Harmonic
+from atomstream.dictionaries import Dictionary
 
-if TYPE_CHECKING:
-    from atomstream.dictionaries import Dictionary
-    from atomstream.learner import Clock
-    from atomstream.statistics import Delta, GramDelta
-
-__all__ = ["Aggregates", "Memory", "Usage"]
+__all__ = ["Aggregates", "Delta", "GramDelta", "Memory", "Usage"]
 
 UNUSED = 1e-6  # an atom whose strength is below this share of the strongest counts as unused
+
+
+class Delta(Protocol):
+    """What the loop knows of a delta: sums over the samples of a batch, each by its weight.
+
+    Attributes
+    ----------
+    usage : ndarray of shape (n_components,)
+        Sum of weights times absolute codes.
+    objective : float
+        Sum of weights times the objective of each sample at its code and the dictionary it was coded with.
+    mass : float
+        Sum of weights.
+    """
+
+    usage: NDArray
+    objective: float
+    mass: float
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def gradient(self, dictionary: Any) -> NDArray:
+        """Return the gradient of the mean loss with respect to the atoms, at the measured codes."""
+        ...
+
+    def smoothness(self) -> float:
+        """Return a Lipschitz constant of that gradient."""
+        ...
 
 
 class Memory(Protocol):
@@ -41,6 +65,49 @@ class Memory(Protocol):
     def value(self, dictionary: Any) -> float:
         """Return the surrogate: the average objective of past samples at their stored codes."""
         ...
+
+    def merge(self, other: Any, share: float) -> None:
+        """Take in another memory that stands for this share of the mass of both."""
+        ...
+
+
+@dataclass(frozen=True)
+class GramDelta:
+    """Sums over the samples i of a batch, each with its weight w_i; deltas of shards add up to that of the union.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (n_components, n_components)
+        Sum of w_i h_i' h_i.
+    cross : ndarray of shape (n_components, n_features)
+        Sum of w_i h_i' x_i.
+    constant : float
+        Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
+    usage : ndarray of shape (n_components,)
+        Sum of w_i |h_i|.
+    objective : float
+        Sum of w_i times the objective of sample i at its code and the dictionary it was coded with.
+    mass : float
+        Sum of w_i.
+    """
+
+    gram: NDArray
+    cross: NDArray
+    constant: float
+    usage: NDArray
+    objective: float
+    mass: float
+
+    def __add__(self, other: GramDelta) -> GramDelta:
+        return GramDelta(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def gradient(self, dictionary: Dictionary) -> NDArray:
+        """Return (A D - B) / mass."""
+        return (self.gram @ dictionary.atoms().astype(np.float64) - self.cross) / self.mass
+
+    def smoothness(self) -> float:
+        """Return the largest eigenvalue of A / mass."""
+        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass
 
 
 class Aggregates:
@@ -98,23 +165,9 @@ class Aggregates:
         atoms = dictionary.atoms().astype(np.float64)
         return float(self.constant + 0.5 * np.vdot(self.gram, atoms @ atoms.T) - np.vdot(self.cross, atoms))
 
-    def merge(self, other: Self, clock: Clock, other_clock: Clock) -> None:
-        """Take in the memory of another part of the stream that was coded with the same dictionary.
-
-        Raises
-        ------
-        ValueError
-            Unless both memories were made with the harmonic schedule: under any other the weight of a sample depends
-            on what came after it.
-        """
-        for schedule in (clock.schedule, other_clock.schedule):
-            if schedule != Harmonic():
-                raise ValueError(f"Memories merge only under the harmonic schedule, got {schedule!r}.")
-        share = other_clock.mass / (clock.mass + other_clock.mass)
+    def merge(self, other: Self, share: float) -> None:
+        """Move every average towards another memory's by its share of the mass."""
         self._move(share, other.gram, other.cross, other.constant, 1.0)
-        clock.mass += other_clock.mass
-        clock.step += other_clock.step
-        clock.n_samples += other_clock.n_samples
 
     def _move(self, weight: float, gram: NDArray, cross: NDArray, constant: float, mass: float) -> None:
         share = weight / mass
@@ -150,3 +203,7 @@ class Usage:
         idle = self.idle.copy()
         idle[atoms] = 0
         self.idle = idle
+
+    def merge(self, other: Self) -> None:
+        """Add what another part of the stream used."""
+        vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))

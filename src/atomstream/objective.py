@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -11,9 +10,7 @@ from numpy.typing import NDArray
 from atomstream.dictionaries import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties import Penalty
-
-if TYPE_CHECKING:
-    from atomstream.learner import Batch
+from atomstream.state import Batch
 
 __all__ = ["Objective"]
 

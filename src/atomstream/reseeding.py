@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.objective import Objective
 from atomstream.penalties import Penalty
-
-if TYPE_CHECKING:
-    from atomstream.learner import Batch, State
+from atomstream.state import Batch, State
 
 __all__ = ["Reseeding", "starting_atoms"]
 

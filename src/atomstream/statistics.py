@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Dictionary
-from atomstream.memory import Aggregates
+from atomstream.memory import Aggregates, GramDelta
 from atomstream.objective import Objective
+from atomstream.state import Batch
 
-if TYPE_CHECKING:
-    from atomstream.learner import Batch
-
-__all__ = ["Delta", "GramDelta", "GramSums", "Statistics"]
-
-
-class Delta(Protocol):
-    """What the loop knows of a delta: sums over the samples of a batch, each by its weight.
-
-    Attributes
-    ----------
-    usage : ndarray of shape (n_components,)
-        Sum of weights times absolute codes.
-    objective : float
-        Sum of weights times the objective of each sample at its code and the dictionary it was coded with.
-    mass : float
-        Sum of weights.
-    """
-
-    usage: NDArray
-    objective: float
-    mass: float
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def gradient(self, dictionary: Any) -> NDArray:
-        """Return the gradient of the mean loss with respect to the atoms, at the measured codes."""
-        ...
-
-    def smoothness(self) -> float:
-        """Return a Lipschitz constant of that gradient."""
-        ...
+__all__ = ["GramSums", "Statistics"]
 
 
 class Statistics(Protocol):
@@ -58,45 +27,6 @@ class Statistics(Protocol):
     def measure(self, batch: Batch, codes: Codes, dictionary: Any, objective: Objective) -> Any:
         """Return what the batch adds; pure."""
         ...
-
-
-@dataclass(frozen=True)
-class GramDelta:
-    """Sums over the samples i of a batch, each with its weight w_i; deltas of shards add up to that of the union.
-
-    Attributes
-    ----------
-    gram : ndarray of shape (n_components, n_components)
-        Sum of w_i h_i' h_i.
-    cross : ndarray of shape (n_components, n_features)
-        Sum of w_i h_i' x_i.
-    constant : float
-        Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
-    usage : ndarray of shape (n_components,)
-        Sum of w_i |h_i|.
-    objective : float
-        Sum of w_i times the objective of sample i at its code and the dictionary it was coded with.
-    mass : float
-        Sum of w_i.
-    """
-
-    gram: NDArray
-    cross: NDArray
-    constant: float
-    usage: NDArray
-    objective: float
-    mass: float
-
-    def __add__(self, other: GramDelta) -> GramDelta:
-        return GramDelta(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-    def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return (A D - B) / mass."""
-        return (self.gram @ dictionary.atoms().astype(np.float64) - self.cross) / self.mass
-
-    def smoothness(self) -> float:
-        """Return the largest eigenvalue of A / mass."""
-        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.objective import Objective
 from atomstream.penalties import Penalty
-
-if TYPE_CHECKING:
-    from atomstream.learner import Clock, State
+from atomstream.state import Clock, State
 
 __all__ = ["BlockCoordinate"]
 
