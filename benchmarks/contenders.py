@@ -34,20 +34,20 @@ def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
 
 
 def minibatch_nmf(X, start, *, seconds, batch=1024):
+    """Scikit-learn's MiniBatchNMF by ``partial_fit``; by ``fit`` it ends at .185 after the same 6 s."""
     from sklearn.decomposition import MiniBatchNMF
 
-    model = MiniBatchNMF(N_ATOMS, init="random", batch_size=batch, random_state=0)
-    return _partial_fits(model, X, seconds, batch)
+    return _partial_fits(MiniBatchNMF(N_ATOMS, init="random", batch_size=batch, random_state=0), X, seconds, batch)
 
 
-def minibatch_dictionary_learning(X, start, *, seconds, batch=256, algorithm="cd"):
+def minibatch_dictionary_learning(X, start, *, seconds, batch=256, alpha=0.03):
     from sklearn.decomposition import MiniBatchDictionaryLearning
 
     model = MiniBatchDictionaryLearning(
         N_ATOMS,
-        alpha=0.03,
+        alpha=alpha,
         batch_size=batch,
-        fit_algorithm=algorithm,
+        fit_algorithm="cd",  # its only one with nonnegative codes
         positive_code=True,
         positive_dict=True,
         dict_init=start,

@@ -78,7 +78,7 @@ def main() -> None:
         distance = np.abs(mean - mean[-1])[:-3]
         left.plot(CHECKPOINTS, mean, color=colour, label=f"surrogate, {name}")
         left.plot(CHECKPOINTS, empirical.mean(axis=0), color=colour, linestyle="--", label=f"empirical, {name}")
-        middle.plot(CHECKPOINTS, gap, color=colour, label=name)
+        middle.plot(CHECKPOINTS[1:], gap[1:], color=colour, label=name)  # at the first step there is none
         right.plot(CHECKPOINTS[:-3], distance, color=colour, label=name)
         report[name] = {
             "surrogate": mean.tolist(),
@@ -91,12 +91,13 @@ def main() -> None:
         }
     for axes in (middle, right):
         t = CHECKPOINTS[late]
-        start = axes.lines[0].get_ydata()[np.argmax(late)]
+        drawn = axes.lines[0]
+        start = drawn.get_ydata()[np.argmax(drawn.get_xdata() >= t[0])]
         axes.plot(t, start * (t / t[0]) ** -0.5, color="0.6", linestyle=":", label="t^-1/2")
         axes.set(xscale="log", yscale="log", xlabel="step t")
     left.set(xscale="log", xlabel="step t", title="loss, mean over seeds")
     middle.set_title("surrogate minus empirical loss")
-    right.set_title("distance of the mean surrogate from its last value")
+    right.set_title("mean surrogate: distance to its last value")
     for axes in (left, middle, right):
         axes.legend(frameon=False, fontsize=8)
         axes.grid(alpha=0.3)

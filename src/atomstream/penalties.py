@@ -10,6 +10,7 @@ proximal operator is the projection on S; `Free` with ``l1`` is the lasso penalt
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -85,26 +86,33 @@ class Penalty(Protocol):
         ...
 
 
-class _ElasticNetOnSet:
+class _ElasticNetOnSet(ABC):
     """What the sets below share; the set itself is ``shape`` and ``_project``."""
 
     l1: float
     l2: float
+    couples: ClassVar[str]
+    _shape: ClassVar[Shape] = Shape()
+
+    @property
+    def shape(self) -> Shape:
+        """The set in the words of the kernels."""
+        return self._shape
 
     @property
     def entrywise(self) -> bool:
         """Whether every entry can be minimised alone (what coordinate descent needs)."""
-        return self.couples == "entries"  # type: ignore[attr-defined]
+        return self.couples == "entries"
 
     @property
     def rowwise(self) -> bool:
         """Whether every row can be minimised alone (what block coordinate descent needs)."""
-        return self.couples in ("entries", "rows")  # type: ignore[attr-defined]
+        return self.couples in ("entries", "rows")
 
     @property
     def nonnegative(self) -> bool:
         """Whether the set holds no negative entry."""
-        return self.shape.low >= 0  # type: ignore[attr-defined]
+        return self.shape.low >= 0
 
     def net(self, rows: NDArray) -> NDArray:
         """Return the elastic net of each row."""
@@ -117,7 +125,7 @@ class _ElasticNetOnSet:
 
     def value(self, rows: NDArray) -> NDArray:
         """Return the penalty of each row, infinite outside the set."""
-        return np.where(_inside(rows, self.shape), self.net(rows), np.inf)  # type: ignore[attr-defined]
+        return np.where(_inside(rows, self.shape), self.net(rows), np.inf)
 
     def prox(self, rows: NDArray, step: float) -> NDArray:
         """Return the proximal point of each row: shrink towards zero, then project on the set."""
@@ -135,8 +143,9 @@ class _ElasticNetOnSet:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return self._project(rows / np.maximum(lengths, TINY)).astype(rows.dtype, copy=False)
 
+    @abstractmethod
     def _project(self, rows: NDArray) -> NDArray:
-        raise NotImplementedError
+        """Return the closest point of the set to each row."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +155,6 @@ class Free(_ElasticNetOnSet):
     l1: float = 0.0
     l2: float = 0.0
     couples: ClassVar[str] = "entries"
-    shape: ClassVar[Shape] = Shape()
 
     def _project(self, rows: NDArray) -> NDArray:
         return rows
@@ -159,7 +167,7 @@ class Nonnegative(_ElasticNetOnSet):
     l1: float = 0.0
     l2: float = 0.0
     couples: ClassVar[str] = "entries"
-    shape: ClassVar[Shape] = Shape(low=0.0)
+    _shape: ClassVar[Shape] = Shape(low=0.0)
 
     def _project(self, rows: NDArray) -> NDArray:
         return np.maximum(rows, 0)
@@ -195,7 +203,7 @@ class UnitBall(_ElasticNetOnSet):
     l1: float = 0.0
     l2: float = 0.0
     couples: ClassVar[str] = "rows"
-    shape: ClassVar[Shape] = Shape(radius=1.0)
+    _shape: ClassVar[Shape] = Shape(radius=1.0)
 
     def _project(self, rows: NDArray) -> NDArray:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
@@ -211,7 +219,7 @@ class NonnegativeBall(_ElasticNetOnSet):
     l1: float = 0.0
     l2: float = 0.0
     couples: ClassVar[str] = "rows"
-    shape: ClassVar[Shape] = Shape(low=0.0, radius=1.0)
+    _shape: ClassVar[Shape] = Shape(low=0.0, radius=1.0)
 
     def _project(self, rows: NDArray) -> NDArray:
         clipped = np.maximum(rows, 0)

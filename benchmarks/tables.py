@@ -1,0 +1,69 @@
+"""Write ``RESULTS.md`` from ``results.json``: ``python benchmarks/tables.py``."""
+
+import json
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+HEAD = """# Measured
+
+`make bench` makes an environment with the peers, runs everything below in one run (contenders interleaved, one thread
+each) and writes `results.json`; `python benchmarks/tables.py` writes this page from it and from `notes.md`. Absolute
+times belong to the machine named here; the ratios are what counts.
+
+Workload: 100,000 random 20 x 20 grey patches of scikit-learn's two photographs (float32, [0, 1]), 100 nonnegative
+atoms and codes, the same starting atoms for all that take any. Error: ||X - HD|| / ||X|| on 1,500 other patches with
+exact nonnegative least-squares codes, the same coder for every contender.
+"""
+
+
+def table(titles, rows):
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    return "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)]) + "\n"
+
+
+def main():
+    results = json.loads((HERE / "results.json").read_text())
+    best = min(error for name, error in results["same_time"].items() if not name.startswith("atomstream"))
+    parts = [HEAD]
+    machine, versions = results["machine"], results["versions"]
+    parts.append(
+        f"Machine: {machine['processor']}, {machine['cores']} cores; Python {machine['python']}; "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + ".\n"
+    )
+    parts.append("## The same 6 seconds\n\nMedians of three interleaved rounds.\n")
+    same = sorted(results["same_time"].items(), key=lambda item: item[1])
+    parts.append(
+        table(["contender", "error", "to the best peer"], [(n, f"{e:.4f}", f"{e / best:.3f}") for n, e in same])
+    )
+    peer = results["time_to_best_peer"]
+    parts.append("## Time to a peer's error\n")
+    targets = {"SPAMS's end + 1 %": peer | {"peer": peer["spams"]}}
+    targets |= {f"{name}'s end": r | {"peer": r["sklearn"]} for name, r in results["time_to_sklearn"].items()}
+    rows = [
+        (name, f"{r['target']:.4f}", f"{r['ours']:.2f}", f"{r['peer']:.2f}", f"{r['ratio']:.1f}")
+        for name, r in targets.items()
+    ]
+    parts.append(table(["target", "error", "atomstream, s", "peer, s", "ratio"], rows))
+    parts.append("## One pass at equal alpha\n")
+    rows = [
+        (r["alpha"], r["spams_batch"], f"{r['ours']:,.0f}", f"{r['spams']:,.0f}", f"{r['ratio']:.2f}",
+         f"{r['our_error']:.4f}", f"{r['spams_error']:.4f}")
+        for r in results["one_pass"]
+    ]  # fmt: skip
+    titles = ["alpha", "SPAMS's batch", "ours, samples/s", "SPAMS, samples/s", "ratio", "our error", "its error"]
+    parts.append(table(titles, rows))
+    parts.append("## After equal numbers of samples\n")
+    rows = [(f"{r['n_samples']:,}", f"{r['ours']:.4f}", f"{r['spams_best']:.4f}") for r in results["equal_samples"]]
+    parts.append(table(["samples", "ours, defaults", "SPAMS, best of six settings"], rows))
+    parts.append("## Memory, imports\n")
+    rows = [(f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB") for name, mb in results["memory"].items()]
+    rows += [(name, f"{seconds:.3f} s") for name, seconds in results["imports"].items()]
+    parts.append(table(["what", "measured"], rows))
+    parts.append((HERE / "notes.md").read_text())
+    (HERE / "RESULTS.md").write_text("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()
