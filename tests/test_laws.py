@@ -127,13 +127,14 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize("call", ["fit", "partial_fit", "fit_stream", "transform", "score"])
+CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
+
+
+# `fit` starts anew: another number of features is no bad input there.
+@pytest.mark.parametrize(("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")])
 def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     X = data()
     model = make(name).fit(X)
-    if call == "fit" and kind == "features":
-        pytest.skip("fit starts anew: another number of features is fine there")
     before = copy.deepcopy(vars(model))
     bad = BAD[kind](X)
     with pytest.raises(ValueError, match=r"\w+"):
