@@ -162,6 +162,26 @@ def test_dependent_atoms_neither_stall_nor_overflow(shape, dtype, penalty):
     assert (ours <= theirs * (1 + 1e-4) + 1e-4).all()
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+@pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
+def test_short_and_long_atoms_count_alike(coder, scale):
+    rng = np.random.default_rng(0)
+    atoms, X = rng.random((6, 20)), rng.random((10, 20))
+    scaled = atoms * np.where(np.arange(6) < 3, scale, 1.0)[:, None]
+    if isinstance(coder, ProjectedGradient):  # first order: reaches scales near each other only
+        scaled = atoms * np.where(np.arange(6) < 3, 0.3, 1.0)[:, None]
+    codes = [coder.encode(Batch(X), Rows(a), objective(Nonnegative()), 1e-7) for a in (atoms, scaled)]
+    values = [
+        objective(Nonnegative()).values(Batch(X), c.values, Rows(a))
+        for c, a in zip(codes, (atoms, scaled), strict=True)
+    ]
+    assert_allclose(values[1], values[0], rtol=1e-6)
+    lone = CoordinateDescent().encode(
+        Batch(np.c_[0.0, 1.0]), Rows(np.diag([1, scale])), objective(Nonnegative()), 1e-8
+    )
+    assert_allclose(lone.values, [[0, 1 / scale]])
+
+
 def test_nan_in_a_code_is_never_called_converged():
     codes, residual = np.zeros((1, 2)), np.zeros(1)
     gram, linear = np.array([[1.0, np.nan], [np.nan, 1.0]]), np.array([[1.0, 1.0]])

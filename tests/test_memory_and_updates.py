@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import PENALTIES, SCHEDULES
 
+from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
 from atomstream.coders import CoordinateDescent
 from atomstream.dictionaries import Rows
@@ -49,7 +50,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         shares = [s * (1 - weight) for s in shares] + [weight]
         history.append((batch, codes.values))
         state.memory.absorb(delta, weight)
-        state.usage.absorb(delta, state.memory.strength())
+        state.usage.absorb(delta, state.memory.strength(state.dictionary))
         chosen.updater.update(state, chosen.objective, clock, None)
     gram = sum(s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True))
     cross = sum(s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True))
@@ -119,6 +120,35 @@ def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, 
         values.append(updater.value(state, chosen))
         assert np.isfinite(penalty.value(state.dictionary.atoms())).all()
     assert all(b <= a + 1e-11 * (1 + abs(a)) for a, b in itertools.pairwise(values))
+
+
+def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
+    rng, state = start()
+    chosen = method(codes=Nonnegative())
+    step(Batch(rng.random((30, 7))), state, chosen, Clock(Harmonic(), 1e-8), None)
+    state.memory.rescale(np.array([1, 40.0, 1, 8.0]))  # as if codes had grown and atoms shrunk
+    state.dictionary.assign(state.dictionary.atoms() / np.array([[1], [40.0], [1], [8.0]]))
+    before = chosen.updater.value(state, chosen.objective)
+    chosen.updater.update(state, chosen.objective, None, None)
+    assert_allclose(np.linalg.norm(state.dictionary.atoms()[[1, 3]], axis=1), 1)
+    assert chosen.updater.value(state, chosen.objective) <= before + 1e-12
+    held = method(codes=Simplex(), atoms=UnitBall())  # codes of a fixed size: lengths mean something
+    state.dictionary.assign(0.1 * state.dictionary.atoms())
+    state.memory.rescale(np.full(4, 10.0))
+    held.updater.update(state, held.objective, None, None)
+    assert np.linalg.norm(state.dictionary.atoms(), axis=1).max() < 0.2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_atoms_neither_shrink_nor_die_on_a_long_stream(dtype):
+    rng = np.random.default_rng(0)
+    parts = rng.random((12, 20))
+    model = OnlineNMF(5, schedule="constant", random_state=0)
+    for _ in range(3000):
+        X = (rng.exponential(size=(30, 12)) @ parts + 0.1 * rng.random((30, 20))).astype(dtype)
+        model.partial_fit(X)
+    assert np.linalg.norm(model.components_, axis=1).min() > 0.4
+    assert model.n_reseeded_ == 0
 
 
 def test_many_sweeps_reach_the_least_squares_dictionary():

@@ -95,6 +95,8 @@ def test_parts_print_compare_and_refuse():
     assert all({"l1", "l2"} <= {f.name for f in fields(part)} for part in PENALTIES)
     with pytest.raises(ValueError, match="low < high, got low=2"):
         penalties.Box(low=2, high=1)
+    with pytest.raises(ValueError, match="Nonnegative needs l1 of at least 0, got -1"):
+        penalties.Nonnegative(l1=-1)
     with pytest.raises(ValueError, match="total above 0, got -1"):
         penalties.Simplex(total=-1)
 

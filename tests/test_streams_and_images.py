@@ -128,6 +128,16 @@ def test_a_photograph_is_learned_and_rebuilt():
     assert images.psnr(image, images.reconstruct(model, image, 6)) > 35
 
 
+def test_bad_strides_are_refused_and_integers_seed_streams():
+    with pytest.raises(ValueError, match="stride must be from 1 to the patch's size, 5, got 6"):
+        images.reconstruct(None, np.zeros((20, 20)), 5, stride=6)
+    assert_array_equal(next(streams.batches([[1], [2], [3]], rng=0)), next(streams.batches(np.c_[1:4], rng=RNG(0))))
+
+
 def test_psnr():
+    white, gray = np.full((4, 4), 255, np.uint8), np.full((4, 4), 230, np.uint8)
+    assert images.psnr(white, gray) == pytest.approx(20 * np.log10(255 / 25))
+    with pytest.raises(ValueError, match="must have one shape"):
+        images.psnr(white, white[0])
     assert images.psnr(np.zeros((2, 2)), np.full((2, 2), 0.1)) == pytest.approx(20)
     assert images.psnr(np.ones(3), np.ones(3)) == np.inf

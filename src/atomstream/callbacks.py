@@ -55,7 +55,7 @@ class History(_Callback):
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Take a point after each batch that is due."""
-        if context.parent is None or (estimator.n_steps_ - 1) % self._every:
+        if context.task_name != "batch" or (estimator.n_steps_ - 1) % self._every:
             return
         self.n_samples.append(estimator.n_samples_seen_)
         self.objective.append(estimator.batch_objective_)
@@ -100,10 +100,11 @@ class LearningBar(_Callback):
     def teardown(self, estimator: Any, context: Any) -> None:
         """Leave the bar as it stands."""
         self._bar.stop()
+        self._bar = None  # it holds locks: without it the model can be copied and saved
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Advance by one batch."""
-        if context.parent is None:
+        if context.task_name != "batch":
             return
         newest = estimator.batch_objective_
         self._running = newest if self._running is None else self.memory * self._running + (1 - self.memory) * newest

@@ -24,10 +24,10 @@ class Codes(NamedTuple):
     ----------
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
-        Largest violation of the optimality conditions of a row, over the length of what its code leaves unexplained
-        (at least the fourth root of the machine precision times the length of the row) and of the longest atom:
-        without penalties the cosine between the remainder and the atom that could still reduce it. 0 exactly at
-        optimal codes, never much above 1, and the same whatever the units of the data.
+        Largest violation of the optimality conditions of a row, each over the length of its atom and of what the code
+        leaves unexplained (at least the fourth root of the machine precision times the length of the row): without
+        penalties the cosine between the remainder and the atom that could still reduce it. 0 exactly at optimal
+        codes, never much above 1, and the same whatever the units of the data or the lengths of the atoms.
     """
 
     values: NDArray
@@ -174,6 +174,8 @@ class _Quadratic(NamedTuple):
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
         floor = float(np.sqrt(np.finfo(self.gram.dtype).eps)) * self.energy
-        scale = np.sqrt(self.gram.diagonal().max() * np.maximum(unexplained, floor))
-        violation = np.abs(codes - target).max(axis=1, initial=0) * self.smoothness
+        scale = np.sqrt(np.maximum(unexplained, floor))
+        lengths = np.sqrt(self.gram.diagonal())
+        shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)
         return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0)

@@ -82,7 +82,7 @@ def step(
     codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
     delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
     state.memory.absorb(delta, clock.tick(delta.mass))
-    state.usage.absorb(delta, state.memory.strength())
+    state.usage.absorb(delta, state.memory.strength(state.dictionary))
     method.updater.update(state, method.objective, clock, rng)
     return codes, delta
 

@@ -54,8 +54,8 @@ class Memory(Protocol):
         """Take in what a batch adds, by its weight."""
         ...
 
-    def strength(self) -> NDArray:
-        """Return how much the memory holds of each atom, (n_components,); 0 where nothing."""
+    def strength(self, dictionary: Any) -> NDArray:
+        """Return how much of the past each atom explains, (n_components,); 0 where nothing."""
         ...
 
     def forget(self, atoms: NDArray) -> None:
@@ -143,9 +143,9 @@ class Aggregates:
         """Move every average towards the batch's by its weight."""
         self._move(weight, delta.gram, delta.cross, delta.constant, delta.mass)
 
-    def strength(self) -> NDArray:
-        """Return the diagonal of A: the mean squared coefficient of each atom."""
-        return np.diag(self.gram)
+    def strength(self, dictionary: Dictionary) -> NDArray:
+        """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
+        return np.diag(self.gram) * np.diag(dictionary.gram())
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
@@ -154,6 +154,10 @@ class Aggregates:
         gram[:, atoms] = 0
         cross[atoms] = 0
         vars(self).update(gram=gram, cross=cross)
+
+    def rescale(self, scale: NDArray) -> None:
+        """Multiply all past coefficients of each atom by its scale."""
+        vars(self).update(gram=self.gram * scale * scale[:, None], cross=self.cross * scale[:, None])
 
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.

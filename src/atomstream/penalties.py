@@ -94,6 +94,11 @@ class _ElasticNetOnSet(ABC):
     couples: ClassVar[str]
     _shape: ClassVar[Shape] = Shape()
 
+    def __post_init__(self) -> None:
+        for name in ("l1", "l2"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{type(self).__name__} needs {name} of at least 0, got {getattr(self, name)!r}.")
+
     @property
     def shape(self) -> Shape:
         """The set in the words of the kernels."""
@@ -184,6 +189,7 @@ class Box(_ElasticNetOnSet):
     couples: ClassVar[str] = "entries"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.low < self.high:
             raise ValueError(f"Box needs low < high, got low={self.low!r} and high={self.high!r}.")
 
@@ -239,6 +245,7 @@ class Simplex(_ElasticNetOnSet):
     couples: ClassVar[str] = "rows"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.total > 0:
             raise ValueError(f"Simplex needs a total above 0, got {self.total!r}.")
 

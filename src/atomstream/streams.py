@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 __all__ = ["batches", "interleave", "patches", "windows"]
 
 
-def batches(X: Any, batch_size: int = 256, *, rng: np.random.Generator | None = None) -> Iterator[Any]:
+def batches(X: Any, batch_size: int = 256, *, rng: Any = None) -> Iterator[Any]:
     """Cut an array into batches of rows; only the rows of a batch are ever read or copied.
 
     Parameters
     ----------
     X : array, memory map or sparse array of shape (n_samples, n_features)
     batch_size : int, default=256
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Draws the order of the rows; without it they come as they stand.
 
     Yields
@@ -36,8 +36,10 @@ def batches(X: Any, batch_size: int = 256, *, rng: np.random.Generator | None = 
     [4, 4, 2]
     """
     _check_positive(batch_size=batch_size)
+    if not hasattr(X, "shape") or hasattr(X, "iloc"):
+        X = np.asarray(X)  # lists and frames
     n_samples = X.shape[0]
-    order = None if rng is None else rng.permutation(n_samples)
+    order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
         yield X[start : start + batch_size] if order is None else X[order[start : start + batch_size]]
 
@@ -50,7 +52,7 @@ def patches(
     n_samples: int | None = None,
     stride: int = 1,
     center: str | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Any = None,
 ) -> Iterator[NDArray]:
     """Cut square patches out of one image or several and flatten each to a row, channels last.
 
@@ -70,7 +72,7 @@ def patches(
         Distance between neighbouring places, without ``rng``.
     center : {"patch"}, optional
         Subtract from each patch its mean.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
 
     Yields
     ------
@@ -96,6 +98,7 @@ def patches(
                 part = slice(start, start + batch_size)
                 yield take(view, tops[part], lefts[part], center)[0]
         return
+    rng = np.random.default_rng(rng)
     counts = np.cumsum([view.shape[0] * view.shape[1] for view in views])
     left = np.inf if n_samples is None else n_samples
     while left > 0:
@@ -107,9 +110,7 @@ def patches(
         left -= len(drawn)
 
 
-def windows(
-    series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: np.random.Generator | None = None
-) -> Iterator[NDArray]:
+def windows(series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: Any = None) -> Iterator[NDArray]:
     """Cut windows of consecutive times out of one series or several and flatten each to a row, times first.
 
     Parameters
@@ -120,7 +121,7 @@ def windows(
     batch_size : int, default=256
     stride : int, default=1
         Times between the starts of neighbouring windows.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Draws the order of the windows; without it they come in the order of time.
 
     Yields

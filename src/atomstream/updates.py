@@ -14,6 +14,8 @@ from atomstream.state import Clock, State
 
 __all__ = ["BlockCoordinate"]
 
+SHORT = 0.5  # atoms in the unit ball below this length are scaled up
+
 
 @dataclass(frozen=True)
 class BlockCoordinate:
@@ -22,6 +24,10 @@ class BlockCoordinate:
     The surrogate is :math:`\tfrac12 tr(D^\top (A + damping\, I) D) - tr(D^\top B) + P_{atoms}(D)`; over atom j its
     minimiser is :math:`prox_{P/c}(d_j + (b_j - (AD)_j - damping\, d_j)/c)` with :math:`c = A_{jj} + damping`. Each
     step is exact, so a sweep never raises the surrogate. Atoms with :math:`A_{jj} = 0` are left as they are.
+
+    Averages of directions are shorter than the directions: without an l1 penalty atoms in a ball would shrink for
+    ever, and codes grow. An atom shorter than one half is therefore scaled to length one, and its past codes with it
+    (rows and columns of A, rows of B), which leaves the surrogate as it is.
 
     Parameters
     ----------
@@ -51,6 +57,13 @@ class BlockCoordinate:
             from atomstream._kernels.block_coordinate import sweep
         for _ in range(self.n_sweeps):
             sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
+        if _length_is_free(objective) and not self.damping:
+            lengths = np.linalg.norm(atoms, axis=1)
+            short = (lengths > 0) & (lengths < SHORT) & (np.arange(len(atoms)) >= self.fixed)
+            if short.any():
+                scale = np.where(short, lengths, 1.0)
+                atoms /= scale[:, None]
+                memory.rescale(scale)
         state.dictionary.assign(atoms)
 
     def value(self, state: State, objective: Objective) -> float:
@@ -62,6 +75,15 @@ class BlockCoordinate:
             + 0.5 * self.damping * float(size)
             + float(objective.atoms.value(atoms).sum())
         )
+
+
+def _length_is_free(objective: Objective) -> bool:
+    """Whether making an atom longer and its codes shorter costs nothing and stays in the sets."""
+    codes, atoms = (getattr(part, "shape", None) for part in (objective.codes, objective.atoms))
+    if codes is None or atoms is None or objective.atoms.l1 or objective.atoms.l2:
+        return False
+    cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
+    return cone and atoms.radius < np.inf
 
 
 def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:

@@ -33,9 +33,11 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
     factor = np.empty((n_components, n_components), gram.dtype)
     curvature = np.empty(n_components, gram.dtype)
     inverse = np.zeros(n_components, gram.dtype)
-    longest, floor = 0.0, np.sqrt(np.finfo(gram.dtype).eps)
+    shrink = np.zeros(n_components, gram.dtype)  # 1 / length of each atom
+    floor = np.sqrt(np.finfo(gram.dtype).eps)
     for k in range(n_components):
-        longest = max(longest, gram[k, k])
+        if gram[k, k] > 0:
+            shrink[k] = 1 / np.sqrt(gram[k, k])
         curvature[k] = gram[k, k] + l2
         if curvature[k] > 0:  # a zero atom keeps its starting code: the objective does not depend on it
             inverse[k] = 1 / curvature[k]
@@ -48,7 +50,7 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
             for k in range(n_components):
                 unexplained += h[k] * (gradient[k] - linear[i, k] - l2 * h[k])
                 best = _minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high, zero)
-                violation = abs(best - h[k]) * curvature[k]
+                violation = abs(best - h[k]) * curvature[k] * shrink[k]
                 worst = max(worst, violation)
                 if h[k] != 0 or violation > 0:
                     working[n_working] = k
@@ -56,7 +58,7 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
             if not np.isfinite(unexplained):  # max() drops NaN: a code that overflowed must not pass for optimal
                 residual[i] = np.inf
                 break
-            scale = np.sqrt(longest * max(unexplained, floor * energy[i]))
+            scale = np.sqrt(max(unexplained, floor * energy[i]))
             threshold = tolerance * scale
             if worst <= threshold or sweeps >= max_sweeps:
                 residual[i] = worst / scale if scale > 0 else 0.0
@@ -69,7 +71,7 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
                     best = _minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high, zero)
                     change = best - h[k]
                     if change != 0:
-                        worst = max(worst, abs(change) * curvature[k])
+                        worst = max(worst, abs(change) * curvature[k] * shrink[k])
                         h[k] = best
                         for j in range(n_components):
                             gradient[j] += change * gram[k, j]
@@ -143,21 +145,18 @@ def _descend_face(h, gradient, gram, l1, l2, low, high, free, factor):  # type: 
 
 @kernel
 def _newton_step(step, h, gradient, gram, l1, l2, free, factor):  # type: ignore[no-untyped-def]
-    """Solve (G + (l2 + delta) I) step = -(gradient + l1 sign h) on the free entries by Cholesky.
+    """Solve (G + l2 I + shift) step = -(gradient + l1 sign h) on the free entries by Cholesky.
 
-    The shift delta is at rounding level. Where atoms depend on each other the step then runs far along the direction
-    that costs nothing, downhill (the shifted matrix is definite), and is cut at a bound.
+    The shift is diagonal, at rounding level of each entry. Where atoms depend on each other the step then runs far
+    along the direction that costs nothing, downhill (the shifted matrix is definite), and is cut at a bound.
     """
     n_free = free.size
-    zero = 0 * l1
-    shift = zero
-    for a in range(n_free):
-        shift = max(shift, gram[free[a], free[a]])
-    shift *= 100 * np.finfo(gram.dtype).eps
+    rounding = 100 * np.finfo(gram.dtype).eps
     for a in range(n_free):
         for b in range(a + 1):
             total = gram[free[a], free[b]]
             if a == b:
+                shift = rounding * (total + l2)
                 total += l2 + shift
             for c in range(b):
                 total -= factor[a, c] * factor[b, c]

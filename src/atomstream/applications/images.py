@@ -42,6 +42,8 @@ def reconstruct(
     image = np.asanyarray(image)
     view = patch_view(image, size)
     n_channels, height, width = view.shape[2:]
+    if not 1 <= stride <= min(height, width):
+        raise ValueError(f"stride must be from 1 to the patch's size, {min(height, width)}, got {stride!r}.")
     dtype = np.float64 if image.dtype == np.float64 else np.float32
     total = np.zeros((image.shape[0], image.shape[1], n_channels), dtype)
     count = np.zeros(image.shape[:2], np.int32)
@@ -54,16 +56,23 @@ def reconstruct(
     return (total / count[:, :, None]).reshape(image.shape)
 
 
-def psnr(image: Any, reconstruction: Any, peak: float = 1.0) -> float:
+def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:
     """Return the peak signal-to-noise ratio in decibels, 20 log10(peak / root mean squared error).
 
     Parameters
     ----------
     image, reconstruction : array of one shape
-    peak : float, default=1.0
-        The largest value the image could have.
+    peak : float, optional
+        The largest value the image could have; by default that of its type for integers, 1 for floats.
     """
-    error = float(np.mean((np.asarray(image, float) - np.asarray(reconstruction, float)) ** 2))
+    image, reconstruction = np.asarray(image), np.asarray(reconstruction)
+    if image.shape != reconstruction.shape:
+        raise ValueError(
+            f"image and reconstruction must have one shape, got {image.shape} and {reconstruction.shape}."
+        )
+    if peak is None:
+        peak = float(np.iinfo(image.dtype).max) if image.dtype.kind in "iu" else 1.0
+    error = float(np.mean((image.astype(float) - reconstruction.astype(float)) ** 2))
     return float("inf") if error == 0 else 10 * float(np.log10(peak**2 / error))
 
 

@@ -21,6 +21,7 @@ from atomstream.learner import Batch, Clock, Progress, State, check_compatible, 
 from atomstream.memory import Usage
 from atomstream.models.assessment import Assessment
 from atomstream.models.validation import (
+    RandomSource,
     check_mass,
     check_settings,
     check_size,
@@ -90,7 +91,8 @@ class OnlineDictionary(
             rng = self._begin()
             self.clock_.horizon = check_mass(Batch(X, weights).mass)
             context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
-            order = rng.spawn(1)[0] if self.shuffle else None  # of its own: what else is drawn does not change it
+            # The order has a source of its own: what else is drawn while learning does not change it.
+            order = np.random.default_rng(rng.integers(2**63)) if self.shuffle else None
             batches = cut(X, weights, self.batch_size, self.n_epochs, order, row_ids(frame, X.shape[0]))
             self._steps(batches, rng, context, self._deadline())
             if context is not None:
@@ -124,6 +126,7 @@ class OnlineDictionary(
         Parameters
         ----------
         batches : iterable of array-likes of shape (n_samples, n_features)
+            Batches with sample weights go through `partial_fit`.
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is left.
 
@@ -131,6 +134,11 @@ class OnlineDictionary(
         -------
         self
         """
+        if hasattr(batches, "shape"):
+            raise ValueError(
+                f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
+                "wrap it in a list, or cut it with atomstream.streams.batches."
+            )
         context, deadline = self._watching(n_batches), self._deadline()
         for X in batches:
             with self._untouched():
@@ -217,27 +225,32 @@ class OnlineDictionary(
     @property
     def components_(self) -> NDArray:
         """The atoms, (n_components, n_features), read-only."""
+        check_is_fitted(self)
         return self.state_.dictionary.atoms()
 
     @property
     def memory_(self) -> Any:
         """What is kept of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
+        check_is_fitted(self)
         return self.state_.memory
 
     @property
     def importance_(self) -> NDArray:
         """Share of each atom in the sum of absolute codes times sample weights over the run, (n_components,)."""
+        check_is_fitted(self)
         usage = self.state_.usage.total
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
     @property
     def n_steps_(self) -> int:
         """Number of steps made."""
+        check_is_fitted(self)
         return self.clock_.step
 
     @property
     def n_samples_seen_(self) -> int:
         """Number of rows met, in all passes."""
+        check_is_fitted(self)
         return self.clock_.n_samples
 
     @property
@@ -261,8 +274,7 @@ class OnlineDictionary(
         before = dict(self.__dict__)
         clock = dict(vars(before["clock_"])) if "clock_" in before else None
         state = before["state_"].snapshot() if "state_" in before else None
-        rng = before.get("_rng")
-        draws = None if rng is None else rng.bit_generator.state
+        sources = [RandomSource(source) for source in (before.get("_rng"), self.random_state)]
         try:
             yield
         except BaseException:
@@ -274,8 +286,8 @@ class OnlineDictionary(
                 before["state_"].restore(state)
             if clock is not None:
                 vars(before["clock_"]).update(clock)
-            if rng is not None:
-                rng.bit_generator.state = draws
+            for source in sources:
+                source.restore()
             raise
 
     def _begin(self) -> np.random.Generator:

@@ -95,7 +95,7 @@ def check_settings(model: Any) -> None:
         if name == "max_time" and value is None:
             continue
         kind: Any = numbers.Integral if whole else numbers.Real
-        if isinstance(value, bool) or not isinstance(value, kind) or not value >= least:
+        if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
             need = "a whole number" if whole else "a number"
             raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
     if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
@@ -141,6 +141,24 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
     return np.random.default_rng(random_state)
+
+
+class RandomSource:
+    """The state of a source of randomness, to go back to; of a seed or None there is nothing to restore."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        if isinstance(source, np.random.Generator):
+            self._state: Any = source.bit_generator.state
+        elif isinstance(source, np.random.RandomState):
+            self._state = source.get_state()
+
+    def restore(self) -> None:
+        """Undo what was drawn since."""
+        if isinstance(self._source, np.random.Generator):
+            self._source.bit_generator.state = self._state
+        elif isinstance(self._source, np.random.RandomState):
+            self._source.set_state(self._state)
 
 
 def cut(
