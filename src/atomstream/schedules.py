@@ -62,11 +62,11 @@ class Power:
 
     Parameters
     ----------
-    p : float, default=5
+    p : float, default=8
         At least 1; larger forgets faster. The default is measured (docs/decisions/002-defaults.md).
     """
 
-    p: float = 5.0
+    p: float = 8.0
 
     def __post_init__(self) -> None:
         if not self.p >= 1:
