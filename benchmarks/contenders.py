@@ -14,7 +14,7 @@ BATCH = 256
 def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol=0.1, seed=0):
     from atomstream import OnlineNMF
 
-    model = OnlineNMF(N_ATOMS, alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH)
+    model = OnlineNMF(len(start), alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH)
     if n_samples is not None:
         model.set_params(n_epochs=1, shuffle=False).fit(X[:n_samples])
     else:

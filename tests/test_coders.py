@@ -185,10 +185,7 @@ def test_short_and_long_atoms_count_alike(coder, scale):
 def test_nan_in_a_code_is_never_called_converged():
     codes, residual = np.zeros((1, 2)), np.zeros(1)
     gram, linear = np.array([[1.0, np.nan], [np.nan, 1.0]]), np.array([[1.0, 1.0]])
-    zero = np.float64(0)
-    coordinate_descent.descend(
-        codes, residual, gram, linear, np.ones(1), zero, zero, zero, np.float64(np.inf), 1e-6, 9
-    )
+    coordinate_descent.descend(codes, residual, gram, linear, np.ones(1), (0.0, 0.0, 0.0, np.inf), 1e-6, 9)
     assert not residual[0] <= 1e-6
 
 
@@ -248,15 +245,8 @@ def test_kernel_is_its_plain_function():
     results = []
     for descend in (coordinate_descent.descend, coordinate_descent.descend.py_func):
         codes, residual = np.zeros((4, 6)), np.empty(4)
-        net = (
-            (X**2).sum(axis=1),
-            np.float64(0.1),
-            np.float64(0.01),
-            np.float64(0),
-            np.float64(np.inf),
-            np.float64(1e-10),
-        )
-        descend(codes, residual, atoms @ atoms.T, X @ atoms.T, *net, 1000)
+        net = (np.float64(0.1), np.float64(0.01), np.float64(0), np.float64(np.inf))  # with a dtype, for py_func
+        descend(codes, residual, atoms @ atoms.T, X @ atoms.T, (X**2).sum(axis=1), net, 1e-10, 1000)
         results.append(codes)
     assert_allclose(results[0], results[1], atol=1e-10)
 

@@ -81,7 +81,7 @@ class CoordinateDescent:
 
         def code(block: slice) -> None:
             linear, energy = dictionary.correlate(batch.X[block]), batch.energy[block]
-            descend(codes[block], residual[block], gram, linear, energy, *net, tolerance, self.max_sweeps)
+            descend(codes[block], residual[block], gram, linear, energy, net, tolerance, self.max_sweeps)
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)

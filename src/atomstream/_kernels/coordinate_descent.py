@@ -10,7 +10,7 @@ SWEEPS = 25  # sweeps over a working set before a Newton step on the entries ins
 
 
 @kernel
-def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
+def descend(codes, residual, gram, linear, energy, net, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c, in place.
 
     Parameters
@@ -21,11 +21,12 @@ def descend(codes, residual, gram, linear, energy, l1, l2, low, high, tolerance,
         Receives the largest violation of each row in the units of `atomstream.coders.Codes`.
     gram, linear, energy : ndarray
         Products of atoms with atoms, of samples with atoms, of samples with themselves.
-    l1, l2, low, high : float
-        Of the type of ``gram``.
+    net : (l1, l2, low, high)
+        Penalty and bounds, of the type of ``gram``.
     tolerance : float
     max_sweeps : int
     """
+    l1, l2, low, high = net
     n_samples, n_components = linear.shape
     zero = np.zeros(1, gram.dtype)[0]  # of the type of the data: a literal would turn float32 into float64
     gradient = np.empty(n_components, gram.dtype)
