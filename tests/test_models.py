@@ -66,6 +66,8 @@ SENTENCES = [
     ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of box, free, nonnegative, nonnegative_ball"),
     ({"init": "svd"}, X, "init='svd' is unknown; choose one of samples, spread, random or give an array"),
     ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),
+    ({"n_jobs": 0}, X, "n_jobs must be None, a number of threads, or -1 for all, got 0"),
+    ({"init": None}, X, "init=None is unknown; choose one of samples, spread, random or give an array"),
     ({"fixed_components": 2}, X, "fixed_components=2 needs init to be an array whose first rows stay"),
     ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
     ({"atoms": "unit_ball"}, X, "holds negative entries and OnlineNMF needs nonnegative atoms; use OnlineDictionary"),

@@ -78,6 +78,8 @@ def test_pictures_show_what_their_twins_return():
     drawn = [axes for axes in plots.atoms(model, (4, 4), n_columns=4).axes if axes.images]
     np.testing.assert_array_equal(drawn[0].images[0].get_array(), images[0])
     assert drawn[0].get_title() == f"{100 * shares[0]:.1f} %"
+    with pytest.raises(ValueError, match=r"shape=\(3, 3\) has 9 entries, the atoms have 16"):
+        plots.atoms(model, (3, 3))
     n_samples, values, _ = plots.objective_data(history)
     line = plots.objective(history).axes[0].lines[0]
     np.testing.assert_array_equal(line.get_xdata(), n_samples)

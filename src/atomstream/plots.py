@@ -27,6 +27,9 @@ def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
         Each scaled to [0, 1] by its own extremes.
     shares : ndarray of shape (n_components,)
     """
+    n_features = model.components_.shape[1]
+    if np.prod(shape) != n_features:
+        raise ValueError(f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}.")
     order = np.argsort(-model.importance_, kind="stable")
     rows = model.components_[order]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)

@@ -55,6 +55,7 @@ class OnlineDictionary(
     shuffle: bool
     init: Any
     fixed_components: int
+    n_jobs: int | None
     max_time: float | None
     random_state: Any
     # What learning makes.

@@ -100,8 +100,11 @@ def check_settings(model: Any) -> None:
             raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
     if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
         raise ValueError(f"tol must be a number of at least 0 or a function of the step, got {model.tol!r}.")
+    n_jobs = model.n_jobs
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all, got {n_jobs!r}.")
     known = ("samples", "spread", "random")
-    if isinstance(model.init, str) and model.init not in known:
+    if model.init is None or (isinstance(model.init, str) and model.init not in known):
         raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
     if model.fixed_components and isinstance(model.init, str):
         raise ValueError(
