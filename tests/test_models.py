@@ -1,5 +1,6 @@
 """The estimators: settings, bad input, known atoms, callbacks, figures about a model."""
 
+import copy
 import io
 import pickle
 
@@ -130,6 +131,17 @@ def test_what_was_learned_is_asked_of_fitted_models_only():
         assert not hasattr(OnlineNMF(), name)
         with pytest.raises(NotFittedError):
             getattr(OnlineNMF(), name)
+
+
+def test_a_shallow_copy_goes_on_by_itself():
+    model = OnlineNMF(3, random_state=0).fit(X)
+    kept, twin = model.components_.copy(), copy.copy(model)
+    twin.partial_fit(X[:20])
+    assert_array_equal(model.components_, kept)
+    assert model.n_steps_ == twin.n_steps_ - 1
+    model.partial_fit(X[:20])
+    assert_array_equal(model.components_, twin.components_)
+    assert not hasattr(copy.copy(OnlineNMF()), "components_")
 
 
 def test_a_model_that_was_watched_can_be_copied():

@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from copy import copy, deepcopy
 from itertools import chain
 from typing import Any, Self
 
@@ -20,8 +20,8 @@ from atomstream.exceptions import NotConvergedWarning
 from atomstream.learner import Batch, Clock, Progress, State, check_compatible, learn
 from atomstream.memory import Usage
 from atomstream.models.assessment import Assessment
+from atomstream.models.undo import untouched
 from atomstream.models.validation import (
-    RandomSource,
     check_mass,
     check_settings,
     check_size,
@@ -86,7 +86,7 @@ class OnlineDictionary(
         -------
         self
         """
-        with self._untouched():
+        with untouched(self):
             frame, X = X, check_X(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             rng = self._begin()
@@ -113,7 +113,7 @@ class OnlineDictionary(
         -------
         self
         """
-        with self._untouched():
+        with untouched(self):
             batch, rng = self._next_batch(X, sample_weight)
             self._steps([batch], rng)
         return self
@@ -142,7 +142,7 @@ class OnlineDictionary(
             )
         context, deadline = self._watching(n_batches), self._deadline()
         for X in batches:
-            with self._untouched():
+            with untouched(self):
                 batch, rng = self._next_batch(X, None)
                 stopped = self._steps([batch], rng, context, deadline)
             if stopped:
@@ -269,27 +269,13 @@ class OnlineDictionary(
 
     # -- the engine room ------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _untouched(self) -> Iterator[None]:
-        """Leave the model as it was if the body raises, wherever it does (law 3)."""
-        before = dict(self.__dict__)
-        clock = dict(vars(before["clock_"])) if "clock_" in before else None
-        state = before["state_"].snapshot() if "state_" in before else None
-        sources = [RandomSource(source) for source in (before.get("_rng"), self.random_state)]
-        try:
-            yield
-        except BaseException:
-            # What scikit-learn needs to tear callbacks down was made inside the call and must outlive it.
-            teardown = {k: v for k, v in self.__dict__.items() if "_callback" in k}
-            self.__dict__.clear()
-            self.__dict__.update(before | teardown)
-            if state is not None:
-                before["state_"].restore(state)
-            if clock is not None:
-                vars(before["clock_"]).update(clock)
-            for source in sources:
-                source.restore()
-            raise
+    def __copy__(self) -> Self:
+        """Return a model that goes on by itself; arrays are shared, for nothing ever writes into them."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if "state_" in self.__dict__:
+            twin.state_, twin.clock_, twin._rng = self.state_.snapshot(), copy(self.clock_), deepcopy(self._rng)
+        return twin
 
     def _begin(self) -> np.random.Generator:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""

@@ -146,24 +146,6 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-class RandomSource:
-    """The state of a source of randomness, to go back to; of a seed or None there is nothing to restore."""
-
-    def __init__(self, source: Any) -> None:
-        self._source = source
-        if isinstance(source, np.random.Generator):
-            self._state: Any = source.bit_generator.state
-        elif isinstance(source, np.random.RandomState):
-            self._state = source.get_state()
-
-    def restore(self) -> None:
-        """Undo what was drawn since."""
-        if isinstance(self._source, np.random.Generator):
-            self._source.bit_generator.state = self._state
-        elif isinstance(self._source, np.random.RandomState):
-            self._source.set_state(self._state)
-
-
 def cut(
     X: Any,
     weights: NDArray | None,
