@@ -463,6 +463,12 @@ def test_codes_that_do_not_converge_are_told():
         model.transform(X)
 
 
+def test_sparse_codes_are_decoded():
+    model = OnlineNMF(3, random_state=0).fit(X)
+    codes = model.transform(X)
+    assert_allclose(model.inverse_transform(sp.csr_array(codes)), model.inverse_transform(codes))
+
+
 def test_inverse_transform_needs_codes_of_the_model():
     with pytest.raises(
         ValueError, match=r"codes must be of shape \(n_samples, 3\), got \(2, 4\); give what transform"

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -206,14 +207,14 @@ class OnlineDictionary(
 
         Parameters
         ----------
-        codes : array-like of shape (n_samples, n_components)
+        codes : array-like or sparse of shape (n_samples, n_components)
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        codes = np.asarray(codes)
+        codes = codes if sp.issparse(codes) else np.asarray(codes)
         if codes.ndim != 2 or codes.shape[1] != len(self.components_):
             raise ValueError(
                 f"codes must be of shape (n_samples, {len(self.components_)}), got {codes.shape}; "
