@@ -12,6 +12,7 @@ BATCH = 256
 
 
 def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol=0.1, seed=0):
+    """Ours: one pass over ``n_samples`` rows in order, or as many shuffled passes as the seconds allow."""
     from atomstream import OnlineNMF
 
     model = OnlineNMF(len(start), alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH)
@@ -23,6 +24,7 @@ def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol=0.1, se
 
 
 def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
+    """SPAMS ``trainDL``, nonnegative codes and atoms, for a number of samples or of whole seconds."""
     import spams as library
 
     data, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
@@ -41,6 +43,7 @@ def minibatch_nmf(X, start, *, seconds, batch=1024):
 
 
 def minibatch_dictionary_learning(X, start, *, seconds, batch=256, alpha=0.03):
+    """Scikit-learn's MiniBatchDictionaryLearning by ``partial_fit``, nonnegative codes and atoms."""
     from sklearn.decomposition import MiniBatchDictionaryLearning
 
     model = MiniBatchDictionaryLearning(

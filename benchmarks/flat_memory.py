@@ -16,11 +16,13 @@ def resident():
 
 
 def main(n_samples=10_000_000, batch=1000, d=64, r=16):
+    """Learn from the stream and print resident memory near its start, in the middle and at its end."""
     rng = np.random.default_rng(0)
     atoms = rng.random((r, d)).astype(np.float32)
     points = []
 
     def stream():
+        """Yield batches of random mixtures, noting the memory at three of them."""
         for i in range(n_samples // batch):
             if i in (200, n_samples // batch // 2, n_samples // batch - 1):
                 points.append((i * batch, resident()))

@@ -18,6 +18,7 @@ def status(name):
 
 
 def main(name):
+    """Warm up on next to nothing, reset the peak, learn one pass, print what the peak rose by."""
     X, _ = patches()
     first = start(X)
     learn = getattr(contenders, name)

@@ -114,6 +114,7 @@ def imports():
     """Return seconds of imports and first fits, each in processes of their own, medians."""
 
     def median(code, n=7):
+        """Return the median seconds that runs of ``code`` print."""
         took = []
         for _ in range(n):
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -142,6 +143,7 @@ def processor():
 
 
 def main():
+    """Run every comparison and write ``results.json``."""
     X, held = patches()
     first = start(X)
     contenders.atomstream(X[:2000], first, n_samples=2000)  # compile before the clock runs

@@ -23,6 +23,7 @@ def table(titles, rows):
 
 
 def main():
+    """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
     best = min(error for name, error in results["same_time"].items() if not name.startswith("atomstream"))
     parts = [HEAD]

@@ -62,6 +62,7 @@ def slope(t: np.ndarray, values: np.ndarray) -> float:
 
 
 def main() -> None:
+    """Run both streams, draw the figure, write the numbers."""
     X = states()
     runs = {
         name: np.stack([run(X, dependent, seed) for seed in range(N_SEEDS)])
