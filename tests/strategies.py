@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from atomstream.coders import CoordinateDescent, ProjectedGradient
+from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
@@ -26,7 +26,7 @@ PENALTIES = [
     Simplex(),
     Simplex(total=2.0, l1=0.2, l2=0.3),
 ]
-CODERS = [CoordinateDescent(), ProjectedGradient(), ProjectedGradient(momentum=False, max_iter=50_000)]
+CODERS = [ActiveSet(), ProjectedGradient(), ProjectedGradient(momentum=False, max_iter=50_000)]
 SCHEDULES = [
     Harmonic(),
     Power(1.0),

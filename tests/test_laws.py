@@ -12,6 +12,7 @@ from atomstream.dictionaries import Rows
 from atomstream.learner import Batch, Clock, State, step
 from atomstream.memory import Usage
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
+from atomstream.state import Accuracy
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
@@ -45,7 +46,7 @@ def memory_after(model, X, cuts, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
     for start, stop in zip([0, *cuts], [*cuts, len(X)], strict=True):
         batch = Batch(X[start:stop], weights[start:stop])
-        codes = method.coder.encode(batch, state.dictionary, method.objective, 1e-10)
+        codes = method.coder.encode(batch, state.dictionary, method.objective, Accuracy(gap=1e-10))
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         memory.absorb(delta, clock.tick(delta.mass))
     return memory, clock
@@ -99,7 +100,7 @@ def test_law_2_an_update_never_raises_the_surrogate(name, schedule):
     falls = 0
     for start in range(20, 300, 20):
         batch = Batch(X[start : start + 20])
-        codes = method.coder.encode(batch, state.dictionary, method.objective, 1e-3)
+        codes = method.coder.encode(batch, state.dictionary, method.objective, Accuracy(gap=1e-3))
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         state.memory.absorb(delta, clock.tick(delta.mass))
         before = method.updater.value(state, method.objective)
@@ -195,7 +196,7 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
     method, dictionary = model.method_, model.state_.dictionary
     values = []
     for rows in (slice(None), slice(0, 1), slice(0, 7)):
-        codes = method.coder.encode(Batch(X[rows]), dictionary, method.objective, 1e-3)
+        codes = method.coder.encode(Batch(X[rows]), dictionary, method.objective, Accuracy(gap=1e-3))
         assert codes.residual.max() <= 1e-3
         values.append(method.objective.values(Batch(X[rows]), codes.values, dictionary)[0])
     assert_allclose(values, values[0], rtol=1e-3, atol=1e-5)
@@ -248,7 +249,7 @@ def test_law_9_deltas_of_shards_add_up(name, schedule):
 
     def delta(rows):
         batch = Batch(X[rows], weights[rows])
-        codes = model.method_.coder.encode(batch, dictionary, objective, 1e-10)
+        codes = model.method_.coder.encode(batch, dictionary, objective, Accuracy(gap=1e-10))
         return model.method_.statistics.measure(batch, codes, dictionary, objective)
 
     whole = delta(slice(None))
@@ -262,7 +263,7 @@ def test_law_9_measure_is_pure(name):
     model = make(name).fit(X)
     state = copy.deepcopy(model.state_)
     batch = Batch(X)
-    codes = model.method_.coder.encode(batch, state.dictionary, model.method_.objective, 1e-6)
+    codes = model.method_.coder.encode(batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-6))
     kept = codes.values.copy()
     model.method_.statistics.measure(batch, codes, state.dictionary, model.method_.objective)
     assert_array_equal(codes.values, kept)

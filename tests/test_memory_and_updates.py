@@ -11,7 +11,7 @@ from strategies import PENALTIES, SCHEDULES
 
 from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
-from atomstream.coders import CoordinateDescent
+from atomstream.coders import ActiveSet
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.learner import Batch, Clock, Method, State, check_compatible, learn, step
@@ -23,11 +23,12 @@ from atomstream.reseeding import Reseeding
 from atomstream.schedules import Harmonic, Polynomial
 from atomstream.statistics import GramSums
 from atomstream.updates import BlockCoordinate, plain_sweep
+from atomstream.state import Accuracy
 
 
 def method(codes=None, atoms=None, **settings):
     objective = Objective(Squared(), codes or Nonnegative(l1=0.05), atoms or NonnegativeBall())
-    return Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate(**settings), Reseeding())
+    return Method(objective, ActiveSet(), GramSums(), BlockCoordinate(**settings), Reseeding())
 
 
 def start(r=4, d=7, seed=0):
@@ -44,7 +45,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
     history, shares = [], []
     for n in (5, 9, 1, 20, 3):
         batch = Batch(rng.random((n, 7)), rng.random(n))
-        codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, 1e-10)
+        codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, Accuracy(gap=1e-10))
         delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
         weight = clock.tick(delta.mass)
         shares = [s * (1 - weight) for s in shares] + [weight]
@@ -68,7 +69,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
 def test_delta_knows_the_objective_at_its_codes():
     rng, state = start()
     batch, chosen = Batch(rng.random((9, 7)), rng.random(9)), method()
-    codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, 1e-3)
+    codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, Accuracy(gap=1e-3))
     delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
     values = chosen.objective.values(batch, codes.values, state.dictionary)
     assert delta.objective == pytest.approx(batch.weights @ values, rel=1e-12)
@@ -81,7 +82,7 @@ def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
         seen.append(rng.random((10, 7)))
         step(Batch(seen[-1]), state, chosen, clock, None)
         X = np.concatenate(seen)
-        best = chosen.coder.encode(Batch(X), state.dictionary, chosen.objective, 1e-11)
+        best = chosen.coder.encode(Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-11))
         loss = chosen.objective.values(Batch(X), best.values, state.dictionary).mean()
         assert state.memory.value(state.dictionary) >= loss - 1e-12
     delta = chosen.statistics.measure(Batch(X), best, state.dictionary, chosen.objective)
@@ -248,7 +249,7 @@ def test_fixed_atoms_are_neither_updated_nor_reseeded():
 
 
 def test_parts_that_do_not_fit_are_refused():
-    objective = Objective(Squared(), Simplex(), UnitBall())
-    with pytest.raises(IncompatiblePartsError, match="CoordinateDescent needs codes that are entrywise"):
-        check_compatible(Method(objective, CoordinateDescent(), GramSums(), BlockCoordinate()))
+    objective = Objective(Squared(), UnitBall(), UnitBall())
+    with pytest.raises(IncompatiblePartsError, match="ActiveSet needs codes that are polyhedral"):
+        check_compatible(Method(objective, ActiveSet(), GramSums(), BlockCoordinate()))
     check_compatible(method())

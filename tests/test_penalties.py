@@ -48,6 +48,27 @@ def test_prox_beats_a_grid_of_points(penalty, step, X):
 
 
 @parametrize
+@given(X=matrix(3, 2))
+def test_conjugate_is_the_largest_of_a_grid_of_points(penalty, X):
+    points = candidates(penalty)
+    offered = X @ points.T - penalty.value(points)
+    conjugate = penalty.conjugate(X)
+    assert (offered.max(axis=1) <= conjugate + 1e-9).all()
+    for x, value in zip(X, conjugate, strict=True):
+        if np.isfinite(value):  # a grid step of 0.15, a slope of at most 3 + l1, and points out to 3
+            reached = penalty.prox(1e9 * x[None], 1e9)[0]  # as the step grows: the maximiser
+            near = x @ reached - penalty.value(reached[None])[0]
+            assert value == pytest.approx(near, abs=1e-6)
+
+
+@parametrize
+@given(X=matrix(3, 5), Y=matrix(3, 5))
+def test_penalty_and_conjugate_obey_young(penalty, X, Y):
+    u = penalty.prox(Y, 0.0)
+    assert ((X * u).sum(axis=1) <= penalty.value(u) + penalty.conjugate(X) + 1e-9).all()
+
+
+@parametrize
 @given(X=matrix(3, 5), Y=matrix(3, 5))
 def test_prox_never_spreads_two_points(penalty, X, Y):
     spread = np.linalg.norm(penalty.prox(X, 0.5) - penalty.prox(Y, 0.5), axis=1)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from atomstream import callbacks, plots, report, schedules, streams
     from atomstream.applications import images
     from atomstream.exceptions import IncompatiblePartsError, NotConvergedWarning
+    from atomstream.models.encoding import sparse_encode
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 
 _HOMES = {
@@ -23,6 +24,7 @@ _HOMES = {
     "NotConvergedWarning": "atomstream.exceptions",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
+    "sparse_encode": "atomstream.models.encoding",
 }
 _MODULES = {
     "callbacks": "atomstream.callbacks",
@@ -43,6 +45,7 @@ __all__ = [
     "plots",
     "report",
     "schedules",
+    "sparse_encode",
     "streams",
 ]
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.certificates import FLOOR, DualBound, duality_gap
 from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
 from atomstream.penalties import TINY, Penalty
-from atomstream.state import Batch
+from atomstream.state import Accuracy, Batch
 
-__all__ = ["Coder", "Codes", "CoordinateDescent", "ProjectedGradient"]
+__all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
+
+_Solver = Callable[[NDArray | None, NDArray, NDArray, NDArray], NDArray]
+LOOSE = 0.01  # violations above this are reached faster by sweeps than by an active set
 
 
 class Codes(NamedTuple):
@@ -24,10 +29,9 @@ class Codes(NamedTuple):
     ----------
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
-        Largest violation of the optimality conditions of a row, each over the length of its atom and of what the code
-        leaves unexplained (at least the fourth root of the machine precision times the length of the row): without
-        penalties the cosine between the remainder and the atom that could still reduce it. 0 exactly at optimal
-        codes, never much above 1, and the same whatever the units of the data or the lengths of the atoms.
+        Certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
+        part of the row's own. Objectives below 7e-9 of the squared length of the sample count as that. The gap is
+        that of the codes as computed, in float64, from the products of samples and atoms.
     """
 
     values: NDArray
@@ -39,59 +43,108 @@ class Coder(Protocol):
 
     needs: ClassVar[dict[str, tuple[str, ...]]]
 
-    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
-        """Return codes whose residual is at most ``tolerance`` if the coder's limit on work allows."""
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy, if the coder's limit on work allows, searched from ``start``."""
         ...
 
 
 @dataclass(frozen=True)
-class CoordinateDescent:
-    r"""Minimise over one entry of the code at a time, exactly, until the optimality residual is small.
+class ActiveSet:
+    r"""Codes to the last digit: coordinate descent finds the support, Newton steps solve for its entries.
 
-    Per row: the gradient :math:`g = Gh + \lambda_2 h - Dx` is computed afresh, the entries that violate the
-    conditions or are not zero form the working set, sweeps over the working set update h and g until it is solved,
-    and the conditions of all entries are checked again with a fresh gradient (in float32 a running one drifts).
+    Per row: entries are set to their best value one by one, the one that gains most first; the entries that are then
+    free to move form the support; a Newton step on the support, projected on the set, is taken with a Cholesky
+    factor that gains and loses a row as entries come and go; should a projected step go uphill it is cut at the first
+    bound (Lawson and Hanson). Every round goes downhill from one minimiser on a support to the next, so there is an
+    end. For every set of intervals (nonnegative, signed, boxes) and for the simplex, where mass moves from entry to
+    entry and steps keep the sum; a violation is there the root of the duality gap. Computes in float64.
 
     Parameters
     ----------
-    max_sweeps : int, default=1000
-        Sweeps over the working set that a row may take.
+    n_sweeps : int, default=50
+        Sweeps of plain coordinate descent before the active set, where a violation above 0.01 is good enough.
+    max_rounds : int, default=1000
+        Rounds of picks and Newton steps that a row may take.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
     References
     ----------
-    Lyu, Needell, Balzano, Algorithm 2, with the exact coordinate step in place of the gradient step 1/tr(W'W).
+    Lyu, Needell, Balzano, Algorithm 2, solved exactly; Lawson, Hanson (1974), chapter 23.
+    docs/algorithms/sparse-coding.md.
     """
 
-    max_sweeps: int = 1000
+    n_sweeps: int = 50
+    max_rounds: int = 1000
     n_jobs: int = 1
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("entrywise", "shape")}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("polyhedral", "shape")}
 
-    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
-        """Return codes whose residual is at most ``tolerance``, or those after ``max_sweeps``."""
-        from atomstream._kernels.coordinate_descent import descend
-
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy, or those after ``max_rounds``, searched from ``start``."""
         penalty, gram = objective.codes, dictionary.gram()
-        low, high = penalty.shape[:2]  # type: ignore[index]
-        number = gram.dtype.type
-        codes = np.full((batch.X.shape[0], len(gram)), min(max(0.0, low), high), dtype=gram.dtype)
+        solve = (self._simplex if penalty.shape.total else self._intervals)(penalty, gram, accuracy)  # type: ignore[union-attr]
+        codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
         residual = np.empty(len(codes))
-        net = (number(penalty.l1), number(penalty.l2), number(low), number(high))
 
         def code(block: slice) -> None:
-            linear, energy = dictionary.correlate(batch.X[block]), batch.energy[block]
-            descend(codes[block], residual[block], gram, linear, energy, net, tolerance, self.max_sweeps)
+            linear = dictionary.correlate(batch.X[block]).astype(np.float64, copy=False)
+            values = None if start is None else penalty.prox(start[block].astype(np.float64), 0.0)
+            codes[block] = solve(values, residual[block], linear, batch.energy[block])
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
+
+    def _intervals(self, penalty: Penalty, gram: NDArray, accuracy: Accuracy) -> _Solver:
+        from atomstream._kernels.active_set import encode
+
+        low, high = penalty.shape[:2]  # type: ignore[index]
+        net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
+        limits = (self.n_sweeps if accuracy.violation >= LOOSE else 0, self.max_rounds)
+        bound = tuple(DualBound.of(gram, penalty))
+
+        def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
+            values = np.full_like(linear, min(max(0.0, low), high)) if values is None else values
+            encode(values, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
+            return values
+
+        return solve
+
+    def _simplex(self, penalty: Penalty, gram: NDArray, accuracy: Accuracy) -> _Solver:
+        from atomstream._kernels.simplex import encode
+
+        total = float(penalty.shape.total)  # type: ignore[union-attr]
+        net = (float(penalty.l1), float(penalty.l2), total)
+
+        def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
+            if values is None:
+                best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
+                values = np.zeros_like(linear)
+                values[np.arange(len(values)), best] = total
+            encode(values, residual, gram, linear, energy, net, tuple(accuracy), self.max_rounds)
+            return values
+
+        return solve
 
 
 @dataclass(frozen=True)
 class ProjectedGradient:
     r"""Gradient steps of length one over the largest eigenvalue of the Gram matrix, each followed by the prox.
 
-    Works on every set of codes. Rows whose residual is small enough are left alone.
+    Works on every set of codes. Rows that are good enough are left alone. Computes in float64.
 
     Parameters
     ----------
@@ -105,49 +158,58 @@ class ProjectedGradient:
     References
     ----------
     Lyu, Needell, Balzano, Algorithm 2 and eq. (151), where a factor 2 of lambda is missing; the stopping rule (152)
-    cannot hold under a nonnegativity constraint, so rows stop on the proximal residual instead.
+    cannot hold under a nonnegativity constraint, so rows stop on `Accuracy` instead.
     O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the gradient scheme.
     """
 
     max_iter: int = 10_000
     momentum: bool = True
     n_jobs: int = 1
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox",)}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox", "conjugate")}
 
-    def encode(self, batch: Batch, dictionary: Dictionary, objective: Objective, tolerance: float) -> Codes:
-        """Return codes whose residual is at most ``tolerance``, or those after ``max_iter``."""
-        gram = dictionary.gram()
-        smoothness = max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), TINY)
-        codes = np.empty((batch.X.shape[0], len(gram)), gram.dtype)
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
+        gram, penalty = dictionary.gram(), objective.codes
+        smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
+        bound = DualBound.of(gram, penalty)
+        codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
         residual = np.empty(len(codes))
 
         def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block])
-            problem = _Quadratic(gram, linear, batch.energy[block], objective.codes, smoothness)
-            codes[block], residual[block] = self._descend(problem, tolerance)
+            linear = dictionary.correlate(batch.X[block]).astype(np.float64, copy=False)
+            problem = _Quadratic(gram, linear, batch.energy[block], penalty, smoothness, bound)
+            values = np.zeros_like(linear) if start is None else start[block].astype(np.float64)
+            codes[block], residual[block] = self._descend(problem, penalty.prox(values, 0.0), accuracy)
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
 
-    def _descend(self, problem: _Quadratic, tolerance: float) -> tuple[NDArray, NDArray]:
-        codes = problem.penalty.prox(np.zeros_like(problem.linear), 0.0)
-        residual = np.full(len(codes), np.inf)
-        rows = np.arange(len(codes))
-        point, ahead, pace = codes, codes, np.ones((len(codes), 1), codes.dtype)
+    def _descend(self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy) -> tuple[NDArray, NDArray]:
+        rows, gap = np.arange(len(codes)), np.full(len(codes), np.inf)
+        point, ahead, pace = codes, codes, np.ones((len(codes), 1))
+        codes = codes.copy()
         for _ in range(self.max_iter):
             moved = problem.step(ahead)
             next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
             uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
             next_pace[uphill | (not self.momentum)] = 1
             ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
-            codes[rows], residual[rows] = moved, problem.residual(moved)
-            keep = residual[rows] > tolerance
+            codes[rows] = moved
+            violation, gap[rows] = problem.distance(moved)
+            keep = (violation > accuracy.violation) & (gap[rows] > accuracy.gap)
             if not keep.any():
                 break
             rows, point, ahead, pace = rows[keep], moved[keep], ahead[keep], next_pace[keep]
             if not keep.all():
                 problem = problem.of(keep)
-        return codes, residual
+        return codes, gap
 
 
 class _Quadratic(NamedTuple):
@@ -158,6 +220,7 @@ class _Quadratic(NamedTuple):
     energy: NDArray
     penalty: Penalty
     smoothness: float
+    bound: DualBound
 
     def of(self, rows: NDArray) -> _Quadratic:
         """Return the problems of some of the rows."""
@@ -168,14 +231,14 @@ class _Quadratic(NamedTuple):
         slope = codes @ self.gram - self.linear
         return self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
 
-    def residual(self, codes: NDArray) -> NDArray:
-        """Return the proximal residual of each row in the units of `Codes`."""
+    def distance(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the largest violation of each row, by its proximal step, and its duality gap."""
         slope = codes @ self.gram - self.linear
+        gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        floor = float(np.sqrt(np.finfo(self.gram.dtype).eps)) * self.energy
-        scale = np.sqrt(np.maximum(unexplained, floor))
-        lengths = np.sqrt(self.gram.diagonal())
+        scale = np.sqrt(np.maximum(unexplained, FLOOR * self.energy))
+        lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)
-        return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0)
+        return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0), gap

@@ -21,7 +21,7 @@ class Dictionary(Protocol):
         ...
 
     def gram(self) -> NDArray:
-        """Return the inner products of the atoms, (n_components, n_components)."""
+        """Return the inner products of the atoms, (n_components, n_components), in float64."""
         ...
 
     def correlate(self, X: Any) -> NDArray:
@@ -54,9 +54,10 @@ class Rows:
         return view
 
     def gram(self) -> NDArray:
-        """Return the inner products of the atoms; computed once per dictionary."""
+        """Return the inner products of the atoms in float64; computed once per dictionary."""
         if self._gram is None:
-            self._gram = self._rows @ self._rows.T
+            rows = self._rows.astype(np.float64, copy=False)
+            self._gram = rows @ rows.T
         return self._gram
 
     def correlate(self, X: Any) -> NDArray:

@@ -56,7 +56,12 @@ class Penalty(Protocol):
 
     @property
     def entrywise(self) -> bool:
-        """Whether every entry can be minimised alone (what coordinate descent needs)."""
+        """Whether every entry can be minimised alone."""
+        ...
+
+    @property
+    def polyhedral(self) -> bool:
+        """Whether the set is made of intervals or is a simplex (what active sets need)."""
         ...
 
     @property
@@ -79,6 +84,10 @@ class Penalty(Protocol):
 
     def prox(self, rows: NDArray, step: float) -> NDArray:
         r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x."""
+        ...
+
+    def conjugate(self, rows: NDArray) -> NDArray:
+        r"""Return :math:`P^*(v) = \max_u \langle v, u\rangle - P(u)` of each row v, infinite where unbounded."""
         ...
 
     def normalize(self, rows: NDArray) -> NDArray:
@@ -106,8 +115,13 @@ class _ElasticNetOnSet(ABC):
 
     @property
     def entrywise(self) -> bool:
-        """Whether every entry can be minimised alone (what coordinate descent needs)."""
+        """Whether every entry can be minimised alone."""
         return self.couples == "entries"
+
+    @property
+    def polyhedral(self) -> bool:
+        """Whether the set is made of intervals or is a simplex (what active sets need)."""
+        return self.entrywise or self.shape.total > 0
 
     @property
     def rowwise(self) -> bool:
@@ -138,10 +152,17 @@ class _ElasticNetOnSet(ABC):
         # balls because they only scale, the simplex because l1 is constant on it.
         shrunk = rows
         if self.l1:
-            shrunk = np.sign(rows) * np.maximum(np.abs(rows) - step * self.l1, 0)
+            shrunk = self._shrink(rows, step * self.l1)
         if self.l2:
             shrunk = shrunk / (1 + step * self.l2)
         return self._project(shrunk).astype(rows.dtype, copy=False)
+
+    def conjugate(self, rows: NDArray) -> NDArray:
+        """Return the convex conjugate of the penalty at each row, infinite where unbounded."""
+        best = self._support(self._shrink(rows, self.l1))
+        with np.errstate(invalid="ignore"):  # infinity minus infinity, for entries that the next line replaces
+            value = (rows * best - self.l1 * np.abs(best) - 0.5 * self.l2 * best**2).sum(axis=1)
+        return np.where(np.isfinite(best).all(axis=1), value, np.inf)
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to Euclidean length one and project them on the set."""
@@ -151,6 +172,18 @@ class _ElasticNetOnSet(ABC):
     @abstractmethod
     def _project(self, rows: NDArray) -> NDArray:
         """Return the closest point of the set to each row."""
+
+    def _support(self, rows: NDArray) -> NDArray:
+        """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2: here for sets of intervals."""
+        low, high = self.shape.low, self.shape.high
+        if self.l2:
+            return np.clip(rows / self.l2, low, high)
+        return np.where(rows > 0, high, np.where(rows < 0, low, min(max(low, 0.0), high)))
+
+    @staticmethod
+    def _shrink(rows: NDArray, threshold: float) -> NDArray:
+        """Move every entry towards zero by the threshold."""
+        return np.sign(rows) * np.maximum(np.abs(rows) - threshold, 0)
 
 
 @dataclass(frozen=True)
@@ -214,6 +247,9 @@ class UnitBall(_ElasticNetOnSet):
     def _project(self, rows: NDArray) -> NDArray:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
 
+    def _support(self, rows: NDArray) -> NDArray:
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), max(self.l2, TINY))
+
 
 @dataclass(frozen=True)
 class NonnegativeBall(_ElasticNetOnSet):
@@ -230,6 +266,10 @@ class NonnegativeBall(_ElasticNetOnSet):
     def _project(self, rows: NDArray) -> NDArray:
         clipped = np.maximum(rows, 0)
         return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), 1)
+
+    def _support(self, rows: NDArray) -> NDArray:
+        clipped = np.maximum(rows, 0)
+        return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), max(self.l2, TINY))
 
 
 @dataclass(frozen=True)
@@ -263,6 +303,13 @@ class Simplex(_ElasticNetOnSet):
         clipped = np.maximum(rows, 0)
         sums = clipped.sum(axis=1, keepdims=True)
         return self._project(clipped * (self.total / np.maximum(sums, TINY))).astype(rows.dtype, copy=False)
+
+    def conjugate(self, rows: NDArray) -> NDArray:
+        """Return the convex conjugate of the penalty at each row; l1, constant on the set, is subtracted."""
+        if not self.l2:
+            return self.total * (rows.max(axis=1) - self.l1)
+        best = self._project(rows / self.l2)
+        return (rows * best - 0.5 * self.l2 * best**2).sum(axis=1) - self.l1 * self.total
 
     def _project(self, rows: NDArray) -> NDArray:
         # Held, Wolfe and Crowder (1974): subtract the threshold at which the positive part sums to the total.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from atomstream.losses import squared_norms
 from atomstream.memory import Memory, Usage
 from atomstream.schedules import Harmonic, Schedule
 
-__all__ = ["Batch", "Clock", "State"]
+__all__ = ["Accuracy", "Batch", "Clock", "State"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,23 @@ class Batch:
         return squared_norms(self.X)
 
 
+class Accuracy(NamedTuple):
+    r"""How exactly to code: a row is done as soon as one of the two is reached.
+
+    Attributes
+    ----------
+    violation : float, default=0.0
+        Largest violation of the optimality conditions, each over the length of its atom and of what the code leaves
+        unexplained (at least 1e-4 of the sample): without penalties the largest cosine between the remainder and an
+        atom that could still reduce it. Cheap and sensible when far from the optimum: what learning goes by.
+    gap : float, default=0.0
+        Certified relative duality gap, (objective - dual) / objective: what exact codes go by.
+    """
+
+    violation: float = 0.0
+    gap: float = 0.0
+
+
 @dataclass
 class Clock:
     """Where the stream stands, how much the next batch weighs, and how exactly it is coded.
@@ -62,7 +79,7 @@ class Clock:
     schedule : callable
         ``(step, mass, total) -> weight``.
     accuracy : float or callable
-        Residual (see `atomstream.coders.Codes`) to which batches are coded, or a function of the step, from 1.
+        Largest violation (see `Accuracy`) that the codes of a batch may have, or a function of the step, from 1.
     step : int
         Number of steps made.
     mass : float
@@ -84,9 +101,9 @@ class Clock:
     n_samples: int = 0
 
     @property
-    def tolerance(self) -> float:
-        """Residual to which the next batch is coded."""
-        return float(self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy)
+    def tolerance(self) -> Accuracy:
+        """How exactly the next batch is coded."""
+        return Accuracy(violation=float(self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy))
 
     def tick(self, mass: float) -> float:
         """Advance by one batch of this mass and return its weight; the first batch always weighs 1."""

@@ -10,6 +10,22 @@ import numba
 FAST = {"reassoc", "contract"}
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` into whoever calls it: a call costs more than what the smallest of them compute.
+
+    Parameters
+    ----------
+    function : callable
+        Plain Python in numba's dialect.
+
+    Returns
+    -------
+    callable
+        The compiled function, for use in kernels.
+    """
+    return numba.njit(nogil=True, fastmath=FAST, forceinline=True)(function)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` and cache the result; where no cache folder can be written, compile in memory.
 

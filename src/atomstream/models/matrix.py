@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from joblib import effective_n_jobs
-
-from atomstream.coders import CoordinateDescent, ProjectedGradient
 from atomstream.learner import Method
 from atomstream.models.base import OnlineDictionary
-from atomstream.models.names import CODERS, LOSSES, SCHEDULES, SETS, resolve, with_net
+from atomstream.models.names import LOSSES, SCHEDULES, SETS, resolve, resolve_coder, with_net
 from atomstream.objective import Objective
 from atomstream.reseeding import Reseeding
 from atomstream.statistics import GramSums
@@ -38,14 +34,9 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         atoms = resolve("atoms", self.atoms, SETS, "prox")
         objective = Objective(resolve("loss", self.loss, LOSSES, "gradient"), codes, atoms)
+        coder = resolve_coder(self.coder, codes, self.n_jobs)
         updater = BlockCoordinate(float(self.damping), self.fixed_components)
-        return Method(objective, self._coder(objective), GramSums(), updater, Reseeding())
-
-    def _coder(self, objective: Objective) -> Any:
-        auto = CoordinateDescent if getattr(objective.codes, "entrywise", False) else ProjectedGradient
-        part = resolve("coder", self.coder, {**CODERS, "auto": auto}, "encode")
-        named = isinstance(self.coder, str)  # a part given as itself says its own n_jobs
-        return replace(part, n_jobs=effective_n_jobs(self.n_jobs)) if named else part
+        return Method(objective, coder, GramSums(), updater, Reseeding())
 
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
@@ -72,13 +63,13 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Added to the diagonal of the averaged gram of the codes.
     codes, atoms : str or penalty part, default="nonnegative" and "nonnegative_ball"
         Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of `atomstream.penalties`.
-    coder : {"auto", "coordinate_descent", "projected_gradient"} or coder part, default="auto"
-        "auto": coordinate descent wherever the set of codes is entrywise.
+    coder : {"auto", "active_set", "projected_gradient"} or coder part, default="auto"
+        "auto": the active set wherever the set of codes is made of intervals or is the simplex.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float or callable, default=0.1
-        Residual (see `atomstream.coders.Codes`) to which batches are coded while learning, or a function of the
-        step (from 1); `transform` codes far more exactly.
+        Largest violation of the optimality conditions (see `atomstream.state.Accuracy`) that codes may have while
+        learning, or a function of the step (from 1); `transform` codes exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, default=10

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from atomstream.coders import CoordinateDescent, ProjectedGradient
+from joblib import effective_n_jobs
+
+from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
@@ -28,7 +30,7 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "constant": lambda: Constant(weight=0.05),
 }
 CODERS: dict[str, Callable[[], Any]] = {
-    "coordinate_descent": CoordinateDescent,
+    "active_set": ActiveSet,
     "projected_gradient": ProjectedGradient,
 }
 
@@ -73,3 +75,10 @@ def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
             "give it in one place."
         )
     return replace(penalty, l1=float(alpha), l2=float(ridge))  # type: ignore[type-var]
+
+
+def resolve_coder(choice: Any, penalty: Penalty, n_jobs: int | None) -> Any:
+    """Return the coder that a name stands for on ``n_jobs`` threads; a part given as itself says its own number."""
+    auto = ActiveSet if getattr(penalty, "polyhedral", False) else ProjectedGradient
+    part = resolve("coder", choice, {**CODERS, "auto": auto}, "encode")
+    return replace(part, n_jobs=effective_n_jobs(n_jobs)) if isinstance(choice, str) else part

@@ -88,21 +88,30 @@ def check_mass(mass: float) -> float:
     return mass
 
 
-def check_settings(model: Any) -> None:
-    """Refuse numbers out of range, naming the argument, what came and what was needed."""
-    for name, (least, whole) in LIMITS.items():
-        value = getattr(model, name, None)
-        if name == "max_time" and value is None:
-            continue
-        kind: Any = numbers.Integral if whole else numbers.Real
-        if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
-            need = "a whole number" if whole else "a number"
-            raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
-    if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
-        raise ValueError(f"tol must be a number of at least 0 or a function of the step, got {model.tol!r}.")
-    n_jobs = model.n_jobs
+def check_number(name: str, value: Any) -> None:
+    """Refuse a setting that is not a number, or not in the range of ``LIMITS``."""
+    least, whole = LIMITS[name]
+    kind: Any = numbers.Integral if whole else numbers.Real
+    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
+        need = "a whole number" if whole else "a number"
+        raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of threads."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all, got {n_jobs!r}.")
+
+
+def check_settings(model: Any) -> None:
+    """Refuse numbers out of range, naming the argument, what came and what was needed."""
+    for name in LIMITS:
+        value = getattr(model, name, None)
+        if name != "max_time" or value is not None:
+            check_number(name, value)
+    if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
+        raise ValueError(f"tol must be a number of at least 0 or a function of the step, got {model.tol!r}.")
+    check_n_jobs(model.n_jobs)
     known = ("samples", "spread", "random")
     if model.init is None or (isinstance(model.init, str) and model.init not in known):
         raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")

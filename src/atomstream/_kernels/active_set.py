@@ -1,0 +1,199 @@
+"""Exact codes of many rows under one Gram matrix.
+
+Three stages, each only as long as needed: sweeps of coordinate descent (cheap, for loose accuracy), greedy coordinate
+descent that picks the support entry by entry, and Newton steps on the support with a Cholesky factor that follows it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.certificate import duality_gap, largest_violation, minimiser
+from atomstream._kernels.cholesky import solve
+from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.support import (
+    EPS,
+    combine,
+    free_entries,
+    fresh_gradient,
+    grow,
+    leave,
+    move,
+    scales,
+)
+
+FIRST_SHARE, SHARE = 0.01, 0.3  # picks of the first, of a later round end at this part of the round's first gain
+
+
+@kernel
+def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):  # type: ignore[no-untyped-def]
+    """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c, in place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Starting codes inside the bounds; overwritten. All arrays are float64.
+    residual : ndarray of shape (n_samples,)
+        Receives the certified duality gaps.
+    gram, linear, energy : ndarray
+        Products of atoms with atoms, of samples with atoms, of samples with themselves.
+    net : (l1, l2, low, high)
+        Penalty and bounds.
+    bound : DualBound
+    accuracy : (violation, gap)
+        A row is left as soon as one of the two is reached.
+    limits : (n_sweeps, max_rounds)
+        Sweeps before the active set, and rounds of picks and Newton steps that a row may take.
+    """
+    n_components, n_sweeps, max_rounds = len(gram), limits[0], limits[1]
+    gradient = np.empty(n_components)
+    work = (np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components, np.int64))
+    support, inside = np.empty(n_components, np.int64), np.empty(n_components, np.bool_)
+    factor = np.empty((n_components, n_components))
+    problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
+    for i in range(len(codes)):
+        h, sample = codes[i], (linear[i], energy[i])
+        fresh_gradient(h, gradient, sample, problem, work)
+        if n_sweeps > 0 and _sweep(h, gradient, sample, problem, accuracy[0], n_sweeps, support):
+            residual[i] = duality_gap(h, gradient, sample[0], sample[1], net, bound)
+            continue
+        size, factored, share = free_entries(h, net, face), 0, FIRST_SHARE
+        stuck, gap = False, np.inf
+        for _ in range(max_rounds):
+            n_picks, size = _pick(h, gradient, sample, problem, face, size, share)
+            size, factored = leave(h, net, face, size, factored)
+            grow(problem, face, size, factored)
+            size = factored = _newton(h, gradient, problem, face, size, work)
+            done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
+            if done or n_picks == 0:
+                fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
+                done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
+                if done or stuck:
+                    break
+                stuck = n_picks == 0
+            share = SHARE
+        residual[i] = gap
+
+
+@inlined
+def _enough(h, gradient, sample, problem, bound, accuracy):  # type: ignore[no-untyped-def]
+    """Return whether the accuracy is reached, and the duality gap."""
+    gap = duality_gap(h, gradient, sample[0], sample[1], problem[1], bound)
+    if gap <= accuracy[1]:
+        return True, gap
+    if accuracy[0] == 0:
+        return False, gap
+    return largest_violation(h, gradient, sample[0], sample[1], problem[1], problem[2]) <= accuracy[0], gap
+
+
+@inlined
+def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type: ignore[no-untyped-def]
+    """Run coordinate descent, two sweeps between looks at all entries; return whether ``violation`` is reached."""
+    gram, (l1, l2, low, high), (curvature, inverse, _) = problem
+    for _ in range(0, n_sweeps, 2):
+        size = 0
+        for k in range(h.size):
+            working[size] = k
+            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+            size += (h[k] != 0) | (best != h[k])
+        for _ in range(2):
+            kept = 0
+            for a in range(size):
+                k = working[a]
+                best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+                change = best - h[k]
+                if change != 0:
+                    row = gram[k]
+                    for j in range(h.size):
+                        gradient[j] += change * row[j]
+                    gradient[k] += change * l2
+                    h[k] = best
+                if best != 0:  # entries at zero leave until the next look
+                    working[kept] = k
+                    kept += 1
+            size = kept
+        if largest_violation(h, gradient, sample[0], sample[1], problem[1], problem[2]) <= violation:
+            return True
+    return False
+
+
+@inlined
+def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-untyped-def]
+    """Set the entry that gains most to its best value, again and again; new ones join the support.
+
+    Ends when the next pick gains less than ``share`` of the first. The gain of an entry is the root of what the
+    objective loses. Its float32 bits, last bits overwritten by the index, are ordered as gains are: one pass of
+    integer maxima finds entry and gain at once, many at a time.
+    """
+    gram, (l1, l2, low, high), (curvature, inverse, root) = problem
+    support, inside, _ = face
+    unit, index_bits, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, np.int32(1), 8 * EPS
+    while index_bits < h.size:
+        index_bits = np.int32(2 * index_bits + 1)
+    for n_picks in range(2 * h.size):
+        top = np.int32(0)
+        for k in range(h.size):
+            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+            gain = np.float32(abs(best - h[k]) * root[k] * unit)
+            top = max(top, (gain.view(np.int32) & ~index_bits) | np.int32(k))
+        k = top & index_bits
+        best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+        change = best - h[k]
+        gain = abs(change) * root[k] * unit
+        if gain <= enough:
+            return n_picks, size
+        if n_picks == 0:
+            enough = max(enough, share * gain)
+        row = gram[k]
+        for j in range(h.size):
+            gradient[j] += change * row[j]
+        gradient[k] += change * l2
+        h[k] = best
+        if not inside[k]:
+            inside[k] = True
+            support[size] = k
+            size += 1
+    return 2 * h.size, size
+
+
+@inlined
+def _newton(h, gradient, problem, face, size, work):  # type: ignore[no-untyped-def]
+    """Minimise over the support, signs kept; entries that reach a bound leave it. Return its size.
+
+    The Newton step is first projected on the bounds, so that many entries may leave at once; should that go uphill,
+    it is cut at the first bound instead, as Lawson and Hanson do. Every step goes downhill and one without a bound in
+    its way ends the loop, so it ends. On dependent atoms the step runs far along what costs nothing.
+    """
+    gram, (l1, l2, low, high), _ = problem
+    support, (step, goal, change, _) = face[0], work
+    while size > 0:
+        for a in range(size):
+            k = support[a]
+            step[a] = -(gradient[k] + l1 * np.sign(h[k]))
+        solve(face[2], size, step)
+        length, blocked, slope = 1.0, -1, 0.0
+        for a in range(size):
+            k = support[a]
+            least, most = low, high
+            if l1 > 0:  # the slope of l1 jumps at 0
+                least, most = (max(low, 0.0), high) if h[k] > 0 else (low, min(high, 0.0))
+            goal[a] = min(max(h[k] + step[a], least), most)
+            change[a] = goal[a] - h[k]
+            slope += change[a] * (0.5 * gradient[k] + l1 * np.sign(h[k]))
+            if goal[a] != h[k] + step[a] and change[a] / step[a] <= length:
+                length, blocked = change[a] / step[a], a
+        move(gradient, gram, l2, support, change, size)
+        if blocked >= 0:
+            for a in range(size):
+                slope += 0.5 * change[a] * gradient[support[a]]
+            if slope >= 0:
+                for a in range(size):
+                    cut = goal[a] if a == blocked else h[support[a]] + length * step[a]
+                    change[a], goal[a] = cut - goal[a], cut
+                move(gradient, gram, l2, support, change, size)
+        for a in range(size):
+            h[support[a]] = goal[a]
+        if blocked < 0:
+            break
+        size, _ = leave(h, problem[1], face, size, size)
+    return size

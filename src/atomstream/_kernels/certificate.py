@@ -1,0 +1,109 @@
+"""How far a code is from optimal: the certified duality gap, and the largest violation of the optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import inlined
+
+FLOOR = np.sqrt(np.finfo(np.float64).eps)  # what is left unexplained below this share of |x|^2 is rounding
+
+
+@inlined
+def minimiser(z, l1, inverse, low, high):  # type: ignore[no-untyped-def]
+    """Return the minimiser of c u^2 / 2 - z u + l1 |u| over the bounds, with ``inverse`` = 1/c."""
+    shrunk = max(z - l1, 0.0) + min(z + l1, 0.0)
+    return min(max(shrunk * inverse, low), high)
+
+
+@inlined
+def duality_gap(h, gradient, linear, energy, net, bound):  # type: ignore[no-untyped-def]
+    r"""Return (objective - dual) / objective, as `atomstream.certificates.duality_gap` does for many rows.
+
+    ``bound`` is its `DualBound`; ``gradient`` is that of the smooth part, ``l2 * h`` included.
+    """
+    l1, l2, low, high = net
+    top, bottom = np.int64(0), np.int64(0)
+    norm1, norm2, products, inner = 0.0, 0.0, 0.0, 0.0
+    for k in range(h.size):
+        correlation = l2 * h[k] - gradient[k]
+        # Positive floats are ordered as their bits are, and maxima of integers are found many at a time.
+        top = max(top, np.float64(correlation).view(np.int64))
+        bottom = max(bottom, np.float64(-correlation).view(np.int64))
+        norm1 += abs(h[k])
+        norm2 += h[k] * h[k]
+        products += h[k] * linear[k]
+        inner += h[k] * correlation
+    unexplained = max(energy - products - inner, 0.0)
+    penalty = l1 * norm1 + 0.5 * l2 * norm2
+    objective = max(0.5 * unexplained + penalty, 0.5 * FLOOR * energy)
+    if not np.isfinite(norm2 + inner):  # a code that overflowed must not pass for optimal
+        return np.inf
+    if objective == 0:
+        return 0.0
+    most, fewest = np.int64(top).view(np.float64), np.int64(bottom).view(np.float64)
+    open_above, open_below = high == np.inf and most > l1, low == -np.inf and fewest > l1
+    if not open_above and not open_below:
+        return max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) / objective
+    best = np.inf
+    if l2 > 0:
+        best = penalty - inner + _conjugate(h, gradient, 1.0, net)
+    if l1 > 0:
+        scale = l1 / max(most if open_above else 0.0, fewest if open_below else 0.0)
+        gap = 0.5 * (1 - scale) ** 2 * unexplained + penalty - scale * inner
+        best = min(best, gap + _conjugate(h, gradient, scale, net))
+    elif l2 == 0:
+        best = min(objective, _unpenalised(h, gradient, low, high, bound))
+    return max(best, 0.0) / objective
+
+
+@inlined
+def _conjugate(h, gradient, scale, net):  # type: ignore[no-untyped-def]
+    """Return the sum of the convex conjugates of the entries' penalties at the scaled correlations."""
+    l1, l2, low, high = net
+    if l2 == 0:  # an open side counts nothing: the caller scaled until it is feasible
+        low, high = (0.0 if low == -np.inf else low), (max(low, 0.0) if high == np.inf else high)
+        if low == 0 and high == 0:
+            return 0.0
+    inverse = 1 / l2 if l2 > 0 else 1e300
+    total = 0.0
+    for k in range(h.size):
+        z = scale * (l2 * h[k] - gradient[k])
+        best = minimiser(z, l1, inverse, low, high)
+        total += z * best - l1 * abs(best) - 0.5 * l2 * best * best
+    return total
+
+
+@inlined
+def _unpenalised(h, gradient, low, high, bound):  # type: ignore[no-untyped-def]
+    """Bound the gap where neither l1 nor l2 nor bounds make the dual finite; see `DualBound`."""
+    slack, square, curvature = bound
+    shift, inner, lean, violation = 0.0, 0.0, 0.0, 0.0
+    for k in range(h.size):
+        correlation = -gradient[k]
+        if slack[k] > 0:
+            shift = max(shift, correlation / slack[k])
+        inner += (h[k] - low) * correlation
+        lean += (h[k] - low) * slack[k]
+        if not ((h[k] <= low and correlation < 0) or (h[k] >= high and correlation > 0)):
+            violation += correlation * correlation
+    if square > 0:
+        return shift * lean - inner + 0.5 * shift * shift * square
+    return 0.5 * violation / curvature if curvature > 0 else np.inf
+
+
+@inlined
+def largest_violation(h, gradient, linear, energy, net, scales):  # type: ignore[no-untyped-def]
+    """Return the largest violation of the optimality conditions: see `atomstream.state.Accuracy`."""
+    l1, l2, low, high = net
+    curvature, inverse, root = scales
+    worst, unexplained = np.int64(0), energy
+    for k in range(h.size):
+        best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+        worst = max(worst, np.float64(abs(best - h[k]) * root[k]).view(np.int64))
+        unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
+    scale = np.sqrt(max(unexplained, FLOOR * energy))
+    violation = np.int64(worst).view(np.float64)
+    if not np.isfinite(unexplained):
+        return np.inf
+    return violation / scale if scale > 0 else 0.0

@@ -1,0 +1,140 @@
+"""Exact codes on the simplex: mass moves from one entry to another, Newton steps on the support keep the sum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.certificate import FLOOR
+from atomstream._kernels.cholesky import solve
+from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.support import EPS, free_entries, fresh_gradient, grow, leave, move, scales
+
+SHARE = 0.1  # picks of a round end at this part of the round's first gain
+
+
+@kernel
+def encode(codes, residual, gram, linear, energy, net, accuracy, max_rounds):  # type: ignore[no-untyped-def]
+    """Minimise h G h' / 2 - h c + l2 |h|^2 / 2 over the h >= 0 of one sum for each row c, in place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Starting codes on the simplex; overwritten. All arrays are float64.
+    residual : ndarray of shape (n_samples,)
+        Receives the certified duality gaps.
+    gram, linear, energy : ndarray
+        Products of atoms with atoms, of samples with atoms, of samples with themselves.
+    net : (l1, l2, total)
+        Penalty (l1 is constant and counts in the objective only) and sum of the codes.
+    accuracy : (violation, gap)
+        A row is left as soon as one of the two is reached; here a violation is the root of the gap over the objective.
+    max_rounds : int
+    """
+    n_components, l2 = len(gram), net[1]
+    bounds = (0.0, l2, 0.0, np.inf)
+    gradient, ones = np.empty(n_components), np.empty(n_components)
+    work = (np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components, np.int64))
+    face = (
+        np.empty(n_components, np.int64),
+        np.empty(n_components, np.bool_),
+        np.empty((n_components, n_components)),
+    )
+    problem = (gram, bounds, scales(gram, l2))
+    # Steps keep the sum, so a constant added to all products changes none, but atoms that are only affinely
+    # independent become independent.
+    raised = gram + (np.trace(gram) / n_components + 1e-300)
+    lifted = (raised, bounds, scales(raised, l2))
+    for i in range(len(codes)):
+        h, sample = codes[i], (linear[i], energy[i])
+        fresh_gradient(h, gradient, sample, problem, work)
+        size, factored, stuck, gap = free_entries(h, bounds, face), 0, False, np.inf
+        for _ in range(max_rounds):
+            n_picks, size = _pick(h, gradient, sample, problem, face, size)
+            size, factored = leave(h, bounds, face, size, factored)
+            grow(lifted, face, size, factored)
+            size = factored = _newton(h, gradient, problem, face, size, work, ones)
+            gap = _gap(h, gradient, sample, net)
+            if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or n_picks == 0:
+                fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
+                gap = _gap(h, gradient, sample, net)
+                if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or stuck:
+                    break
+                stuck = n_picks == 0
+        residual[i] = gap
+
+
+@inlined
+def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
+    """Return the duality gap over the objective: by how much the best vertex beats h in the linear model."""
+    l1, _, total = net
+    inner, products, least = 0.0, 0.0, np.inf
+    for k in range(h.size):
+        inner += h[k] * gradient[k]
+        products += h[k] * sample[0][k]
+        least = min(least, gradient[k])
+    objective = max(0.5 * (sample[1] + inner - products) + l1 * total, 0.5 * FLOOR * sample[1])
+    return max(inner - total * least, 0.0) / objective if objective > 0 else 0.0
+
+
+@inlined
+def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-def]
+    """Move mass from the entry of the support with the largest slope to the one with the smallest, again and again."""
+    gram, l2 = problem[0], problem[1][1]
+    support, inside, _ = face
+    enough = 8 * EPS * np.sqrt(sample[1])
+    for n_picks in range(2 * h.size):
+        giver, taker = support[0], 0
+        for a in range(size):
+            if gradient[support[a]] > gradient[giver] and h[support[a]] > 0:
+                giver = support[a]
+        for k in range(h.size):
+            if gradient[k] < gradient[taker]:
+                taker = k
+        slope = gradient[giver] - gradient[taker]
+        curvature = gram[giver, giver] + gram[taker, taker] - 2 * gram[giver, taker] + 2 * l2
+        change = h[giver] if slope >= h[giver] * curvature else slope / curvature
+        gain = np.sqrt(max(change * (slope - 0.5 * change * curvature), 0.0))
+        if gain <= enough:
+            return n_picks, size
+        if n_picks == 0:
+            enough = max(enough, SHARE * gain)
+        for j in range(h.size):
+            gradient[j] += change * (gram[taker, j] - gram[giver, j])
+        gradient[taker] += l2 * change
+        gradient[giver] -= l2 * change
+        h[taker] += change
+        h[giver] = 0.0 if change == h[giver] else h[giver] - change
+        if not inside[taker]:
+            inside[taker] = True
+            support[size] = taker
+            size += 1
+    return 2 * h.size, size
+
+
+@inlined
+def _newton(h, gradient, problem, face, size, work, ones):  # type: ignore[no-untyped-def]
+    """Minimise over the support with the sum kept; entries that reach zero leave it. Return its size."""
+    support, (step, _, change, _) = face[0], work
+    while size > 1:
+        for a in range(size):
+            step[a], ones[a] = -gradient[support[a]], 1.0
+        solve(face[2], size, step)
+        solve(face[2], size, ones)
+        lean, weight = 0.0, 0.0
+        for a in range(size):
+            lean += step[a]
+            weight += ones[a]
+        length, blocked = 1.0, -1
+        for a in range(size):
+            step[a] -= ones[a] * lean / weight
+            if h[support[a]] + step[a] <= 0 and h[support[a]] <= -length * step[a]:
+                length, blocked = -h[support[a]] / step[a], a
+        for a in range(size):
+            k = support[a]
+            change[a] = -h[k] if a == blocked else max(length * step[a], -h[k])
+            h[k] += change[a]
+        move(gradient, problem[0], problem[1][1], support, change, size)
+        if blocked < 0:
+            break
+        size, _ = leave(h, problem[1], face, size, size)
+    return size

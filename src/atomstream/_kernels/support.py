@@ -1,0 +1,109 @@
+"""The support of a code: the entries that are free to move, and what follows them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.cholesky import append, drop
+from atomstream._kernels.compile import inlined
+
+EPS = np.finfo(np.float64).eps
+DEPENDENT = 100 * EPS  # a squared pivot below this part of the diagonal stands for an atom that depends on the others
+
+
+@inlined
+def scales(gram, l2):  # type: ignore[no-untyped-def]
+    """Return the curvature of each entry, its inverse and its root; 0 for zero atoms, which keep their start."""
+    curvature, inverse, root = np.zeros(len(gram)), np.zeros(len(gram)), np.zeros(len(gram))
+    for k in range(len(gram)):
+        curvature[k] = gram[k, k] + l2
+        if curvature[k] > 0:
+            inverse[k] = 1 / curvature[k]
+            root[k] = np.sqrt(curvature[k])
+    return curvature, inverse, root
+
+
+@inlined
+def combine(gradient, gram, index, values, size):  # type: ignore[no-untyped-def]
+    """Add rows of the Gram matrix times ``values`` to the gradient, four at a time to save passes over it."""
+    a = 0
+    while a + 4 <= size:
+        row0, row1, row2, row3 = gram[index[a]], gram[index[a + 1]], gram[index[a + 2]], gram[index[a + 3]]
+        v0, v1, v2, v3 = values[a], values[a + 1], values[a + 2], values[a + 3]
+        for j in range(gradient.size):
+            gradient[j] += v0 * row0[j] + v1 * row1[j] + v2 * row2[j] + v3 * row3[j]
+        a += 4
+    while a < size:
+        row, v = gram[index[a]], values[a]
+        for j in range(gradient.size):
+            gradient[j] += v * row[j]
+        a += 1
+
+
+@inlined
+def move(gradient, gram, l2, support, move, size):  # type: ignore[no-untyped-def]
+    """Let the gradient follow a move on the support."""
+    combine(gradient, gram, support, move, size)
+    for a in range(size):
+        gradient[support[a]] += l2 * move[a]
+
+
+@inlined
+def fresh_gradient(h, gradient, sample, problem, work):  # type: ignore[no-untyped-def]
+    """Compute the gradient of the smooth part from the code alone."""
+    gram, l2, linear, values, index = problem[0], problem[1][1], sample[0], work[0], work[3]
+    size = 0
+    for k in range(h.size):
+        gradient[k] = l2 * h[k] - linear[k]
+        if h[k] != 0:
+            index[size], values[size] = k, h[k]
+            size += 1
+    combine(gradient, gram, index, values, size)
+
+
+@inlined
+def free_entries(h, net, face):  # type: ignore[no-untyped-def]
+    """Put the entries that are free to move into the support; return their number."""
+    support, inside, _ = face
+    size = 0
+    for k in range(h.size):
+        inside[k] = h[k] != 0 and not stands(h[k], net)
+        support[size] = k
+        size += inside[k]
+    return size
+
+
+@inlined
+def stands(value, net):  # type: ignore[no-untyped-def]
+    """Return whether an entry stands at a bound, or at zero where l1 has its kink."""
+    return value <= net[2] or value >= net[3] or (net[0] > 0 and value == 0)
+
+
+@inlined
+def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
+    """Take entries that cannot move out of the support and out of the factor of its first ``factored`` entries."""
+    support, inside, factor = face
+    for a in range(size - 1, -1, -1):
+        k = support[a]
+        if stands(h[k], net):
+            inside[k] = False
+            if a < factored:
+                drop(factor, factored, a)
+                factored -= 1
+            for b in range(a, size - 1):
+                support[b] = support[b + 1]
+            size -= 1
+    return size, factored
+
+
+@inlined
+def grow(problem, face, size, factored):  # type: ignore[no-untyped-def]
+    """Append the entries of the support that the factor lacks."""
+    gram, _, (curvature, _, _) = problem
+    support, _, factor = face
+    for a in range(factored, size):
+        k = support[a]
+        row, products = factor[a], gram[k]
+        for b in range(a):
+            row[b] = products[support[b]]
+        append(factor, a, curvature[k], DEPENDENT * curvature[k])
