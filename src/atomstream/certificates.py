@@ -20,7 +20,8 @@ from atomstream.penalties import Penalty
 
 __all__ = ["DualBound", "duality_gap"]
 
-FLOOR = float(np.sqrt(np.finfo(np.float64).eps))  # what is left unexplained below this share of |x|^2 is rounding
+FLOOR = 1e-4  # objectives below half this share of |x|^2 count as that: rounding would drown in them
+REST = 1e-8  # in violations, what is left unexplained below this share of |x|^2 counts as this
 
 
 class DualBound(NamedTuple):
@@ -77,7 +78,7 @@ def duality_gap(
     linear : ndarray of shape (n_samples, n_components)
         Inner products of samples and atoms.
     energy : ndarray of shape (n_samples,)
-        Squared lengths of the samples; the floor is 7e-9 of them.
+        Squared lengths of the samples; the floor is 5e-5 of them.
     penalty : Penalty
     bound : DualBound
         ``DualBound.of(gram, penalty)``.

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.certificates import FLOOR, DualBound, duality_gap
+from atomstream.certificates import REST, DualBound, duality_gap
 from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
@@ -18,6 +18,7 @@ from atomstream.state import Accuracy, Batch
 
 __all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
 
+_Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Solver = Callable[[NDArray | None, NDArray, NDArray, NDArray], NDArray]
 LOOSE = 0.01  # violations above this are reached faster by sweeps than by an active set
 
@@ -30,8 +31,8 @@ class Codes(NamedTuple):
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
         Certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
-        part of the row's own. Objectives below 7e-9 of the squared length of the sample count as that. The gap is
-        that of the codes as computed, in float64, from the products of samples and atoms.
+        part of the row's own. Objectives below 5e-5 of the squared length of the sample count as that. The gap is
+        that of the codes as computed, in float64.
     """
 
     values: NDArray
@@ -95,49 +96,53 @@ class ActiveSet:
         start: NDArray | None = None,
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_rounds``, searched from ``start``."""
-        penalty, gram = objective.codes, dictionary.gram()
-        solve = (self._simplex if penalty.shape.total else self._intervals)(penalty, gram, accuracy)  # type: ignore[union-attr]
+        penalty, gram, loose = objective.codes, dictionary.gram(), accuracy.violation >= LOOSE
+        # Exact codes need exact products: where atoms depend on each other, rounded ones have no common solution.
+        dtype = batch.X.dtype if loose else np.dtype(np.float64)
+        limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
+        solve = (_on_simplex if penalty.shape.total else _on_intervals)(penalty, gram, accuracy, limits)  # type: ignore[union-attr]
         codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
         residual = np.empty(len(codes))
 
         def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block]).astype(np.float64, copy=False)
+            linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
             values = None if start is None else penalty.prox(start[block].astype(np.float64), 0.0)
             codes[block] = solve(values, residual[block], linear, batch.energy[block])
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
 
-    def _intervals(self, penalty: Penalty, gram: NDArray, accuracy: Accuracy) -> _Solver:
-        from atomstream._kernels.active_set import encode
 
-        low, high = penalty.shape[:2]  # type: ignore[index]
-        net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
-        limits = (self.n_sweeps if accuracy.violation >= LOOSE else 0, self.max_rounds)
-        bound = tuple(DualBound.of(gram, penalty))
+def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Limits) -> _Solver:
+    from atomstream._kernels.active_set import encode
 
-        def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
-            values = np.full_like(linear, min(max(0.0, low), high)) if values is None else values
-            encode(values, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
-            return values
+    low, high = penalty.shape[:2]  # type: ignore[index]
+    net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
+    bound = tuple(DualBound.of(gram, penalty))
 
-        return solve
+    def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
+        values = np.full_like(linear, min(max(0.0, low), high)) if values is None else values
+        encode(values, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
+        return values
 
-    def _simplex(self, penalty: Penalty, gram: NDArray, accuracy: Accuracy) -> _Solver:
-        from atomstream._kernels.simplex import encode
+    return solve
 
-        total = float(penalty.shape.total)  # type: ignore[union-attr]
-        net = (float(penalty.l1), float(penalty.l2), total)
 
-        def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
-            if values is None:
-                best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
-                values = np.zeros_like(linear)
-                values[np.arange(len(values)), best] = total
-            encode(values, residual, gram, linear, energy, net, tuple(accuracy), self.max_rounds)
-            return values
+def _on_simplex(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Limits) -> _Solver:
+    from atomstream._kernels.simplex import encode
 
-        return solve
+    total = float(penalty.shape.total)  # type: ignore[union-attr]
+    net = (float(penalty.l1), float(penalty.l2), total)
+
+    def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
+        if values is None:
+            best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
+            values = np.zeros_like(linear)
+            values[np.arange(len(values)), best] = total
+        encode(values, residual, gram, linear, energy, net, tuple(accuracy), limits[1:])
+        return values
+
+    return solve
 
 
 @dataclass(frozen=True)
@@ -183,7 +188,7 @@ class ProjectedGradient:
         residual = np.empty(len(codes))
 
         def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block]).astype(np.float64, copy=False)
+            linear = dictionary.correlate(batch.X[block].astype(np.float64, copy=False))
             problem = _Quadratic(gram, linear, batch.energy[block], penalty, smoothness, bound)
             values = np.zeros_like(linear) if start is None else start[block].astype(np.float64)
             codes[block], residual[block] = self._descend(problem, penalty.prox(values, 0.0), accuracy)
@@ -237,7 +242,7 @@ class _Quadratic(NamedTuple):
         gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        scale = np.sqrt(np.maximum(unexplained, FLOOR * self.energy))
+        scale = np.sqrt(np.maximum(unexplained, REST * self.energy))
         lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)

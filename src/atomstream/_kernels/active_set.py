@@ -12,7 +12,6 @@ from atomstream._kernels.certificate import duality_gap, largest_violation, mini
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import (
-    EPS,
     combine,
     free_entries,
     fresh_gradient,
@@ -42,8 +41,9 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     bound : DualBound
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached.
-    limits : (n_sweeps, max_rounds)
-        Sweeps before the active set, and rounds of picks and Newton steps that a row may take.
+    limits : (n_sweeps, max_rounds, rounding)
+        Sweeps before the active set, rounds of picks and Newton steps that a row may take, relative rounding of
+        ``linear``.
     """
     n_components, n_sweeps, max_rounds = len(gram), limits[0], limits[1]
     gradient = np.empty(n_components)
@@ -52,7 +52,7 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     factor = np.empty((n_components, n_components))
     problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
     for i in range(len(codes)):
-        h, sample = codes[i], (linear[i], energy[i])
+        h, sample = codes[i], (linear[i], energy[i], 8 * limits[2] * np.sqrt(energy[i]))
         fresh_gradient(h, gradient, sample, problem, work)
         if n_sweeps > 0 and _sweep(h, gradient, sample, problem, accuracy[0], n_sweeps, support):
             residual[i] = duality_gap(h, gradient, sample[0], sample[1], net, bound)
@@ -62,8 +62,8 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
         for _ in range(max_rounds):
             n_picks, size = _pick(h, gradient, sample, problem, face, size, share)
             size, factored = leave(h, net, face, size, factored)
-            grow(problem, face, size, factored)
-            size = factored = _newton(h, gradient, problem, face, size, work)
+            size = grow(h, gradient, sample, problem, face, size, factored, work)
+            size = factored = _newton(h, gradient, sample, problem, face, size, work)
             done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
             if done or n_picks == 0:
                 fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
@@ -127,7 +127,7 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
     """
     gram, (l1, l2, low, high), (curvature, inverse, root) = problem
     support, inside, _ = face
-    unit, index_bits, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, np.int32(1), 8 * EPS
+    unit, index_bits, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, np.int32(1), sample[2]
     while index_bits < h.size:
         index_bits = np.int32(2 * index_bits + 1)
     for n_picks in range(2 * h.size):
@@ -139,7 +139,7 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
         k = top & index_bits
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         change = best - h[k]
-        gain = abs(change) * root[k] * unit
+        gain = abs(change) * root[k]
         if gain <= enough:
             return n_picks, size
         if n_picks == 0:
@@ -157,12 +157,12 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
 
 
 @inlined
-def _newton(h, gradient, problem, face, size, work):  # type: ignore[no-untyped-def]
+def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-untyped-def]
     """Minimise over the support, signs kept; entries that reach a bound leave it. Return its size.
 
     The Newton step is first projected on the bounds, so that many entries may leave at once; should that go uphill,
     it is cut at the first bound instead, as Lawson and Hanson do. Every step goes downhill and one without a bound in
-    its way ends the loop, so it ends. On dependent atoms the step runs far along what costs nothing.
+    its way ends the loop, so it ends.
     """
     gram, (l1, l2, low, high), _ = problem
     support, (step, goal, change, _) = face[0], work
@@ -186,13 +186,13 @@ def _newton(h, gradient, problem, face, size, work):  # type: ignore[no-untyped-
         if blocked >= 0:
             for a in range(size):
                 slope += 0.5 * change[a] * gradient[support[a]]
-            if slope >= 0:
-                for a in range(size):
-                    cut = goal[a] if a == blocked else h[support[a]] + length * step[a]
-                    change[a], goal[a] = cut - goal[a], cut
-                move(gradient, gram, l2, support, change, size)
+            for a in range(size):
+                if slope >= 0 and a != blocked:
+                    goal[a] = h[support[a]] + length * step[a]
         for a in range(size):
             h[support[a]] = goal[a]
+        if slope >= 0:  # undoing a move that may have been huge would leave rounding behind
+            fresh_gradient(h, gradient, sample, problem, work)
         if blocked < 0:
             break
         size, _ = leave(h, problem[1], face, size, size)

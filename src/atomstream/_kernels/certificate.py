@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined
-
-FLOOR = np.sqrt(np.finfo(np.float64).eps)  # what is left unexplained below this share of |x|^2 is rounding
+from atomstream.certificates import FLOOR, REST
 
 
 @inlined
@@ -102,7 +101,7 @@ def largest_violation(h, gradient, linear, energy, net, scales):  # type: ignore
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         worst = max(worst, np.float64(abs(best - h[k]) * root[k]).view(np.int64))
         unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
-    scale = np.sqrt(max(unexplained, FLOOR * energy))
+    scale = np.sqrt(max(unexplained, REST * energy))
     violation = np.int64(worst).view(np.float64)
     if not np.isfinite(unexplained):
         return np.inf

@@ -15,7 +15,7 @@ from atomstream._kernels.compile import inlined
 def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
     """Make row n of the factor from the products with earlier entries, already written in ``factor[n, :n]``.
 
-    ``least`` bounds the squared pivot from below: where the new atom depends on the others it stands for zero.
+    Returns False where the squared pivot is at most ``least``: the new entry depends on the earlier ones.
     """
     row = factor[n]
     pivot = diagonal
@@ -26,7 +26,10 @@ def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
         total *= earlier[c]
         row[c] = total
         pivot -= total * total
-    row[n] = 1 / np.sqrt(max(pivot, least))
+    if pivot <= least:
+        return False
+    row[n] = 1 / np.sqrt(pivot)
+    return True
 
 
 @inlined
@@ -51,6 +54,17 @@ def drop(factor, n, gone):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def solve_transposed(factor, n, vector):  # type: ignore[no-untyped-def]
+    """Replace the first n entries b of ``vector`` by the solution of L' x = b."""
+    for c in range(n - 1, -1, -1):
+        row = factor[c]
+        value = vector[c] * row[c]
+        vector[c] = value
+        for b in range(c):
+            vector[b] -= value * row[b]
+
+
+@inlined
 def solve(factor, n, vector):  # type: ignore[no-untyped-def]
     """Replace the first n entries b of ``vector`` by the solution of L L' x = b."""
     for c in range(n):
@@ -58,9 +72,4 @@ def solve(factor, n, vector):  # type: ignore[no-untyped-def]
         for b in range(c):
             total -= row[b] * vector[b]
         vector[c] = total * row[c]
-    for c in range(n - 1, -1, -1):
-        row = factor[c]
-        value = vector[c] * row[c]
-        vector[c] = value
-        for b in range(c):
-            vector[b] -= value * row[b]
+    solve_transposed(factor, n, vector)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-FAST = {"reassoc", "contract"}
+OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,7 +23,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     callable
         The compiled function, for use in kernels.
     """
-    return numba.njit(nogil=True, fastmath=FAST, forceinline=True)(function)
+    return numba.njit(**OPTIONS, forceinline=True)(function)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +40,6 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         The compiled function.
     """
     try:
-        return numba.njit(cache=True, nogil=True, fastmath=FAST)(function)
+        return numba.njit(**OPTIONS, cache=True)(function)
     except RuntimeError:  # numba: "no locator available", neither the package nor the user's folder is writable
-        return numba.njit(nogil=True, fastmath=FAST)(function)
+        return numba.njit(**OPTIONS)(function)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.certificate import FLOOR
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.support import EPS, free_entries, fresh_gradient, grow, leave, move, scales
+from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, scales
+from atomstream.certificates import FLOOR
 
 SHARE = 0.1  # picks of a round end at this part of the round's first gain
 
 
 @kernel
-def encode(codes, residual, gram, linear, energy, net, accuracy, max_rounds):  # type: ignore[no-untyped-def]
+def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l2 |h|^2 / 2 over the h >= 0 of one sum for each row c, in place.
 
     Parameters
@@ -28,7 +28,8 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, max_rounds):  #
         Penalty (l1 is constant and counts in the objective only) and sum of the codes.
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached; here a violation is the root of the gap over the objective.
-    max_rounds : int
+    limits : (max_rounds, rounding)
+        Rounds of moves and Newton steps that a row may take, relative rounding of ``linear``.
     """
     n_components, l2 = len(gram), net[1]
     bounds = (0.0, l2, 0.0, np.inf)
@@ -45,13 +46,13 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, max_rounds):  #
     raised = gram + (np.trace(gram) / n_components + 1e-300)
     lifted = (raised, bounds, scales(raised, l2))
     for i in range(len(codes)):
-        h, sample = codes[i], (linear[i], energy[i])
+        h, sample = codes[i], (linear[i], energy[i], 8 * limits[1] * np.sqrt(energy[i]))
         fresh_gradient(h, gradient, sample, problem, work)
         size, factored, stuck, gap = free_entries(h, bounds, face), 0, False, np.inf
-        for _ in range(max_rounds):
+        for _ in range(limits[0]):
             n_picks, size = _pick(h, gradient, sample, problem, face, size)
             size, factored = leave(h, bounds, face, size, factored)
-            grow(lifted, face, size, factored)
+            size = grow(h, gradient, sample, lifted, face, size, factored, work)
             size = factored = _newton(h, gradient, problem, face, size, work, ones)
             gap = _gap(h, gradient, sample, net)
             if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or n_picks == 0:
@@ -72,6 +73,8 @@ def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
         inner += h[k] * gradient[k]
         products += h[k] * sample[0][k]
         least = min(least, gradient[k])
+    if not np.isfinite(inner):
+        return np.inf
     objective = max(0.5 * (sample[1] + inner - products) + l1 * total, 0.5 * FLOOR * sample[1])
     return max(inner - total * least, 0.0) / objective if objective > 0 else 0.0
 
@@ -79,16 +82,17 @@ def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
 @inlined
 def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-def]
     """Move mass from the entry of the support with the largest slope to the one with the smallest, again and again."""
-    gram, l2 = problem[0], problem[1][1]
+    gram, l2, root = problem[0], problem[1][1], problem[2][2]
     support, inside, _ = face
-    enough = 8 * EPS * np.sqrt(sample[1])
+    enough = sample[2]
     for n_picks in range(2 * h.size):
         giver, taker = support[0], 0
         for a in range(size):
-            if gradient[support[a]] > gradient[giver] and h[support[a]] > 0:
-                giver = support[a]
+            k = support[a]
+            if h[k] > 0 and gradient[k] > gradient[giver] + sample[2] * root[k]:  # ties are not for rounding to break
+                giver = k
         for k in range(h.size):
-            if gradient[k] < gradient[taker]:
+            if gradient[k] < gradient[taker] - sample[2] * root[k]:
                 taker = k
         slope = gradient[giver] - gradient[taker]
         curvature = gram[giver, giver] + gram[taker, taker] - 2 * gram[giver, taker] + 2 * l2

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.cholesky import append, drop
+from atomstream._kernels.cholesky import append, drop, solve_transposed
 from atomstream._kernels.compile import inlined
 
 EPS = np.finfo(np.float64).eps
-DEPENDENT = 100 * EPS  # a squared pivot below this part of the diagonal stands for an atom that depends on the others
+DEPENDENT = 1e-12  # an atom whose square is explained by others up to this part depends on them
 
 
 @inlined
@@ -97,13 +97,65 @@ def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def grow(problem, face, size, factored):  # type: ignore[no-untyped-def]
-    """Append the entries of the support that the factor lacks."""
-    gram, _, (curvature, _, _) = problem
-    support, _, factor = face
-    for a in range(factored, size):
-        k = support[a]
-        row, products = factor[a], gram[k]
-        for b in range(a):
+def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ignore[no-untyped-def]
+    """Append the entries of the support that the factor lacks; return the size of the support.
+
+    An atom that depends on those before it is not appended. Along the direction that leaves the reconstruction as it
+    is, mass moves downhill until some entry reaches zero or a bound; that one leaves, and the factor stays sound.
+    """
+    gram, (l1, l2, low, high), (curvature, _, _) = problem
+    support, inside, factor = face
+    while factored < size:
+        k = support[factored]
+        row, products = factor[factored], gram[k]
+        for b in range(factored):
             row[b] = products[support[b]]
-        append(factor, a, curvature[k], DEPENDENT * curvature[k])
+        if append(factor, factored, curvature[k], DEPENDENT * curvature[k]):
+            factored += 1
+            continue
+        _follow(h, gradient, sample[2], problem, face, factored, work)
+        before = size
+        size, factored = leave(h, problem[1], face, size, factored)
+        if size == before:  # it was the entry itself, at a zero that is neither bound nor kink
+            inside[k] = False
+            for b in range(factored, size - 1):
+                support[b] = support[b + 1]
+            size -= 1
+    return size
+
+
+@inlined
+def _follow(h, gradient, noise, problem, face, last, work):  # type: ignore[no-untyped-def]
+    """Move along the direction in which entry ``last`` of the support depends on those before it, to a first bound.
+
+    Downhill, if the slope is above rounding; else towards zero for that entry, so that codes do not grow for nothing.
+    """
+    gram, (l1, l2, low, high), (_, _, root) = problem
+    support, factor, change = face[0], face[2], work[2]
+    for a in range(last):
+        change[a] = -factor[last, a]
+    solve_transposed(factor, last, change)
+    change[last] = 1.0
+    slope, rounding = 0.0, 0.0
+    for a in range(last + 1):
+        k = support[a]
+        slope += change[a] * (gradient[k] + l1 * np.sign(h[k]))
+        rounding += abs(change[a]) * root[k] * noise
+    sign = -np.sign(slope if abs(slope) > rounding else h[support[last]])
+    for attempt in range(2):
+        length, blocked, bound = np.inf, -1, 0.0
+        for a in range(last + 1):
+            value, speed = h[support[a]], sign * change[a]
+            limit = low if speed < 0 else high
+            if (l1 > 0 or a == last) and value * speed < 0 and low < 0:
+                limit = 0.0
+            if speed != 0 and (limit - value) / speed < length:
+                length, blocked, bound = (limit - value) / speed, a, limit
+        if blocked >= 0:
+            break
+        sign = -sign
+    for a in range(last + 1):
+        k = support[a]
+        target = bound if a == blocked else h[k] + length * sign * change[a]
+        change[a], h[k] = target - h[k], target
+    move(gradient, gram, l2, support, change, last + 1)

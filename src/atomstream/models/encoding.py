@@ -87,7 +87,7 @@ def sparse_encode(
     check_number("alpha", alpha)
     check_number("ridge", ridge)
     check_n_jobs(n_jobs)
-    samples = check_array(X, accept_sparse="csr", dtype=list(GAPS), input_name="X")
+    samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     atoms = check_array(dictionary, dtype=samples.dtype, input_name="dictionary")
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must agree.")
