@@ -11,7 +11,7 @@ from workload import N_ATOMS
 BATCH = 256
 
 
-def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol=0.1, seed=0):
+def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol="root", seed=0):
     """Ours: one pass over ``n_samples`` rows in order, or as many shuffled passes as the seconds allow."""
     from atomstream import OnlineNMF
 

@@ -18,7 +18,7 @@ from strategies import CODERS, PENALTIES, coding_problems
 import atomstream.coders as coders
 from atomstream._kernels import active_set, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
-from atomstream.certificates import FLOOR, REST, DualBound, duality_gap
+from atomstream.certificates import FLOOR, DualBound, duality_gap
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries import Rows
 from atomstream.learner import Batch
@@ -179,7 +179,7 @@ def violation(X, h, atoms, penalty):
     curvature = (atoms**2).sum(axis=1) + penalty.l2
     z = h * curvature - ((h @ atoms - X) @ atoms.T + penalty.l2 * h)
     best = np.clip(np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2])
-    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), np.sqrt(REST) * np.linalg.norm(X, axis=1))
+    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), 1e-4 * np.linalg.norm(X, axis=1))
     return (np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / scale
 
 

@@ -21,9 +21,9 @@ from atomstream.objective import Objective
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.reseeding import Reseeding
 from atomstream.schedules import Harmonic, Polynomial
+from atomstream.state import Accuracy
 from atomstream.statistics import GramSums
 from atomstream.updates import BlockCoordinate, plain_sweep
-from atomstream.state import Accuracy
 
 
 def method(codes=None, atoms=None, **settings):

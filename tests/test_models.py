@@ -198,7 +198,7 @@ def test_settings_that_no_longer_fit_are_refused_at_the_next_step():
         model.set_params(codes="free", n_components=5).partial_fit(X)
     with pytest.raises(ValueError, match="n_components is 7 and the dictionary has 3 atoms"):
         OnlineNMF.from_components(np.eye(3, 8), n_components=7)
-    with pytest.raises(ValueError, match="tol must be a number of at least 0 or a function of the step, got 'x'"):
+    with pytest.raises(ValueError, match="tol='x' is unknown; choose one of log, root"):
         OnlineNMF(tol="x").fit(X)
 
 
@@ -300,10 +300,10 @@ def test_learning_comes_near_the_batch_factorization():
     ours = [OnlineNMF(6, batch_size=100, random_state=i, n_epochs=100).fit(noisy).objective(noisy) for i in range(4)]
     assert np.median(ours) <= 1.35 * optimum
     exact = [
-        OnlineNMF(6, batch_size=100, random_state=i, n_epochs=1000, tol=0.03, schedule=Power(3)).fit(noisy)
+        OnlineNMF(6, batch_size=100, random_state=i, n_epochs=1000, tol=1e-3, schedule=Power(3)).fit(noisy)
         for i in range(3)
     ]
-    assert min(model.objective(noisy) for model in exact) <= 1.08 * optimum
+    assert max(model.objective(noisy) for model in exact) <= optimum
 
 
 def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream():

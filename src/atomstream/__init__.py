@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, plots, report, schedules, streams
+    from atomstream import callbacks, plots, report, schedules, streams, tolerances
     from atomstream.applications import images
     from atomstream.exceptions import IncompatiblePartsError, NotConvergedWarning
     from atomstream.models.encoding import sparse_encode
@@ -33,6 +33,7 @@ _MODULES = {
     "report": "atomstream.report",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
+    "tolerances": "atomstream.tolerances",
 }
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "schedules",
     "sparse_encode",
     "streams",
+    "tolerances",
 ]
 
 

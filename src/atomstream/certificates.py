@@ -21,11 +21,10 @@ from atomstream.penalties import Penalty
 __all__ = ["DualBound", "duality_gap"]
 
 FLOOR = 1e-4  # objectives below half this share of |x|^2 count as that: rounding would drown in them
-REST = 1e-8  # in violations, what is left unexplained below this share of |x|^2 counts as this
 
 
 class DualBound(NamedTuple):
-    r"""What certifies codes where neither penalty nor bounds make the dual finite: a property of the dictionary alone.
+    r"""What certifies codes where neither penalty nor bounds keep the dual finite: a property of the dictionary.
 
     Attributes
     ----------
@@ -36,8 +35,9 @@ class DualBound(NamedTuple):
     square : float
         :math:`\|u\|^2`; 0 where there is no such direction.
     curvature : float
-        0 where that is not needed; otherwise the smallest eigenvalue :math:`\mu` of the Gram matrix above rounding: the gap is at most
-        :math:`\|v\|^2 / 2\mu` with v the violations (on dependent atoms: among codes in the range of the dictionary).
+        0 where that is not needed; otherwise the smallest eigenvalue :math:`\mu` of the Gram matrix above rounding:
+        the gap is at most :math:`\|v\|^2 / 2\mu` with v the violations (where atoms depend on each other: among
+        codes in the range of the dictionary).
     """
 
     slack: NDArray

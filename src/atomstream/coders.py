@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.certificates import REST, DualBound, duality_gap
+from atomstream.certificates import DualBound, duality_gap
 from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
@@ -20,7 +20,7 @@ __all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
 
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Solver = Callable[[NDArray | None, NDArray, NDArray, NDArray], NDArray]
-LOOSE = 0.01  # violations above this are reached faster by sweeps than by an active set
+LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
 
 
 class Codes(NamedTuple):
@@ -69,8 +69,8 @@ class ActiveSet:
 
     Parameters
     ----------
-    n_sweeps : int, default=50
-        Sweeps of plain coordinate descent before the active set, where a violation above 0.01 is good enough.
+    n_sweeps : int, default=200
+        Sweeps of plain coordinate descent before the active set, where a violation of 0.04 or more is good enough.
     max_rounds : int, default=1000
         Rounds of picks and Newton steps that a row may take.
     n_jobs : int, default=1
@@ -82,7 +82,7 @@ class ActiveSet:
     docs/algorithms/sparse-coding.md.
     """
 
-    n_sweeps: int = 50
+    n_sweeps: int = 200
     max_rounds: int = 1000
     n_jobs: int = 1
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("polyhedral", "shape")}
@@ -183,13 +183,13 @@ class ProjectedGradient:
         """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
         gram, penalty = dictionary.gram(), objective.codes
         smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
-        bound = DualBound.of(gram, penalty)
+        bound, rest = DualBound.of(gram, penalty), float(np.sqrt(np.finfo(batch.X.dtype).eps))
         codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
         residual = np.empty(len(codes))
 
         def code(block: slice) -> None:
             linear = dictionary.correlate(batch.X[block].astype(np.float64, copy=False))
-            problem = _Quadratic(gram, linear, batch.energy[block], penalty, smoothness, bound)
+            problem = _Quadratic(gram, linear, batch.energy[block], penalty, smoothness, bound, rest)
             values = np.zeros_like(linear) if start is None else start[block].astype(np.float64)
             codes[block], residual[block] = self._descend(problem, penalty.prox(values, 0.0), accuracy)
 
@@ -226,6 +226,7 @@ class _Quadratic(NamedTuple):
     penalty: Penalty
     smoothness: float
     bound: DualBound
+    rest: float
 
     def of(self, rows: NDArray) -> _Quadratic:
         """Return the problems of some of the rows."""
@@ -242,7 +243,7 @@ class _Quadratic(NamedTuple):
         gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        scale = np.sqrt(np.maximum(unexplained, REST * self.energy))
+        scale = np.sqrt(np.maximum(unexplained, self.rest * self.energy))
         lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)

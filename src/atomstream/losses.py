@@ -47,7 +47,7 @@ class Squared:
     r"""Half the squared Euclidean distance, :math:`\tfrac12 \|x - y\|_2^2`."""
 
     quadratic: ClassVar[bool] = True
-    smoothness: ClassVar[float] = 1.0
+    smoothness: ClassVar[float | None] = 1.0
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return half the squared distance of each row, in float64."""

@@ -46,8 +46,16 @@ class Penalty(Protocol):
     """
 
     couples: ClassVar[str]
-    l1: float
-    l2: float
+
+    @property
+    def l1(self) -> float:
+        """Strength of the l1 norm."""
+        ...
+
+    @property
+    def l2(self) -> float:
+        """Strength of the squared l2 norm."""
+        ...
 
     @property
     def shape(self) -> Shape | None:

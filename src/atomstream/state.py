@@ -17,6 +17,8 @@ from atomstream.schedules import Harmonic, Schedule
 
 __all__ = ["Accuracy", "Batch", "Clock", "State"]
 
+EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -60,8 +62,9 @@ class Accuracy(NamedTuple):
     ----------
     violation : float, default=0.0
         Largest violation of the optimality conditions, each over the length of its atom and of what the code leaves
-        unexplained (at least 1e-4 of the sample): without penalties the largest cosine between the remainder and an
-        atom that could still reduce it. Cheap and sensible when far from the optimum: what learning goes by.
+        unexplained (at least the fourth root of the machine precision times the sample): without penalties the
+        largest cosine between the remainder and an atom that could still reduce it. Cheap, and sensible far from the
+        optimum, where certificates say little: what learning goes by.
     gap : float, default=0.0
         Certified relative duality gap, (objective - dual) / objective: what exact codes go by.
     """
@@ -103,7 +106,8 @@ class Clock:
     @property
     def tolerance(self) -> Accuracy:
         """How exactly the next batch is coded."""
-        return Accuracy(violation=float(self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy))
+        violation = self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy
+        return Accuracy(float(violation), EXACT)
 
     def tick(self, mass: float) -> float:
         """Advance by one batch of this mass and return its weight; the first batch always weighs 1."""

@@ -12,16 +12,16 @@ from atomstream._kernels.certificate import duality_gap, largest_violation, mini
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import (
-    combine,
     free_entries,
     fresh_gradient,
     grow,
     leave,
     move,
+    noise,
     scales,
 )
 
-FIRST_SHARE, SHARE = 0.01, 0.3  # picks of the first, of a later round end at this part of the round's first gain
+FIRST_SHARE, SHARE = 0.01, 0.3  # picks from nothing, from a support end at this part of the round's first gain
 
 
 @kernel
@@ -52,13 +52,13 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     factor = np.empty((n_components, n_components))
     problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
     for i in range(len(codes)):
-        h, sample = codes[i], (linear[i], energy[i], 8 * limits[2] * np.sqrt(energy[i]))
+        h, sample = codes[i], (linear[i], energy[i], limits[2])
         fresh_gradient(h, gradient, sample, problem, work)
         if n_sweeps > 0 and _sweep(h, gradient, sample, problem, accuracy[0], n_sweeps, support):
             residual[i] = duality_gap(h, gradient, sample[0], sample[1], net, bound)
             continue
-        size, factored, share = free_entries(h, net, face), 0, FIRST_SHARE
-        stuck, gap = False, np.inf
+        size, factored, stuck, gap = free_entries(h, net, face), 0, False, np.inf
+        share = SHARE if size > 0 else FIRST_SHARE
         for _ in range(max_rounds):
             n_picks, size = _pick(h, gradient, sample, problem, face, size, share)
             size, factored = leave(h, net, face, size, factored)
@@ -83,7 +83,7 @@ def _enough(h, gradient, sample, problem, bound, accuracy):  # type: ignore[no-u
         return True, gap
     if accuracy[0] == 0:
         return False, gap
-    return largest_violation(h, gradient, sample[0], sample[1], problem[1], problem[2]) <= accuracy[0], gap
+    return largest_violation(h, gradient, sample, problem[1], problem[2]) <= accuracy[0], gap
 
 
 @inlined
@@ -112,7 +112,7 @@ def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type:
                     working[kept] = k
                     kept += 1
             size = kept
-        if largest_violation(h, gradient, sample[0], sample[1], problem[1], problem[2]) <= violation:
+        if largest_violation(h, gradient, sample, problem[1], problem[2]) <= violation:
             return True
     return False
 
@@ -127,7 +127,8 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
     """
     gram, (l1, l2, low, high), (curvature, inverse, root) = problem
     support, inside, _ = face
-    unit, index_bits, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, np.int32(1), sample[2]
+    unit, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, noise(sample)
+    index_bits = np.int32(1)
     while index_bits < h.size:
         index_bits = np.int32(2 * index_bits + 1)
     for n_picks in range(2 * h.size):
@@ -136,22 +137,22 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
             best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
             gain = np.float32(abs(best - h[k]) * root[k] * unit)
             top = max(top, (gain.view(np.int32) & ~index_bits) | np.int32(k))
-        k = top & index_bits
-        best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-        change = best - h[k]
-        gain = abs(change) * root[k]
-        if gain <= enough:
+        pick = int(top & index_bits)
+        best = minimiser(h[pick] * curvature[pick] - gradient[pick], l1, inverse[pick], low, high)
+        change = best - h[pick]
+        loss = abs(change) * root[pick]
+        if loss <= enough:
             return n_picks, size
         if n_picks == 0:
-            enough = max(enough, share * gain)
-        row = gram[k]
+            enough = max(enough, share * loss)
+        row = gram[pick]
         for j in range(h.size):
             gradient[j] += change * row[j]
-        gradient[k] += change * l2
-        h[k] = best
-        if not inside[k]:
-            inside[k] = True
-            support[size] = k
+        gradient[pick] += change * l2
+        h[pick] = best
+        if not inside[pick]:
+            inside[pick] = True
+            support[size] = pick
             size += 1
     return 2 * h.size, size
 

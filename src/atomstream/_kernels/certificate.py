@@ -1,11 +1,11 @@
-"""How far a code is from optimal: the certified duality gap, and the largest violation of the optimality conditions."""
+"""How far a code is from optimal: the certified duality gap, the largest violation of the optimality conditions."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from atomstream._kernels.compile import inlined
-from atomstream.certificates import FLOOR, REST
+from atomstream.certificates import FLOOR
 
 
 @inlined
@@ -92,16 +92,17 @@ def _unpenalised(h, gradient, low, high, bound):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def largest_violation(h, gradient, linear, energy, net, scales):  # type: ignore[no-untyped-def]
+def largest_violation(h, gradient, sample, net, scales):  # type: ignore[no-untyped-def]
     """Return the largest violation of the optimality conditions: see `atomstream.state.Accuracy`."""
     l1, l2, low, high = net
     curvature, inverse, root = scales
+    linear, energy, rounding = sample
     worst, unexplained = np.int64(0), energy
     for k in range(h.size):
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         worst = max(worst, np.float64(abs(best - h[k]) * root[k]).view(np.int64))
         unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
-    scale = np.sqrt(max(unexplained, REST * energy))
+    scale = np.sqrt(max(unexplained, np.sqrt(rounding) * energy))
     violation = np.int64(worst).view(np.float64)
     if not np.isfinite(unexplained):
         return np.inf

@@ -1,7 +1,7 @@
 """A Cholesky factor that grows and shrinks by one row at a time.
 
-The factor L of a small matrix lies in the leading rows of a larger array, row by row, with 1 / L[c, c] in place of the
-diagonal: both solves then run along rows from their first entry, which is what the processor reads fastest.
+The factor L of a small matrix lies in the leading rows of a larger array, row by row, with 1 / L[c, c] in place of
+the diagonal: both solves then run along rows from their first entry, which is what the processor reads fastest.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, scales
+from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, noise, scales
 from atomstream.certificates import FLOOR
 
 SHARE = 0.1  # picks of a round end at this part of the round's first gain
@@ -27,7 +27,7 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
     net : (l1, l2, total)
         Penalty (l1 is constant and counts in the objective only) and sum of the codes.
     accuracy : (violation, gap)
-        A row is left as soon as one of the two is reached; here a violation is the root of the gap over the objective.
+        A row is left as soon as one of the two is reached; a violation is here the root of the gap.
     limits : (max_rounds, rounding)
         Rounds of moves and Newton steps that a row may take, relative rounding of ``linear``.
     """
@@ -46,7 +46,7 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
     raised = gram + (np.trace(gram) / n_components + 1e-300)
     lifted = (raised, bounds, scales(raised, l2))
     for i in range(len(codes)):
-        h, sample = codes[i], (linear[i], energy[i], 8 * limits[1] * np.sqrt(energy[i]))
+        h, sample = codes[i], (linear[i], energy[i], limits[1])
         fresh_gradient(h, gradient, sample, problem, work)
         size, factored, stuck, gap = free_entries(h, bounds, face), 0, False, np.inf
         for _ in range(limits[0]):
@@ -81,18 +81,19 @@ def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
 
 @inlined
 def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-def]
-    """Move mass from the entry of the support with the largest slope to the one with the smallest, again and again."""
+    """Move mass from the entry in use with the largest slope to the one with the smallest, again and again."""
     gram, l2, root = problem[0], problem[1][1], problem[2][2]
     support, inside, _ = face
-    enough = sample[2]
+    level = noise(sample)
+    enough = level
     for n_picks in range(2 * h.size):
         giver, taker = support[0], 0
         for a in range(size):
             k = support[a]
-            if h[k] > 0 and gradient[k] > gradient[giver] + sample[2] * root[k]:  # ties are not for rounding to break
+            if h[k] > 0 and gradient[k] > gradient[giver] + level * root[k]:  # ties are not for rounding to break
                 giver = k
         for k in range(h.size):
-            if gradient[k] < gradient[taker] - sample[2] * root[k]:
+            if gradient[k] < gradient[taker] - level * root[k]:
                 taker = k
         slope = gradient[giver] - gradient[taker]
         curvature = gram[giver, giver] + gram[taker, taker] - 2 * gram[giver, taker] + 2 * l2

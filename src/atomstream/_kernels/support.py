@@ -24,6 +24,12 @@ def scales(gram, l2):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def noise(sample):  # type: ignore[no-untyped-def]
+    """Return what rounding can make of a slope over the length of its atom."""
+    return 8 * sample[2] * np.sqrt(sample[1])
+
+
+@inlined
 def combine(gradient, gram, index, values, size):  # type: ignore[no-untyped-def]
     """Add rows of the Gram matrix times ``values`` to the gradient, four at a time to save passes over it."""
     a = 0
@@ -103,7 +109,7 @@ def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ign
     An atom that depends on those before it is not appended. Along the direction that leaves the reconstruction as it
     is, mass moves downhill until some entry reaches zero or a bound; that one leaves, and the factor stays sound.
     """
-    gram, (l1, l2, low, high), (curvature, _, _) = problem
+    gram, curvature = problem[0], problem[2][0]
     support, inside, factor = face
     while factored < size:
         k = support[factored]
@@ -113,7 +119,7 @@ def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ign
         if append(factor, factored, curvature[k], DEPENDENT * curvature[k]):
             factored += 1
             continue
-        _follow(h, gradient, sample[2], problem, face, factored, work)
+        _follow(h, gradient, sample, problem, face, factored, work)
         before = size
         size, factored = leave(h, problem[1], face, size, factored)
         if size == before:  # it was the entry itself, at a zero that is neither bound nor kink
@@ -125,7 +131,7 @@ def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ign
 
 
 @inlined
-def _follow(h, gradient, noise, problem, face, last, work):  # type: ignore[no-untyped-def]
+def _follow(h, gradient, sample, problem, face, last, work):  # type: ignore[no-untyped-def]
     """Move along the direction in which entry ``last`` of the support depends on those before it, to a first bound.
 
     Downhill, if the slope is above rounding; else towards zero for that entry, so that codes do not grow for nothing.
@@ -140,9 +146,9 @@ def _follow(h, gradient, noise, problem, face, last, work):  # type: ignore[no-u
     for a in range(last + 1):
         k = support[a]
         slope += change[a] * (gradient[k] + l1 * np.sign(h[k]))
-        rounding += abs(change[a]) * root[k] * noise
+        rounding += abs(change[a]) * root[k] * noise(sample)
     sign = -np.sign(slope if abs(slope) > rounding else h[support[last]])
-    for attempt in range(2):
+    for _ in range(2):
         length, blocked, bound = np.inf, -1, 0.0
         for a in range(last + 1):
             value, speed = h[support[a]], sign * change[a]

@@ -21,6 +21,7 @@ from atomstream.learner import Batch, Clock, Progress, State, check_compatible, 
 from atomstream.memory import Usage
 from atomstream.models.assessment import Assessment
 from atomstream.models.encoding import encode_exactly
+from atomstream.models.names import resolve_tolerance
 from atomstream.models.undo import untouched
 from atomstream.models.validation import (
     check_mass,
@@ -289,7 +290,7 @@ class OnlineDictionary(
         check_compatible(self.method_)
         self.__dict__.pop("state_", None)
         self._rng = generator(self.random_state)
-        self.clock_ = Clock(self._schedule(), self.tol)
+        self.clock_ = Clock(self._schedule(), resolve_tolerance(self.tol))
         self.n_reseeded_ = 0
         self.batch_objective_ = np.nan
         return self._rng
@@ -305,7 +306,7 @@ class OnlineDictionary(
             check_settings(self)
             check_compatible(self.method_)
             check_size(self, len(self.components_))
-            self.clock_.schedule, self.clock_.accuracy = self._schedule(), self.tol
+            self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
         position = self.clock_.n_samples
         return Batch(X, weights, ids=row_ids(frame, X.shape[0], position), position=position), self._rng

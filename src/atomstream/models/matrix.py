@@ -67,9 +67,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "auto": the active set wherever the set of codes is made of intervals or is the simplex.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
-    tol : float or callable, default=0.1
+    tol : float, {"log", "root"} or callable, default="root"
         Largest violation of the optimality conditions (see `atomstream.state.Accuracy`) that codes may have while
-        learning, or a function of the step (from 1); `transform` codes exactly.
+        learning, or a function of the step: "root" is t^-1/2, "log" is (log t)^-2 (`atomstream.tolerances`), so that
+        early batches are coded roughly and late ones exactly. `transform` codes exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, default=10
@@ -141,7 +142,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: Any = "nonnegative_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: Any = 0.1,
+        tol: Any = "root",
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -251,7 +252,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: Any = "unit_ball",
         coder: Any = "auto",
         schedule: Any = "power",
-        tol: Any = 0.1,
+        tol: Any = "root",
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,

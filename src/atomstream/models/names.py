@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -12,6 +14,7 @@ from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.tolerances import LogTolerance, RootTolerance
 
 LOSSES: dict[str, Callable[[], Any]] = {"squared": Squared}
 SETS: dict[str, Callable[[], Any]] = {
@@ -29,6 +32,7 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "log_polynomial": LogPolynomial,
     "constant": lambda: Constant(weight=0.05),
 }
+TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "projected_gradient": ProjectedGradient,
@@ -63,6 +67,15 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
             f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, got {choice!r}."
         )
     return choice
+
+
+def resolve_tolerance(choice: Any) -> float | Callable[[int], float]:
+    """Return the accuracy of coding that a number, a name or a function of the step stands for."""
+    if not isinstance(choice, Real):
+        return resolve("tol", choice, TOLERANCES, "__call__")
+    if isinstance(choice, bool) or not 0 <= float(choice) < math.inf:
+        raise ValueError(f"tol must be a number of at least 0, got {choice!r}.")
+    return float(choice)
 
 
 def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:

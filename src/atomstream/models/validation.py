@@ -109,8 +109,6 @@ def check_settings(model: Any) -> None:
         value = getattr(model, name, None)
         if name != "max_time" or value is not None:
             check_number(name, value)
-    if not callable(model.tol) and not (isinstance(model.tol, int | float) and model.tol >= 0):
-        raise ValueError(f"tol must be a number of at least 0 or a function of the step, got {model.tol!r}.")
     check_n_jobs(model.n_jobs)
     known = ("samples", "spread", "random")
     if model.init is None or (isinstance(model.init, str) and model.init not in known):
