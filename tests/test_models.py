@@ -482,7 +482,9 @@ def test_inverse_transform_needs_codes_of_the_model():
 )
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
     short = X / np.linalg.norm(X, axis=1).max()  # so that a code and an atom of length one can reach it
-    model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, alpha=0.001, batch_size=50, random_state=0)
+    model = OnlineDictionaryLearning(
+        5, codes=codes, atoms=atoms, alpha=0.001, tol=0.01, batch_size=50, random_state=0
+    )
 
     def total(model):
         return model.objective(short) + model.method_.objective.atoms.value(model.components_).sum()

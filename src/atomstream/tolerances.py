@@ -7,51 +7,59 @@ conditions (`atomstream.state.Accuracy`), which can be known. Any function of th
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 __all__ = ["LogTolerance", "RootTolerance"]
 
 
 @dataclass(frozen=True)
-class LogTolerance:
+class _Tolerance(ABC):
+    """A law of the step times ``K``, cut at ``most``."""
+
+    K: float = 1.0
+    most: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("K", "most"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{type(self).__name__} needs {name} above 0, got {getattr(self, name)!r}.")
+
+    def __call__(self, step: int) -> float:
+        """Return the largest violation that the codes of this step may have."""
+        return min(self.most, self.K * self._law(step))
+
+    @staticmethod
+    @abstractmethod
+    def _law(step: int) -> float:
+        """Return how the tolerance falls with the step."""
+
+
+class LogTolerance(_Tolerance):
     """K (log t)^-2, the accuracy of the relaxed scheme (eq. 32 of Lyu, Needell and Balzano, exponent corrected).
 
     Parameters
     ----------
     K : float, default=1.0
-        Above 0.
+    most : float, default=0.2
+        Never above this: in short runs the first codes count.
     """
 
-    K: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_K(self)
-
-    def __call__(self, step: int) -> float:
-        """Return K (log max(t, 2))^-2."""
-        return self.K * math.log(max(step, 2)) ** -2
+    @staticmethod
+    def _law(step: int) -> float:
+        return math.log(max(step, 2)) ** -2
 
 
-@dataclass(frozen=True)
-class RootTolerance:
+class RootTolerance(_Tolerance):
     """K t^-1/2, the accuracy under which the relaxed scheme has a rate (eq. 34 of Lyu, Needell and Balzano).
 
     Parameters
     ----------
     K : float, default=1.0
-        Above 0.
+    most : float, default=0.2
+        Never above this: in short runs the first codes count.
     """
 
-    K: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_K(self)
-
-    def __call__(self, step: int) -> float:
-        """Return K t^-1/2."""
-        return self.K / math.sqrt(step)
-
-
-def _check_K(tolerance: LogTolerance | RootTolerance) -> None:  # noqa: N802 - named after the constant
-    if not tolerance.K > 0:
-        raise ValueError(f"{type(tolerance).__name__} needs K above 0, got {tolerance.K!r}.")
+    @staticmethod
+    def _law(step: int) -> float:
+        return step**-0.5

@@ -69,8 +69,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float, {"log", "root"} or callable, default="root"
         Largest violation of the optimality conditions (see `atomstream.state.Accuracy`) that codes may have while
-        learning, or a function of the step: "root" is t^-1/2, "log" is (log t)^-2 (`atomstream.tolerances`), so that
-        early batches are coded roughly and late ones exactly. `transform` codes exactly.
+        learning, or a function of the step: "root" is t^-1/2, "log" is (log t)^-2, both at most 0.2
+        (`atomstream.tolerances`), so that early batches are coded roughly and late ones exactly. `transform` codes
+        exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, default=10
