@@ -18,7 +18,8 @@ from strategies import CODERS, PENALTIES, coding_problems
 import atomstream.coders as coders
 from atomstream._kernels import active_set, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
-from atomstream.certificates import FLOOR, DualBound, duality_gap
+from atomstream._kernels.constants import FLOOR
+from atomstream.certificates import DualBound, duality_gap
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries import Rows
 from atomstream.learner import Batch

@@ -33,7 +33,9 @@ def test_any_set_of_codes_is_taken(penalty, low, high):
     assert np.isfinite(penalty.value(codes)).all()
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_matrix, pd.DataFrame, lambda x: x[:, ::1].tolist()])
+@pytest.mark.parametrize(
+    "make", [np.asarray, sp.csr_array, sp.csc_matrix, pd.DataFrame, lambda x: x[:, ::1].tolist()]
+)
 def test_data_of_every_kind_give_the_same_codes(make):
     assert_allclose(sparse_encode(make(X), ATOMS, alpha=0.2), sparse_encode(X, ATOMS, alpha=0.2), atol=1e-9)
 
@@ -63,7 +65,9 @@ def test_sparse_output_holds_the_same_codes(sparse_x):
 def test_known_codes_are_a_start_and_not_more(kind):
     codes = sparse_encode(X, ATOMS, alpha=0.2)
     near = ATOMS + 0.01 * RNG.random(ATOMS.shape)
-    assert_allclose(sparse_encode(X, near, alpha=0.2, start=kind(codes)), sparse_encode(X, near, alpha=0.2), atol=1e-5)
+    assert_allclose(
+        sparse_encode(X, near, alpha=0.2, start=kind(codes)), sparse_encode(X, near, alpha=0.2), atol=1e-5
+    )
 
 
 def test_threads_do_not_change_the_bits():
@@ -104,5 +108,7 @@ def test_bad_input_gets_one_sentence(settings, message):
 
 def test_what_was_not_reached_is_told():
     model = OnlineNMF.from_components(ATOMS, coder=ActiveSet(max_rounds=1))
-    with pytest.warns(NotConvergedWarning, match=r"of 60 codes stopped at a duality gap of up to .* \(wanted: 1e-09\)"):
+    with pytest.warns(
+        NotConvergedWarning, match=r"of 60 codes stopped at a duality gap of up to .* \(wanted: 1e-09\)"
+    ):
         model.transform(X)

@@ -1,9 +1,11 @@
 """The package as a whole: light imports, read-only caches, pictures, reports, live source in the documentation."""
 
 import base64
+import copy
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF, plots
+from atomstream._kernels import active_set, compile
 from atomstream.callbacks import History
 from atomstream.report import Section, write_report
 
@@ -53,6 +56,24 @@ def test_imports_point_one_way():
             assert not imported & {"applications"}, path
         elif here not in (*order, "__init__", "plots", "report", "callbacks"):
             assert not imported & {"applications", "models", "learner"}, path
+
+
+def test_a_change_in_any_kernel_file_compiles_all_kernels_anew(tmp_path):
+    """Kernels contain functions of other files, which numba's cache does not watch."""
+    for path in Path(compile.__file__).parent.glob("*.py"):
+        shutil.copy(path, tmp_path)
+    assert compile.source_stamp(tmp_path) == compile.STAMP
+    for path in tmp_path.glob("*.py"):
+        before = compile.source_stamp(tmp_path)
+        path.write_text(path.read_text() + "# changed\n")
+        assert compile.source_stamp(tmp_path) != before
+    cached = active_set.encode._cache._cache_file
+    assert cached._source_stamp == compile.STAMP
+    OnlineNMF(2).fit(np.ones((4, 3)))
+    assert cached._load_index()
+    other = copy.copy(cached)
+    other._source_stamp = "another"
+    assert not other._load_index()
 
 
 def test_learning_works_where_no_cache_can_be_written():

@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream._kernels.constants import FLOOR
 from atomstream.penalties import Penalty
 
 __all__ = ["DualBound", "duality_gap"]
-
-FLOOR = 1e-4  # objectives below half this share of |x|^2 count as that: rounding would drown in them
 
 
 class DualBound(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from atomstream.certificates import DualBound, duality_gap
 from atomstream.dictionaries import Dictionary
@@ -19,7 +19,7 @@ from atomstream.state import Accuracy, Batch
 __all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
 
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
-_Solver = Callable[[NDArray | None, NDArray, NDArray, NDArray], NDArray]
+_Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
 
 
@@ -96,21 +96,29 @@ class ActiveSet:
         start: NDArray | None = None,
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_rounds``, searched from ``start``."""
-        penalty, gram, loose = objective.codes, dictionary.gram(), accuracy.violation >= LOOSE
+        penalty, loose = objective.codes, accuracy.violation >= LOOSE
         # Exact codes need exact products: where atoms depend on each other, rounded ones have no common solution.
         dtype = batch.X.dtype if loose else np.dtype(np.float64)
         limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
-        solve = (_on_simplex if penalty.shape.total else _on_intervals)(penalty, gram, accuracy, limits)  # type: ignore[union-attr]
-        codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
-        residual = np.empty(len(codes))
+        kind = _on_simplex if penalty.shape.total else _on_intervals  # type: ignore[union-attr]
+        solve = kind(penalty, dictionary.gram(), accuracy, limits)
+        return _by_blocks(solve, batch, dictionary, dtype, start, self.n_jobs)
 
-        def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
-            values = None if start is None else penalty.prox(start[block].astype(np.float64), 0.0)
-            codes[block] = solve(values, residual[block], linear, batch.energy[block])
 
-        over_rows(code, len(codes), self.n_jobs)
-        return Codes(codes, residual)
+def _by_blocks(
+    solve: _Solver, batch: Batch, dictionary: Dictionary, dtype: DTypeLike, start: NDArray | None, n_jobs: int
+) -> Codes:
+    """Solve for blocks of rows on threads, with products of samples and atoms computed in ``dtype``."""
+    codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
+    residual = np.empty(len(codes))
+
+    def code(block: slice) -> None:
+        linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
+        begin = None if start is None else start[block].astype(np.float64)
+        codes[block], residual[block] = solve(begin, linear, batch.energy[block])
+
+    over_rows(code, len(codes), n_jobs)
+    return Codes(codes, residual)
 
 
 def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Limits) -> _Solver:
@@ -120,10 +128,11 @@ def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _
     net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
     bound = tuple(DualBound.of(gram, penalty))
 
-    def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
-        values = np.full_like(linear, min(max(0.0, low), high)) if values is None else values
-        encode(values, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
-        return values
+    def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+        codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
+        residual = np.empty(len(codes))
+        encode(codes, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
+        return codes, residual
 
     return solve
 
@@ -134,13 +143,14 @@ def _on_simplex(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Li
     total = float(penalty.shape.total)  # type: ignore[union-attr]
     net = (float(penalty.l1), float(penalty.l2), total)
 
-    def solve(values: NDArray | None, residual: NDArray, linear: NDArray, energy: NDArray) -> NDArray:
-        if values is None:
+    def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+        if start is None:  # the best vertex
+            start = np.zeros_like(linear)
             best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
-            values = np.zeros_like(linear)
-            values[np.arange(len(values)), best] = total
-        encode(values, residual, gram, linear, energy, net, tuple(accuracy), limits[1:])
-        return values
+            start[np.arange(len(start)), best] = total
+        codes, residual = penalty.prox(start, 0.0), np.empty(len(start))
+        encode(codes, residual, gram, linear, energy, net, tuple(accuracy), limits[1:])
+        return codes, residual
 
     return solve
 
@@ -184,17 +194,13 @@ class ProjectedGradient:
         gram, penalty = dictionary.gram(), objective.codes
         smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
         bound, rest = DualBound.of(gram, penalty), float(np.sqrt(np.finfo(batch.X.dtype).eps))
-        codes = np.empty((batch.X.shape[0], len(gram)), batch.X.dtype)
-        residual = np.empty(len(codes))
 
-        def code(block: slice) -> None:
-            linear = dictionary.correlate(batch.X[block].astype(np.float64, copy=False))
-            problem = _Quadratic(gram, linear, batch.energy[block], penalty, smoothness, bound, rest)
-            values = np.zeros_like(linear) if start is None else start[block].astype(np.float64)
-            codes[block], residual[block] = self._descend(problem, penalty.prox(values, 0.0), accuracy)
+        def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+            problem = _Quadratic(gram, linear, energy, penalty, smoothness, bound, rest)
+            codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
+            return self._descend(problem, codes, accuracy)
 
-        over_rows(code, len(codes), self.n_jobs)
-        return Codes(codes, residual)
+        return _by_blocks(solve, batch, dictionary, np.float64, start, self.n_jobs)
 
     def _descend(self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy) -> tuple[NDArray, NDArray]:
         rows, gap = np.arange(len(codes)), np.full(len(codes), np.inf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined
-from atomstream.certificates import FLOOR
+from atomstream._kernels.constants import FLOOR
 
 
 @inlined

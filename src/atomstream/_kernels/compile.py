@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numba
 
 OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
+
+
+def source_stamp(folder: Path) -> str:
+    """Return a digest of all sources in a folder.
+
+    Numba compiles a kernel anew when the kernel's own file changes; ours contain functions of other files too.
+    """
+    sources = sorted(folder.glob("*.py"))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+
+
+STAMP = source_stamp(Path(__file__).parent)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +54,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         The compiled function.
     """
     try:
-        return numba.njit(**OPTIONS, cache=True)(function)
+        compiled = numba.njit(**OPTIONS, cache=True)(function)
     except RuntimeError:  # numba: "no locator available", neither the package nor the user's folder is writable
         return numba.njit(**OPTIONS)(function)
+    compiled._cache._cache_file._source_stamp = STAMP
+    return compiled
