@@ -6,8 +6,8 @@ import numpy as np
 
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, noise, scales
 from atomstream._kernels.constants import FLOOR
+from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, noise, scales
 
 SHARE = 0.1  # picks of a round end at this part of the round's first gain
 
