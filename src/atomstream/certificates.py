@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream._kernels.constants import FLOOR
-from atomstream.penalties import Penalty
+from atomstream._kernels.constants import EPS, FLOOR
+from atomstream.penalties import Penalty, Shape
 
 __all__ = ["DualBound", "duality_gap"]
 
@@ -27,6 +27,8 @@ class DualBound(NamedTuple):
 
     Attributes
     ----------
+    lengths : ndarray of shape (n_components,)
+        Of the atoms. Correlations within rounding of them count as feasible.
     slack : ndarray of shape (n_components,)
         Products :math:`t_k = \langle d_k, u\rangle > 0` of the atoms with one direction u, if there is one:
         :math:`\theta = \rho - \delta u` with :math:`\delta = \max_k c_k / t_k` is feasible for nonnegative codes, and
@@ -34,33 +36,34 @@ class DualBound(NamedTuple):
     square : float
         :math:`\|u\|^2`; 0 where there is no such direction.
     curvature : float
-        0 where that is not needed; otherwise the smallest eigenvalue :math:`\mu` of the Gram matrix above rounding:
-        the gap is at most :math:`\|v\|^2 / 2\mu` with v the violations (where atoms depend on each other: among
-        codes in the range of the dictionary).
+        The smallest eigenvalue :math:`\mu` of the Gram matrix, where the gap is at most :math:`\|v\|^2 / 2\mu` with v
+        the violations: for independent atoms; for any where codes are free, then above rounding. Else 0.
     """
 
+    lengths: NDArray
     slack: NDArray
     square: float
     curvature: float
 
     @classmethod
     def of(cls, gram: NDArray, penalty: Penalty) -> DualBound:
-        """Return the bound for a Gram matrix, the trivial one where the penalty makes every dual point finite."""
-        none, shape = np.zeros(len(gram)), penalty.shape
+        """Return the bound for a Gram matrix, an empty one where the penalty makes every dual point finite."""
+        lengths, none, shape = np.sqrt(gram.diagonal()), np.zeros(len(gram)), penalty.shape
         closed = shape is None or shape.radius < np.inf or shape.total > 0 or max(-shape.low, shape.high) < np.inf
         if penalty.l1 or penalty.l2 or shape is None or closed:
-            return cls(none, 0.0, 0.0)
-        lengths = np.sqrt(gram.diagonal())
+            return cls(lengths, none, 0.0, 0.0)
         alive = lengths > 0
         if shape.low > -np.inf and alive.any():
             u = np.divide(1.0, lengths, out=none.copy(), where=alive)
             slack = gram @ u
             margin = float((slack[alive] * u[alive]).min())
             if margin > 1e-3:  # every atom leans to the mean direction, as all do where none has negative entries
-                return cls(slack / margin, float(u @ slack) / margin**2, 0.0)
+                return cls(lengths, slack / margin, float(u @ slack) / margin**2, 0.0)
         eigenvalues = np.linalg.eigvalsh(gram)
         positive = eigenvalues[eigenvalues > 10 * len(gram) * np.finfo(np.float64).eps * eigenvalues[-1]]
-        return cls(none, 0.0, float(positive[0]) if len(positive) else 1.0)
+        free = shape.low == -np.inf and shape.high == np.inf
+        sound = len(positive) > 0 and (free or len(positive) == len(gram))
+        return cls(lengths, none, 0.0, float(positive[0]) if sound else 0.0)
 
 
 def duality_gap(
@@ -98,21 +101,30 @@ def duality_gap(
     scale = _feasible_scale(correlation, penalty)
     scaled = 0.5 * (1 - scale) ** 2 * unexplained + penalty.conjugate(scale[:, None] * correlation) - scale * inner
     gap = net + np.minimum(penalty.conjugate(correlation) - inner, scaled)
-    low, high = (penalty.shape or (-np.inf, np.inf))[:2]
-    if bound.square > 0:
-        shift = np.divide(correlation, bound.slack, out=np.zeros_like(correlation), where=bound.slack > 0)
-        shift = shift.max(axis=1, initial=0)
-        gap = np.minimum(
-            gap,
-            shift * ((codes - low) @ bound.slack)
-            - inner
-            + low * correlation.sum(axis=1)
-            + 0.5 * shift**2 * bound.square,
-        )
-    elif bound.curvature > 0:
-        stands = ((codes <= low) & (correlation < 0)) | ((codes >= high) & (correlation > 0))
-        gap = np.minimum(gap, 0.5 * (np.where(stands, 0, correlation) ** 2).sum(axis=1) / bound.curvature)
+    if not penalty.l1 and not penalty.l2 and penalty.shape is not None:
+        gap = np.minimum(gap, _unpenalised(codes, correlation, energy, penalty.shape, bound))
+    rounding = EPS * (energy + np.abs(energy - unexplained - inner) + np.abs(inner))
+    gap = np.maximum(gap, 0) + rounding
     return np.divide(gap, objective, out=np.zeros(len(codes)), where=objective > 0)
+
+
+def _unpenalised(codes: NDArray, correlation: NDArray, energy: NDArray, shape: Shape, bound: DualBound) -> NDArray:
+    """Bound the gap of every row where neither l1 nor l2 makes the dual finite; see `DualBound`."""
+    ahead = np.where(correlation > 0, shape.high, shape.low)
+    closed = np.isfinite(ahead)
+    gap = (np.where(closed, ahead, 0) * correlation - codes * correlation).sum(axis=1)
+    level = 8 * EPS * (np.sqrt(energy) + np.abs(codes) @ bound.lengths)[:, None] * bound.lengths
+    gap[(~closed & (np.abs(correlation) > level)).any(axis=1)] = np.inf
+    if bound.square > 0:
+        alive = bound.slack > 0
+        above, slack = (codes - shape.low)[:, alive], bound.slack[alive]
+        shift = np.maximum((correlation[:, alive] / slack).max(axis=1), 0)
+        inner = (above * correlation[:, alive]).sum(axis=1)
+        gap = np.minimum(gap, shift * (above @ slack) - inner + 0.5 * shift**2 * bound.square)
+    if bound.curvature > 0:
+        violation = np.where(codes == ahead, 0, correlation)
+        gap = np.minimum(gap, 0.5 * (violation**2).sum(axis=1) / bound.curvature)
+    return gap
 
 
 def _feasible_scale(correlation: NDArray, penalty: Penalty) -> NDArray:

@@ -32,7 +32,7 @@ class Codes(NamedTuple):
     residual : ndarray of shape (n_samples,)
         Certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
         part of the row's own. Objectives below 5e-5 of the squared length of the sample count as that. The gap is
-        that of the codes as computed, in float64.
+        that of the float64 codes, before they are rounded to the type of the data.
     """
 
     values: NDArray
@@ -86,6 +86,11 @@ class ActiveSet:
     max_rounds: int = 1000
     n_jobs: int = 1
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("polyhedral", "shape")}
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_sweeps", 0), ("max_rounds", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"ActiveSet needs {name} of at least {least}, got {getattr(self, name)!r}.")
 
     def encode(
         self,

@@ -70,5 +70,5 @@ class Squared:
 def squared_norms(X: Any) -> NDArray:
     """Return the squared Euclidean length of each row, float64 of shape (n_samples,)."""
     if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X).astype(np.float64)
+        return np.asarray(abs(X.astype(np.float64)).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)

@@ -294,8 +294,8 @@ class Simplex(_ElasticNetOnSet):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.total > 0:
-            raise ValueError(f"Simplex needs a total above 0, got {self.total!r}.")
+        if not 0 < self.total < np.inf:
+            raise ValueError(f"Simplex needs a finite total above 0, got {self.total!r}.")
 
     @property
     def shape(self) -> Shape:

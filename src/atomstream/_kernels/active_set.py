@@ -12,10 +12,12 @@ from atomstream._kernels.certificate import duality_gap, largest_violation, mini
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import (
+    downhill,
     free_entries,
     fresh_gradient,
     grow,
     leave,
+    leave_weakest,
     move,
     noise,
     scales,
@@ -53,32 +55,35 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[2])
+        if energy[i] == 0 and net[2] <= 0 <= net[3]:
+            h[:] = 0.0
+            residual[i] = 0.0
+            continue
         fresh_gradient(h, gradient, sample, problem, work)
         if n_sweeps > 0 and _sweep(h, gradient, sample, problem, accuracy[0], n_sweeps, support):
-            residual[i] = duality_gap(h, gradient, sample[0], sample[1], net, bound)
+            residual[i] = duality_gap(h, gradient, sample, net, bound)
             continue
         size, factored, stuck, gap = free_entries(h, net, face), 0, False, np.inf
         share = SHARE if size > 0 else FIRST_SHARE
-        for _ in range(max_rounds):
+        for turn in range(max_rounds):
             n_picks, size = _pick(h, gradient, sample, problem, face, size, share)
             size, factored = leave(h, net, face, size, factored)
             size = grow(h, gradient, sample, problem, face, size, factored, work)
             size = factored = _newton(h, gradient, sample, problem, face, size, work)
             done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
-            if done or n_picks == 0:
+            if done or n_picks == 0 or turn % 8 == 7:
                 fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
                 done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
                 if done or stuck:
                     break
-                stuck = n_picks == 0
-            share = SHARE
+            stuck, share = n_picks == 0, SHARE
         residual[i] = gap
 
 
 @inlined
 def _enough(h, gradient, sample, problem, bound, accuracy):  # type: ignore[no-untyped-def]
     """Return whether the accuracy is reached, and the duality gap."""
-    gap = duality_gap(h, gradient, sample[0], sample[1], problem[1], bound)
+    gap = duality_gap(h, gradient, sample, problem[1], bound)
     if gap <= accuracy[1]:
         return True, gap
     if accuracy[0] == 0:
@@ -162,17 +167,17 @@ def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-
     """Minimise over the support, signs kept; entries that reach a bound leave it. Return its size.
 
     The Newton step is first projected on the bounds, so that many entries may leave at once; should that go uphill,
-    it is cut at the first bound instead, as Lawson and Hanson do. Every step goes downhill and one without a bound in
-    its way ends the loop, so it ends.
+    it is cut at the first bound instead, as Lawson and Hanson do. A step without a bound in its way ends the loop; if
+    it goes uphill, the factor is no good, and the entry that depends most on the others stays as it is.
     """
-    gram, (l1, l2, low, high), _ = problem
+    gram, (l1, l2, low, high), (curvature, _, root) = problem
     support, (step, goal, change, _) = face[0], work
     while size > 0:
         for a in range(size):
             k = support[a]
             step[a] = -(gradient[k] + l1 * np.sign(h[k]))
         solve(face[2], size, step)
-        length, blocked, slope = 1.0, -1, 0.0
+        length, blocked, gain, reach = 1.0, -1, 0.0, 0.0
         for a in range(size):
             k = support[a]
             least, most = low, high
@@ -180,21 +185,25 @@ def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-
                 least, most = (max(low, 0.0), high) if h[k] > 0 else (low, min(high, 0.0))
             goal[a] = min(max(h[k] + step[a], least), most)
             change[a] = goal[a] - h[k]
-            slope += change[a] * (0.5 * gradient[k] + l1 * np.sign(h[k]))
+            reach += abs(change[a]) * root[k]
+            gain += change[a] * (0.5 * gradient[k] + l1 * np.sign(h[k]))
             if goal[a] != h[k] + step[a] and change[a] / step[a] <= length:
                 length, blocked = change[a] / step[a], a
         move(gradient, gram, l2, support, change, size)
-        if blocked >= 0:
-            for a in range(size):
-                slope += 0.5 * change[a] * gradient[support[a]]
-            for a in range(size):
-                if slope >= 0 and a != blocked:
-                    goal[a] = h[support[a]] + length * step[a]
         for a in range(size):
-            h[support[a]] = goal[a]
-        if slope >= 0:  # undoing a move that may have been huge would leave rounding behind
+            gain += 0.5 * change[a] * gradient[support[a]]
+        taken = downhill(gain, reach, sample)
+        for a in range(size):
+            if taken or a == blocked:
+                h[support[a]] = goal[a]
+            elif blocked >= 0:
+                h[support[a]] += length * step[a]
+        if not taken:  # undoing a move that may have been huge would leave rounding behind
             fresh_gradient(h, gradient, sample, problem, work)
-        if blocked < 0:
+        if blocked >= 0:
+            size, _ = leave(h, problem[1], face, size, size)
+        elif taken:
             break
-        size, _ = leave(h, problem[1], face, size, size)
+        else:
+            size = leave_weakest(face, curvature, size)
     return size

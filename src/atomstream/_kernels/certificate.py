@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined
-from atomstream._kernels.constants import FLOOR
+from atomstream._kernels.constants import EPS, FLOOR
 
 
 @inlined
@@ -16,12 +16,12 @@ def minimiser(z, l1, inverse, low, high):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def duality_gap(h, gradient, linear, energy, net, bound):  # type: ignore[no-untyped-def]
+def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def]
     r"""Return (objective - dual) / objective, as `atomstream.certificates.duality_gap` does for many rows.
 
     ``bound`` is its `DualBound`; ``gradient`` is that of the smooth part, ``l2 * h`` included.
     """
-    l1, l2, low, high = net
+    (l1, l2, low, high), (linear, energy, _) = net, sample
     top, bottom = np.int64(0), np.int64(0)
     norm1, norm2, products, inner = 0.0, 0.0, 0.0, 0.0
     for k in range(h.size):
@@ -36,14 +36,15 @@ def duality_gap(h, gradient, linear, energy, net, bound):  # type: ignore[no-unt
     unexplained = max(energy - products - inner, 0.0)
     penalty = l1 * norm1 + 0.5 * l2 * norm2
     objective = max(0.5 * unexplained + penalty, 0.5 * FLOOR * energy)
-    if not np.isfinite(norm2 + inner):  # a code that overflowed must not pass for optimal
+    if not np.isfinite(norm2 + inner + energy):  # a code that overflowed must not pass for optimal
         return np.inf
     if objective == 0:
         return 0.0
+    rounding = EPS * (energy + abs(products) + abs(inner))
     most, fewest = np.int64(top).view(np.float64), np.int64(bottom).view(np.float64)
     open_above, open_below = high == np.inf and most > l1, low == -np.inf and fewest > l1
     if not open_above and not open_below:
-        return max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) / objective
+        return (max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) + rounding) / objective
     best = np.inf
     if l2 > 0:
         best = penalty - inner + _conjugate(h, gradient, 1.0, net)
@@ -52,8 +53,8 @@ def duality_gap(h, gradient, linear, energy, net, bound):  # type: ignore[no-unt
         gap = 0.5 * (1 - scale) ** 2 * unexplained + penalty - scale * inner
         best = min(best, gap + _conjugate(h, gradient, scale, net))
     elif l2 == 0:
-        best = min(objective, _unpenalised(h, gradient, low, high, bound))
-    return max(best, 0.0) / objective
+        best = min(objective, _unpenalised(h, gradient, energy, low, high, bound))
+    return (max(best, 0.0) + rounding) / objective
 
 
 @inlined
@@ -74,21 +75,31 @@ def _conjugate(h, gradient, scale, net):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _unpenalised(h, gradient, low, high, bound):  # type: ignore[no-untyped-def]
+def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-untyped-def]
     """Bound the gap where neither l1 nor l2 nor bounds make the dual finite; see `DualBound`."""
-    slack, square, curvature = bound
-    shift, inner, lean, violation = 0.0, 0.0, 0.0, 0.0
+    lengths, slack, square, curvature = bound
+    shift, inner, lean, violation, gap, outside, reach = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(energy)
     for k in range(h.size):
-        correlation = -gradient[k]
-        if slack[k] > 0:
-            shift = max(shift, correlation / slack[k])
-        inner += (h[k] - low) * correlation
-        lean += (h[k] - low) * slack[k]
-        if not ((h[k] <= low and correlation < 0) or (h[k] >= high and correlation > 0)):
+        correlation, value = -gradient[k], h[k]
+        bound_ahead = high if correlation > 0 else low
+        if np.isfinite(bound_ahead):
+            gap += (bound_ahead - value) * correlation
+        else:
+            gap -= value * correlation
+            outside = max(outside, abs(correlation) / lengths[k] if lengths[k] > 0 else 0.0)
+        reach += abs(value) * lengths[k]
+        if value != bound_ahead:
             violation += correlation * correlation
+        if square > 0 and slack[k] > 0:
+            shift = max(shift, correlation / slack[k])
+            inner += (value - low) * correlation
+            lean += (value - low) * slack[k]
+    best = gap if outside <= 8 * EPS * reach else np.inf
     if square > 0:
-        return shift * lean - inner + 0.5 * shift * shift * square
-    return 0.5 * violation / curvature if curvature > 0 else np.inf
+        best = min(best, shift * lean - inner + 0.5 * shift * shift * square)
+    if curvature > 0:
+        best = min(best, 0.5 * violation / curvature)
+    return best
 
 
 @inlined

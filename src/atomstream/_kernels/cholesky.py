@@ -15,7 +15,8 @@ from atomstream._kernels.compile import inlined
 def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
     """Make row n of the factor from the products with earlier entries, already written in ``factor[n, :n]``.
 
-    Returns False where the squared pivot is at most ``least``: the new entry depends on the earlier ones.
+    Returns the squared pivot; where it is at most ``least`` the new entry depends on the earlier ones, and the row is
+    left without its diagonal.
     """
     row = factor[n]
     pivot = diagonal
@@ -26,10 +27,9 @@ def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
         total *= earlier[c]
         row[c] = total
         pivot -= total * total
-    if pivot <= least:
-        return False
-    row[n] = 1 / np.sqrt(pivot)
-    return True
+    if pivot > least:
+        row[n] = 1 / np.sqrt(pivot)
+    return pivot
 
 
 @inlined

@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.constants import FLOOR
+from atomstream._kernels.constants import EPS, FLOOR
 from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, noise, scales
 
 SHARE = 0.1  # picks of a round end at this part of the round's first gain
@@ -54,13 +54,12 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
             size, factored = leave(h, bounds, face, size, factored)
             size = grow(h, gradient, sample, lifted, face, size, factored, work)
             size = factored = _newton(h, gradient, problem, face, size, work, ones)
+            h *= net[2] / h.sum()
+            fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts, and so does the sum
             gap = _gap(h, gradient, sample, net)
-            if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or n_picks == 0:
-                fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
-                gap = _gap(h, gradient, sample, net)
-                if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or stuck:
-                    break
-                stuck = n_picks == 0
+            if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or (stuck and n_picks == 0):
+                break
+            stuck = n_picks == 0
         residual[i] = gap
 
 
@@ -73,10 +72,11 @@ def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
         inner += h[k] * gradient[k]
         products += h[k] * sample[0][k]
         least = min(least, gradient[k])
-    if not np.isfinite(inner):
+    if not np.isfinite(inner + sample[1]):
         return np.inf
     objective = max(0.5 * (sample[1] + inner - products) + l1 * total, 0.5 * FLOOR * sample[1])
-    return max(inner - total * least, 0.0) / objective if objective > 0 else 0.0
+    rounding = EPS * (sample[1] + abs(products) + abs(inner))
+    return (max(inner - total * least, 0.0) + rounding) / objective if objective > 0 else 0.0
 
 
 @inlined
@@ -96,6 +96,8 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
             if gradient[k] < gradient[taker] - level * root[k]:
                 taker = k
         slope = gradient[giver] - gradient[taker]
+        if slope <= 0:  # equal up to rounding
+            return n_picks, size
         curvature = gram[giver, giver] + gram[taker, taker] - 2 * gram[giver, taker] + 2 * l2
         change = h[giver] if slope >= h[giver] * curvature else slope / curvature
         gain = np.sqrt(max(change * (slope - 0.5 * change * curvature), 0.0))

@@ -6,9 +6,9 @@ import numpy as np
 
 from atomstream._kernels.cholesky import append, drop, solve_transposed
 from atomstream._kernels.compile import inlined
+from atomstream._kernels.constants import EPS
 
-EPS = np.finfo(np.float64).eps
-DEPENDENT = 1e-12  # an atom whose square is explained by others up to this part depends on them
+DEPENDENT = 1e-12  # an atom depends on others that explain all but this part of its squared length (1e-6 of it)
 
 
 @inlined
@@ -27,6 +27,12 @@ def scales(gram, l2):  # type: ignore[no-untyped-def]
 def noise(sample):  # type: ignore[no-untyped-def]
     """Return what rounding can make of a slope over the length of its atom."""
     return 8 * sample[2] * np.sqrt(sample[1])
+
+
+@inlined
+def downhill(gain, reach, sample):  # type: ignore[no-untyped-def]
+    """Return whether a move surely lowers the objective: what rounding can hide in so long a move is loss."""
+    return gain + 8 * EPS * reach * reach <= 8 * EPS * sample[1]
 
 
 @inlined
@@ -88,17 +94,14 @@ def stands(value, net):  # type: ignore[no-untyped-def]
 @inlined
 def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
     """Take entries that cannot move out of the support and out of the factor of its first ``factored`` entries."""
-    support, inside, factor = face
+    support, _, factor = face
     for a in range(size - 1, -1, -1):
         k = support[a]
         if stands(h[k], net):
-            inside[k] = False
             if a < factored:
                 drop(factor, factored, a)
                 factored -= 1
-            for b in range(a, size - 1):
-                support[b] = support[b + 1]
-            size -= 1
+            size = _remove(face, a, size)
     return size, factored
 
 
@@ -106,38 +109,68 @@ def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
 def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ignore[no-untyped-def]
     """Append the entries of the support that the factor lacks; return the size of the support.
 
-    An atom that depends on those before it is not appended. Along the direction that leaves the reconstruction as it
-    is, mass moves downhill until some entry reaches zero or a bound; that one leaves, and the factor stays sound.
+    An atom that depends on those before it is not appended. Mass moves downhill along the direction that leaves the
+    reconstruction nearly as it is; then whatever reached zero or a bound leaves, or, if nothing did, the entry stays
+    as it is outside of the support. So the factor stays sound. Rounding in a pivot grows with the inverse of the
+    smallest one, and so does what counts as dependent.
     """
     gram, curvature = problem[0], problem[2][0]
-    support, inside, factor = face
+    support, _, factor = face
+    smallest = 1.0
+    for a in range(factored):
+        smallest = min(smallest, 1 / (factor[a, a] ** 2 * curvature[support[a]]))
     while factored < size:
         k = support[factored]
         row, products = factor[factored], gram[k]
         for b in range(factored):
             row[b] = products[support[b]]
-        if append(factor, factored, curvature[k], DEPENDENT * curvature[k]):
+        least = max(DEPENDENT, sample[2], 100 * EPS / smallest) * curvature[k]
+        pivot = append(factor, factored, curvature[k], least)
+        if pivot > least:
+            smallest = min(smallest, pivot / curvature[k])
             factored += 1
             continue
-        _follow(h, gradient, sample, problem, face, factored, work)
+        _follow(h, gradient, sample, problem, face, factored, least, work)
         before = size
         size, factored = leave(h, problem[1], face, size, factored)
-        if size == before:  # it was the entry itself, at a zero that is neither bound nor kink
-            inside[k] = False
-            for b in range(factored, size - 1):
-                support[b] = support[b + 1]
-            size -= 1
+        if size == before:
+            size = _remove(face, factored, size)
     return size
 
 
 @inlined
-def _follow(h, gradient, sample, problem, face, last, work):  # type: ignore[no-untyped-def]
-    """Move along the direction in which entry ``last`` of the support depends on those before it, to a first bound.
+def _remove(face, place, size):  # type: ignore[no-untyped-def]
+    """Take the entry at a place of the support out of it; return its size."""
+    support, inside, _ = face
+    inside[support[place]] = False
+    for b in range(place, size - 1):
+        support[b] = support[b + 1]
+    return size - 1
 
-    Downhill, if the slope is above rounding; else towards zero for that entry, so that codes do not grow for nothing.
+
+@inlined
+def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
+    """Take the entry with the smallest pivot out of support and factor, whatever its value; return the size."""
+    support, _, factor = face
+    weakest, largest = 0, 0.0
+    for a in range(size):
+        inverse = factor[a, a] ** 2 * curvature[support[a]]
+        if inverse > largest:
+            weakest, largest = a, inverse
+    drop(factor, size, weakest)
+    return _remove(face, weakest, size)
+
+
+@inlined
+def _follow(h, gradient, sample, problem, face, last, curvature, work):  # type: ignore[no-untyped-def]
+    """Move along the direction in which entry ``last`` of the support depends on those before it.
+
+    Downhill to the first bound, or as far as ``curvature``, an upper bound of the direction's own, allows; where the
+    slope is rounding towards zero for that entry, so that codes do not grow for nothing. A move that turns out to go
+    uphill is taken back.
     """
     gram, (l1, l2, low, high), (_, _, root) = problem
-    support, factor, change = face[0], face[2], work[2]
+    support, factor, change, goal = face[0], face[2], work[2], work[1]
     for a in range(last):
         change[a] = -factor[last, a]
     solve_transposed(factor, last, change)
@@ -147,21 +180,28 @@ def _follow(h, gradient, sample, problem, face, last, work):  # type: ignore[no-
         k = support[a]
         slope += change[a] * (gradient[k] + l1 * np.sign(h[k]))
         rounding += abs(change[a]) * root[k] * noise(sample)
-    sign = -np.sign(slope if abs(slope) > rounding else h[support[last]])
-    for _ in range(2):
-        length, blocked, bound = np.inf, -1, 0.0
-        for a in range(last + 1):
-            value, speed = h[support[a]], sign * change[a]
-            limit = low if speed < 0 else high
-            if (l1 > 0 or a == last) and value * speed < 0 and low < 0:
-                limit = 0.0
-            if speed != 0 and (limit - value) / speed < length:
-                length, blocked, bound = (limit - value) / speed, a, limit
-        if blocked >= 0:
-            break
-        sign = -sign
+    flat = abs(slope) <= rounding
+    sign = -np.sign(h[support[last]] if flat else slope)
+    length, blocked, bound = abs(h[support[last]]) if flat else abs(slope) / curvature, -1, 0.0
+    for a in range(last + 1):
+        value, speed = h[support[a]], sign * change[a]
+        limit = low if speed < 0 else high
+        if (l1 > 0 or (flat and a == last)) and value * speed < 0 and low < 0 < high:
+            limit = 0.0
+        if speed != 0 and (limit - value) / speed <= length:
+            length, blocked, bound = (limit - value) / speed, a, limit
+    gain, reach = 0.0, 0.0
     for a in range(last + 1):
         k = support[a]
-        target = bound if a == blocked else h[k] + length * sign * change[a]
-        change[a], h[k] = target - h[k], target
+        goal[a] = bound if a == blocked else h[k] + length * sign * change[a]
+        change[a] = goal[a] - h[k]
+        reach += abs(change[a]) * root[k]
+        gain += change[a] * (0.5 * gradient[k] + l1 * np.sign(h[k]))
     move(gradient, gram, l2, support, change, last + 1)
+    for a in range(last + 1):
+        gain += 0.5 * change[a] * gradient[support[a]]
+    if not downhill(gain, reach, sample):
+        fresh_gradient(h, gradient, sample, problem, work)
+        return
+    for a in range(last + 1):
+        h[support[a]] = goal[a]
