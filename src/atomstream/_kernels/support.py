@@ -8,7 +8,7 @@ from atomstream._kernels.cholesky import append, drop, solve_transposed
 from atomstream._kernels.compile import inlined
 from atomstream._kernels.constants import EPS
 
-DEPENDENT = 1e-12  # an atom depends on others that explain all but this part of its squared length (1e-6 of its length)
+DEPENDENT = 1e-12  # squared: an atom depends on others that explain all but 1e-6 of its length
 
 
 @inlined
