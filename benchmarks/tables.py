@@ -19,10 +19,10 @@ exact nonnegative least-squares codes, the same coder for every contender.
 
 EXACT = """## Exact codes
 
-50,000 of the patches under a dictionary learned from them (100 x 400, Gram matrix of condition {condition:.0e}), nonnegative
-lasso, `benchmarks/coding.py`. Gap: (objective - dual) / objective in float64, the same dual values for all (from exact
-codes); a contender is admitted if its worst row is at most 1e-4. Medians of five interleaved rounds (scikit-learn:
-three, on 500 rows).
+50,000 of the patches under a dictionary learned from them (100 x 400, Gram matrix of condition {condition:.0e}),
+nonnegative lasso, `benchmarks/coding.py`. Gap: (objective - dual) / objective in float64, the same dual values for
+all (from exact codes); a contender is admitted if its worst row is at most 1e-4. Medians of five interleaved rounds
+(scikit-learn: three, on 500 rows).
 """
 
 
