@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, minimize, nnls
 from strategies import CODERS, PENALTIES, coding_problems
 
 import atomstream.coders as coders
-from atomstream._kernels import active_set, simplex
+from atomstream._kernels import active_set, cholesky, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import FLOOR
 from atomstream.certificates import DualBound, duality_gap
@@ -356,6 +356,29 @@ def test_zero_rows_from_any_start(penalty):
 def test_limits_out_of_range_are_refused(settings):
     with pytest.raises(ValueError, match=f"ActiveSet needs {next(iter(settings))} of at least"):
         ActiveSet(**settings)
+
+
+def test_the_factor_follows_entries_that_come_and_go():
+    rng = np.random.default_rng(9)
+    atoms = rng.standard_normal((40, 60))
+    gram, factor, support = atoms @ atoms.T, np.zeros((40, 40)), []
+    for _ in range(200):
+        if support and rng.random() < 0.4:
+            gone = rng.integers(len(support))
+            cholesky.drop(factor, len(support), gone)
+            support.pop(gone)
+        elif len(support) < 40:
+            new = rng.choice([k for k in range(40) if k not in support])
+            factor[len(support), : len(support)] = gram[new, support]
+            assert cholesky.append(factor, len(support), gram[new, new], 1e-12) > 0
+            support.append(new)
+        right = rng.standard_normal(40)
+        solution = right.copy()
+        cholesky.solve(factor, len(support), solution)
+        inner = gram[np.ix_(support, support)]
+        assert_allclose(inner @ solution[: len(support)], right[: len(support)], atol=1e-9)
+    factor[len(support), : len(support)] = inner[:, 0]
+    assert cholesky.append(factor, len(support), inner[0, 0], 1e-9) <= 1e-9
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
