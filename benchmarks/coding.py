@@ -125,6 +125,7 @@ def threads(X, atoms, alpha):
     """Time one and two threads in turns, on an idle machine and with one core kept busy."""
 
     def turns():
+        """Return the median seconds of one and of two threads."""
         took = {1: [], 2: []}
         for _ in range(ROUNDS):
             for n_jobs, values in took.items():
