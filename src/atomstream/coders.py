@@ -134,6 +134,7 @@ def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _
     bound = tuple(DualBound.of(gram, penalty))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+        """Return codes and gaps of a block of rows."""
         codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
         residual = np.empty(len(codes))
         encode(codes, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
@@ -149,6 +150,7 @@ def _on_simplex(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Li
     net = (float(penalty.l1), float(penalty.l2), total)
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+        """Return codes and gaps of a block of rows."""
         if start is None:  # the best vertex
             start = np.zeros_like(linear)
             best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
