@@ -342,6 +342,7 @@ class OnlineDictionary(
             batches = chain([first], batches)
 
         def watch(progress: Progress) -> bool:
+            """Note what the step told, and say whether to stop."""
             nonlocal stopped
             self.n_reseeded_ += progress.n_reseeded
             self.batch_objective_ = progress.delta.objective / progress.delta.mass

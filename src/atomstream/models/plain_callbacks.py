@@ -70,6 +70,7 @@ def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run the fit between the callbacks' setup and teardown."""
         try:
             return method(estimator, *args, **kwargs)
         finally:
