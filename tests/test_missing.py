@@ -1,0 +1,194 @@
+"""Missing entries: codes from what was observed, sums from what was completed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.dictionaries import Rows
+from atomstream.state import Accuracy, Batch
+
+MODELS = {
+    "nmf": (OnlineNMF, {}),
+    "signed": (OnlineDictionaryLearning, {}),
+    "box": (OnlineDictionaryLearning, {"codes": "box", "atoms": "nonnegative"}),
+    "simplex": (OnlineDictionaryLearning, {"codes": "simplex", "atoms": "free"}),
+    "ball": (OnlineDictionaryLearning, {"codes": "unit_ball", "atoms": "free", "alpha": 0.0}),
+}
+
+
+def make(name, **settings):
+    cls, extra = MODELS[name]
+    return cls(
+        **{"n_components": 5, "alpha": 0.05, "batch_size": 20, "random_state": 0, "missing": True, **extra, **settings}
+    )
+
+
+def data(n=120, d=12, seed=0, share=0.25):
+    rng = np.random.default_rng(seed)
+    codes = rng.exponential(size=(n, 5)) * (rng.random((n, 5)) < 0.5)
+    X = codes @ rng.random((5, d)) + 0.01 * rng.random((n, d))
+    X[rng.random(X.shape) < share] = np.nan
+    return X
+
+
+@pytest.fixture(params=MODELS)
+def name(request):
+    return request.param
+
+
+def test_codes_are_those_of_the_observed_columns(name):
+    X = data()
+    model = make(name).fit(X)
+    codes, method = model.transform(X), model.method_
+    for row in range(0, 120, 7):
+        seen = ~np.isnan(X[row])
+        part = Rows(model.components_[:, seen])
+        alone = method.coder.encode(Batch(X[row : row + 1, seen]), part, method.objective, Accuracy(gap=1e-11))
+        shown = X[row : row + 1, seen]
+        best = method.objective.values(Batch(shown), alone.values, part)[0]
+        ours = method.objective.values(Batch(shown), codes[row : row + 1], part)[0]
+        assert ours <= best + 1e-8 * max(best, 1e-3 * np.square(shown).sum())
+
+
+def test_law_2_completion_never_raises_the_surrogate(name):
+    rng = np.random.default_rng(1)
+    model = make(name)
+    for _ in range(20):
+        X = data(40, seed=int(rng.integers(1000)))
+        if hasattr(model, "state_"):
+            method, state, clock = model.method_, model.state_.snapshot(), model.clock_
+            batch = model._batch(X)
+            codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
+            delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+            # The sums of completed rows, at the dictionary they were completed with: the observed objective.
+            seen = method.objective.values(batch, codes.values, state.dictionary)
+            assert_allclose(delta.objective, seen.sum(), rtol=1e-8, atol=1e-10)
+            state.memory.absorb(delta, 0.3)
+            before = method.updater.value(state, method.objective)
+            method.updater.update(state, method.objective, clock, rng)
+            assert method.updater.value(state, method.objective) <= before + 1e-12 * abs(before)
+        model.partial_fit(X)
+
+
+def test_the_completed_sums_bound_the_observed_objective_from_above():
+    X, model = data(), make("nmf").fit(data())
+    batch, method, rng = model._batch(X), model.method_, np.random.default_rng(0)
+    codes = method.coder.encode(batch, model.state_.dictionary, method.objective, Accuracy(gap=1e-9))
+    delta = method.statistics.measure(batch, codes, model.state_.dictionary, method.objective)
+    memory = method.statistics.start(*model.components_.shape)
+    memory.absorb(delta, 1.0)
+    for _ in range(20):
+        other = Rows(np.abs(model.components_ + 0.1 * rng.standard_normal(model.components_.shape)))
+        assert memory.value(other) >= method.objective.values(batch, codes.values, other).mean() - 1e-12
+
+
+def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(name):
+    X = data()
+    mask, rng = ~np.isnan(X), np.random.default_rng(2)
+    model = make(name).fit(X)
+    method, dictionary, accuracy = model.method_, model.state_.dictionary, Accuracy(gap=1e-9)
+
+    def run(batch):
+        codes = method.coder.encode(batch, dictionary, method.objective, accuracy)
+        return codes.values, method.statistics.measure(batch, codes, dictionary, method.objective).cross
+
+    hidden = [np.where(mask, X, behind) for behind in (0.0, 1e6, np.nan, rng.random(X.shape))]
+    first, *others = [run(Batch(shown, mask=mask)) for shown in hidden]
+    for other in others:
+        assert_array_equal(first[0], other[0])
+        assert_array_equal(first[1], other[1])
+    full = np.nan_to_num(X)
+    for masked, plain in zip(run(Batch(full, mask=np.ones_like(mask))), run(Batch(full)), strict=True):
+        assert_array_equal(masked, plain)
+    assert_array_equal(make(name).fit(full).components_, make(name, missing=False).fit(full).components_)
+
+
+def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
+    X = data()
+    model = make(name).fit(X)
+    seen, before = ~np.isnan(X), X.copy()
+    full = model.impute(X)
+    assert_array_equal(full[seen], X[seen])
+    assert_array_equal(full[~seen], model.inverse_transform(model.transform(X))[~seen])
+    assert_array_equal(X, before)
+
+
+def test_missing_entries_are_recovered_from_data_of_low_rank():
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(400, 3)) @ rng.random((3, 20))
+    holes = X.copy()
+    holes[rng.random(X.shape) < 0.3] = np.nan
+    model = OnlineNMF(3, missing=True, batch_size=50, n_epochs=200, tol=1e-3, random_state=0).fit(holes)
+    hidden = np.isnan(holes)
+    error = np.linalg.norm((model.impute(holes) - X)[hidden]) / np.linalg.norm(X[hidden])
+    assert error < 0.01
+
+
+def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
+    X = data()
+    empty = np.full((15, 12), np.nan)
+    rng = np.random.default_rng(3)
+    places = np.sort(rng.choice(len(X), 15))
+    mixed = np.insert(X, places, empty, axis=0)
+    one, other = make(name), make(name)
+    for start in range(0, 120, 40):
+        one.partial_fit(X[start : start + 40])
+        other.partial_fit(np.insert(X[start : start + 40], [3, 17], empty[:2], axis=0))
+    assert one.clock_.mass == other.clock_.mass == 120
+    assert_allclose(one.components_, other.components_, atol=1e-9)
+    codes = one.transform(mixed)[np.isnan(mixed).all(axis=1)]
+    assert_array_equal(codes, np.broadcast_to(one.method_.objective.codes.prox(np.zeros((1, 5)), 0.0), codes.shape))
+    steps = one.n_steps_
+    assert one.partial_fit(empty).n_steps_ == steps
+    assert one.score(mixed) == pytest.approx(one.score(X), rel=1e-9)
+
+
+def test_law_5_a_code_does_not_depend_on_its_companions_when_entries_are_missing(name):
+    X = data()
+    model = make(name).fit(X)
+    codes = model.transform(X)
+    assert_allclose(np.concatenate([model.transform(row[None]) for row in X]), codes, atol=1e-10)
+    assert_array_equal(make(name, n_jobs=2).fit(X).components_, model.components_)
+
+
+def test_float32_and_sparse_and_frames_may_have_holes():
+    import pandas as pd
+    import polars as pl
+
+    X = data()
+    model = make("nmf").fit(X)
+    small = make("nmf").fit(X.astype(np.float32))
+    assert small.transform(X.astype(np.float32)).dtype == np.float32
+    assert_allclose(small.score(X.astype(np.float32)), model.score(X), rtol=0.02)
+    for twin in (sp.csr_array(X), sp.csc_matrix(X), pd.DataFrame(X), pl.DataFrame(X)):
+        fitted = make("nmf").fit(twin)
+        assert_allclose(fitted.components_, model.components_, atol=1e-8)
+        assert_allclose(fitted.transform(twin), model.transform(X), atol=1e-7)
+
+
+def test_missing_entries_are_refused_unless_asked_for_and_infinity_always():
+    X = data()
+    with pytest.raises(ValueError, match="contains NaN .*missing=True"):
+        OnlineNMF().fit(X)
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="contains infinity .first in row 3"):
+        make("nmf").fit(X)
+    with pytest.raises(ValueError, match="missing must be True or False, got 'yes'"):
+        make("nmf", missing="yes").fit(data())
+    with pytest.raises(ValueError, match="Negative values"):
+        make("nmf").fit(-data())
+
+
+def test_both_coders_agree_where_entries_are_missing():
+    X = data()
+    model = make("nmf", alpha=0.01).fit(X)
+    codes = [
+        coder.encode(model._batch(X), model.state_.dictionary, model.method_.objective, Accuracy(gap=1e-12)).values
+        for coder in (ActiveSet(), ProjectedGradient(max_iter=100_000))
+    ]
+    objective, batch = model.method_.objective, model._batch(X)
+    values = [objective.values(batch, code, model.state_.dictionary) for code in codes]
+    assert_allclose(values[0], values[1], rtol=1e-8, atol=1e-10)
