@@ -28,7 +28,9 @@ MODELS = {
         tol=LogTolerance(),
         random_state=np.random.RandomState(2),
     ),
-    "array": lambda: OnlineNMF(4, init=RNG.random((4, 8)), fixed_components=2, schedule=Polynomial(0.6), max_time=9.0),
+    "array": lambda: OnlineNMF(
+        4, init=RNG.random((4, 8)), fixed_components=2, schedule=Polynomial(0.6), max_time=9.0
+    ),
     "missing": lambda: OnlineNMF(4, missing=True, random_state=np.random.Generator(np.random.MT19937(1))),
     "float32": lambda: OnlineNMF(4, random_state=0),
 }
@@ -67,7 +69,7 @@ def test_an_unfitted_model_and_names_of_features_are_kept(tmp_path):
 
 def test_what_is_no_part_of_ours_is_not_saved(tmp_path):
     model = OnlineNMF(2, schedule=lambda step, mass, total: 1.0).fit(X)
-    with pytest.raises(TypeError, match="schedule.*cannot be saved"):
+    with pytest.raises(TypeError, match=r"schedule.*cannot be saved"):
         atomstream.save(model, tmp_path / "model.atoms")
     assert not list(tmp_path.iterdir())
 
@@ -88,6 +90,4 @@ def test_a_snapshot_codes_in_another_thread_while_the_model_learns():
     thread.join()
     assert seen
     assert all(seen)
-    assert_array_equal(
-        model.components_, OnlineNMF(4, random_state=0).fit_stream(X for _ in range(101)).components_
-    )
+    assert_array_equal(model.components_, OnlineNMF(4, random_state=0).fit_stream(X for _ in range(101)).components_)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
 
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
+_MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
 
 
@@ -40,8 +42,9 @@ class Codes(NamedTuple):
 
 
 class Coder(Protocol):
-    """Finds codes; states what it needs of the loss and of the set of codes."""
+    """Finds codes; states what it needs of the loss and of the set of codes, and whether entries may be missing."""
 
+    handles_mask: ClassVar[bool]
     needs: ClassVar[dict[str, tuple[str, ...]]]
 
     def encode(
@@ -85,6 +88,7 @@ class ActiveSet:
     n_sweeps: int = 200
     max_rounds: int = 1000
     n_jobs: int = 1
+    handles_mask: ClassVar[bool] = True
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("polyhedral", "shape")}
 
     def __post_init__(self) -> None:
@@ -106,27 +110,50 @@ class ActiveSet:
         dtype = batch.X.dtype if loose else np.dtype(np.float64)
         limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
         kind = _on_simplex if penalty.shape.total else _on_intervals  # type: ignore[union-attr]
-        solve = kind(penalty, dictionary.gram(), accuracy, limits)
-        return _by_blocks(solve, batch, dictionary, dtype, start, self.n_jobs)
+        make = partial(kind, penalty, accuracy, limits)
+        return _by_blocks(make, batch, dictionary, dtype, start, self.n_jobs)
 
 
 def _by_blocks(
-    solve: _Solver, batch: Batch, dictionary: Dictionary, dtype: DTypeLike, start: NDArray | None, n_jobs: int
+    make: _MakeSolver, batch: Batch, dictionary: Dictionary, dtype: DTypeLike, start: NDArray | None, n_jobs: int
 ) -> Codes:
-    """Solve for blocks of rows on threads, with products of samples and atoms computed in ``dtype``."""
+    """Solve for blocks of rows on threads, with products of samples and atoms computed in ``dtype``.
+
+    Rows with missing entries have a problem of their own for each pattern of what was observed: the products of the
+    atoms over those features alone.
+    """
     codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
     residual = np.empty(len(codes))
+    whole = make(dictionary.gram()) if batch.mask is None else None
 
     def code(block: slice) -> None:
         linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
         begin = None if start is None else start[block].astype(np.float64)
-        codes[block], residual[block] = solve(begin, linear, batch.energy[block])
+        energy = batch.energy[block]
+        if whole is not None:
+            codes[block], residual[block] = whole(begin, linear, energy)
+            return
+        for observed, rows in _patterns(batch.mask[block]):  # type: ignore[index]
+            solve = make(dictionary.gram_on(observed))
+            begun = None if begin is None else begin[rows]
+            if not observed.any():
+                begun = np.zeros_like(linear[rows])  # any code is as good: the one nearest to zero
+            codes[block.start + rows], residual[block.start + rows] = solve(begun, linear[rows], energy[rows])
 
     over_rows(code, len(codes), n_jobs)
     return Codes(codes, residual)
 
 
-def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Limits) -> _Solver:
+def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield each pattern of observed features, (n_features,), and the indices of the rows that have it."""
+    _, first, which = np.unique(np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(which))[:-1])
+    for row, rows in zip(first, groups, strict=True):
+        yield mask[row], rows
+
+
+def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
     from atomstream._kernels.active_set import encode
 
     low, high = penalty.shape[:2]  # type: ignore[index]
@@ -143,7 +170,7 @@ def _on_intervals(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _
     return solve
 
 
-def _on_simplex(penalty: Penalty, gram: NDArray, accuracy: Accuracy, limits: _Limits) -> _Solver:
+def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
     from atomstream._kernels.simplex import encode
 
     total = float(penalty.shape.total)  # type: ignore[union-attr]
@@ -187,6 +214,7 @@ class ProjectedGradient:
     max_iter: int = 10_000
     momentum: bool = True
     n_jobs: int = 1
+    handles_mask: ClassVar[bool] = True
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox", "conjugate")}
 
     def encode(
@@ -198,16 +226,19 @@ class ProjectedGradient:
         start: NDArray | None = None,
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
-        gram, penalty = dictionary.gram(), objective.codes
-        smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
-        bound, rest = DualBound.of(gram, penalty), float(np.sqrt(np.finfo(batch.X.dtype).eps))
+        penalty, rest = objective.codes, float(np.sqrt(np.finfo(batch.X.dtype).eps))
 
-        def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
-            problem = _Quadratic(gram, linear, energy, penalty, smoothness, bound, rest)
-            codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
-            return self._descend(problem, codes, accuracy)
+        def make(gram: NDArray) -> _Solver:
+            smoothness, bound = max(float(np.linalg.eigvalsh(gram)[-1]), TINY), DualBound.of(gram, penalty)
 
-        return _by_blocks(solve, batch, dictionary, np.float64, start, self.n_jobs)
+            def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+                problem = _Quadratic(gram, linear, energy, penalty, smoothness, bound, rest)
+                codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
+                return self._descend(problem, codes, accuracy)
+
+            return solve
+
+        return _by_blocks(make, batch, dictionary, np.float64, start, self.n_jobs)
 
     def _descend(self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy) -> tuple[NDArray, NDArray]:
         rows, gap = np.arange(len(codes)), np.full(len(codes), np.inf)

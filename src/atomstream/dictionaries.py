@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Dictionary", "Rows"]
 
 TILE = 8  # rows that BLAS kernels handle together
+LEFT = 0.01  # share of an atom's square that must be observed for a difference of products to be exact enough
 
 
 class Dictionary(Protocol):
@@ -22,6 +23,10 @@ class Dictionary(Protocol):
 
     def gram(self) -> NDArray:
         """Return the inner products of the atoms, (n_components, n_components), in float64."""
+        ...
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over some features, in float64; ``observed`` is (n_features,)."""
         ...
 
     def correlate(self, X: Any) -> NDArray:
@@ -59,6 +64,23 @@ class Rows:
             rows = self._rows.astype(np.float64, copy=False)
             self._gram = rows @ rows.T
         return self._gram
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over the observed features, in float64.
+
+        Where fewer features are missing than observed, what they add is taken off the full products, unless so
+        little of an atom is left that rounding would show.
+        """
+        whole, n_observed = self.gram(), int(observed.sum())
+        if n_observed == len(observed):
+            return whole
+        if 2 * n_observed > len(observed):
+            hidden = self._rows[:, ~observed].astype(np.float64, copy=False)
+            rest = whole - hidden @ hidden.T
+            if (rest.diagonal() >= LEFT * whole.diagonal()).all():
+                return rest
+        shown = self._rows[:, observed].astype(np.float64, copy=False)
+        return shown @ shown.T
 
     def correlate(self, X: Any) -> NDArray:
         """Return the inner products of samples and atoms, (n_samples, n_components).

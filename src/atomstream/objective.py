@@ -34,7 +34,8 @@ class Objective:
         """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""
         if sp.issparse(batch.X):
             return self.loss.sparse_value(batch.X, codes, dictionary)
-        return self.loss.value(batch.X, dictionary.decode(codes))
+        reconstruction = dictionary.decode(codes)
+        return self.loss.value(batch.complete(reconstruction), reconstruction)  # what is missing costs nothing
 
     def values(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the objective of each sample at these codes, float64 of shape (n_samples,)."""

@@ -59,8 +59,10 @@ class Reseeding:
         rows = _draw(losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng)
         if not len(rows):
             return 0
-        samples = _dense_rows(batch.X, rows)
-        lacking = objective.atoms.normalize(samples - state.dictionary.decode(codes.values[rows]))
+        samples, decoded = _dense_rows(batch.X, rows), state.dictionary.decode(codes.values[rows])
+        if batch.mask is not None:  # where nothing was observed nothing is lacking
+            samples = batch.complete(decoded, rows)
+        lacking = objective.atoms.normalize(samples - decoded)
         empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
         lacking[empty] = objective.atoms.normalize(samples[empty])
         idle = idle[: len(rows)]
@@ -81,6 +83,7 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
     Parameters
     ----------
     batch : Batch
+        Missing entries count as the mean of the feature's observed ones.
     n_components : int
         May exceed the number of rows: the rest are rows with each entry scaled at random.
     how : {"samples", "spread", "random"}
@@ -92,20 +95,27 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
     n_features = batch.X.shape[1]
     weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
     weights = np.where(batch.energy > 0, weights, 0)
-    keys = np.asarray(batch.X @ rng.standard_normal(n_features).astype(batch.X.dtype))
+    X = batch.X if batch.mask is None else batch.complete(_observed_means(batch, weights))
+    keys = np.asarray(X @ rng.standard_normal(n_features).astype(X.dtype))
     points, point_weights = _points(keys, weights)
     if how == "random" or not len(points):
         noise = rng.standard_normal((n_components, n_features))
-        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(batch.X.dtype))
+        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(X.dtype))
     n_drawn = min(n_components, len(points))
     if how == "spread":
-        drawn = _spread(batch.X[points], point_weights, n_drawn, rng)
+        drawn = _spread(X[points], point_weights, n_drawn, rng)
     else:
         drawn = rng.choice(len(points), n_drawn, replace=False, p=point_weights / point_weights.sum())
     again = rng.integers(n_drawn, size=n_components - n_drawn)
-    rows = _dense_rows(batch.X, points[np.concatenate([drawn, drawn[again]])])
+    rows = _dense_rows(X, points[np.concatenate([drawn, drawn[again]])])
     rows[n_drawn:] *= rng.uniform(0, 2, rows[n_drawn:].shape).astype(rows.dtype)
     return penalty.normalize(rows)
+
+
+def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
+    """Return the mean of the observed entries of each feature, 0 where there is none."""
+    total, mass = weights @ batch.X, weights @ batch.mask
+    return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0).astype(batch.X.dtype)
 
 
 def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:

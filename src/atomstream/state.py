@@ -30,8 +30,8 @@ class Batch:
     weights : ndarray of shape (n_samples,), or None
         Sample weights; None stands for ones.
     mask : ndarray of bool of shape (n_samples, n_features), or None
-        True where an entry was observed; None where all were. Refused by methods whose coder does not say that it
-        ``handles_mask``.
+        True where an entry was observed; None where all were. What stands behind it is set to 0, and a row without
+        any entry weighs 0. Refused by methods whose coder does not say that it ``handles_mask``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along, never computed with.
     position : int
@@ -43,6 +43,22 @@ class Batch:
     mask: NDArray | None = None
     ids: NDArray | None = None
     position: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mask is None:
+            return
+        known: dict[str, Any] = {"mask": None}
+        if not self.mask.all():
+            known = {"mask": self.mask, "X": np.where(self.mask, self.X, self.X.dtype.type(0))}
+            seen = self.mask.any(axis=1)
+            if not seen.all():
+                known["weights"] = np.where(seen, 1.0 if self.weights is None else self.weights, 0.0)
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+    def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
+        """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
+        return self.X[rows] if self.mask is None else np.where(self.mask[rows], self.X[rows], reconstruction)
 
     @property
     def mass(self) -> float:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Dictionary
+from atomstream.losses import squared_norms
 from atomstream.memory import Aggregates, GramDelta
 from atomstream.objective import Objective
 from atomstream.state import Batch
@@ -31,7 +32,14 @@ class Statistics(Protocol):
 
 @dataclass(frozen=True)
 class GramSums:
-    """The sums that determine the squared loss of all past samples at their codes, for every dictionary.
+    r"""The sums that determine the squared loss of all past samples at their codes, for every dictionary.
+
+    Missing entries are completed with the reconstruction at hand. For a row x seen on the features M this majorises
+    what is minimised, with equality at the dictionary D it was coded with,
+
+    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2 \quad \text{for every } D',
+
+    so an update that does not raise the surrogate stays one.
 
     References
     ----------
@@ -58,9 +66,10 @@ class GramSums:
             unit = float(batch.weights.max())  # tiny or huge weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
-        cross = (batch.X.T @ weighted).T if sp.issparse(batch.X) else weighted.T @ batch.X
+        X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
+        cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
         cross = unit * np.asarray(cross, dtype=np.float64)
-        constants = 0.5 * batch.energy + objective.codes.net(h)
+        constants = 0.5 * (batch.energy if X is batch.X else squared_norms(X)) + objective.codes.net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - np.vdot(cross, dictionary.atoms()))
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import SampleReport, stationarity
 from atomstream.learner import Batch, Method, State
-from atomstream.models.validation import check_mass, check_weights, check_X
+from atomstream.models.validation import check_observed, check_weights, check_X, observe
 
 
 class Assessment:
     """Figures of a fitted model; none of them changes it."""
 
     state_: State
+    missing: bool
 
     @property
     @abstractmethod
@@ -31,9 +32,9 @@ class Assessment:
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
-        batch = Batch(X, check_weights(sample_weight, X))
-        check_mass(batch.mass)
-        return batch
+        weights = check_weights(sample_weight, X)
+        check_observed(X, weights, missing=self.missing)
+        return observe(X, weights, missing=self.missing)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.

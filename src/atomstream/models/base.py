@@ -24,7 +24,7 @@ from atomstream.models.encoding import encode_exactly
 from atomstream.models.names import resolve_tolerance
 from atomstream.models.undo import untouched
 from atomstream.models.validation import (
-    check_mass,
+    check_observed,
     check_settings,
     check_size,
     check_start,
@@ -32,6 +32,7 @@ from atomstream.models.validation import (
     check_X,
     cut,
     generator,
+    observe,
     row_ids,
 )
 from atomstream.reseeding import starting_atoms
@@ -57,6 +58,7 @@ class OnlineDictionary(
     shuffle: bool
     init: Any
     fixed_components: int
+    missing: bool
     n_jobs: int | None
     max_time: float | None
     random_state: Any
@@ -92,11 +94,12 @@ class OnlineDictionary(
             frame, X = X, check_X(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             rng = self._begin()
-            self.clock_.horizon = check_mass(Batch(X, weights).mass)
+            self.clock_.horizon = check_observed(X, weights, missing=self.missing)
             context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
             # The order has a source of its own: what else is drawn while learning does not change it.
             order = np.random.default_rng(rng.integers(2**63)) if self.shuffle else None
-            batches = cut(X, weights, self.batch_size, self.n_epochs, order, row_ids(frame, X.shape[0]))
+            names = row_ids(frame, X.shape[0])
+            batches = cut(X, weights, self.batch_size, self.n_epochs, order, names, self.missing)
             self._steps(batches, rng, context, self._deadline())
             if context is not None:
                 context.call_on_fit_task_end(estimator=self)
@@ -193,7 +196,7 @@ class OnlineDictionary(
         ndarray or csr_array of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        codes = self._encode(Batch(check_X(self, X, reset=False))).values
+        codes = self._encode(self._batch(X)).values
         return sp.csr_array(codes) if sparse_output else codes
 
     def transform_stream(self, batches: Iterable[Any], *, sparse_output: bool = False) -> Iterator[Any]:
@@ -227,6 +230,29 @@ class OnlineDictionary(
                 "give what transform returned."
             )
         return self.state_.dictionary.decode(codes.astype(self.components_.dtype, copy=False))
+
+    def impute(self, X: Any) -> NDArray:
+        """Return the samples with missing entries filled by their reconstructions, observed ones as they are.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+            NaN where an entry is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+
+        Raises
+        ------
+        ValueError
+            Where entries are missing and the model was not told ``missing=True``.
+        """
+        check_is_fitted(self)
+        batch = self._batch(X)
+        if batch.mask is None:
+            return batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
+        return batch.complete(self.state_.dictionary.decode(self._encode(batch).values))
 
     # -- what was learned -----------------------------------------------------------------------------------------
 
@@ -271,6 +297,7 @@ class OnlineDictionary(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = bool(self.missing)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -309,7 +336,12 @@ class OnlineDictionary(
             self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
         position = self.clock_.n_samples
-        return Batch(X, weights, ids=row_ids(frame, X.shape[0], position), position=position), self._rng
+        ids = row_ids(frame, X.shape[0], position)
+        return observe(X, weights, missing=self.missing, ids=ids, position=position), self._rng
+
+    def _batch(self, X: Any) -> Batch:
+        """Return checked samples that are only looked at."""
+        return observe(check_X(self, X, reset=False), missing=self.missing)
 
     def _set_state(self, atoms: NDArray) -> None:
         self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape), Usage(len(atoms)))

@@ -83,6 +83,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         random numbers, or the atoms themselves.
     fixed_components : int, default=0
         The first so many rows of ``init`` are kept as they are.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed: codes are then fitted to the observed entries, and the
+        sums completed with the reconstruction. Without it NaN is refused.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
     max_time : float, optional
@@ -149,6 +152,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         shuffle: bool = True,
         init: Any = "samples",
         fixed_components: int = 0,
+        missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
@@ -168,6 +172,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.shuffle = shuffle
         self.init = init
         self.fixed_components = fixed_components
+        self.missing = missing
         self.n_jobs = n_jobs
         self.max_time = max_time
         self.random_state = random_state
@@ -259,6 +264,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         shuffle: bool = True,
         init: Any = "samples",
         fixed_components: int = 0,
+        missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
@@ -277,6 +283,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         self.shuffle = shuffle
         self.init = init
         self.fixed_components = fixed_components
+        self.missing = missing
         self.n_jobs = n_jobs
         self.max_time = max_time
         self.random_state = random_state

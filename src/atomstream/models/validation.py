@@ -27,7 +27,9 @@ LIMITS = {
 
 
 def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named after the argument
-    """Return data as float32 or float64, dense or CSR, finite, in the features the model knows.
+    """Return data as float32 or float64, dense or CSR, in the features the model knows.
+
+    Finite, but for NaN where the model takes missing entries.
 
     Raises
     ------
@@ -44,12 +46,13 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
     )
     name = type(model).__name__
     values = X.data if sp.issparse(X) else X
-    low, high = values.min(initial=0), values.max(initial=0)
+    low, high = _extremes(values, model.missing)
     if not (np.isfinite(low) and np.isfinite(high)):
-        kind = "NaN" if np.isnan(values).any() else "infinity"
-        row = _first_row(X, ~np.isfinite(values))
+        holes = np.isnan(values).any() and not model.missing
+        row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
         raise ValueError(
-            f"Input X contains {kind} (first in row {row}); {name} needs finite values: drop or fill such entries."
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs finite values: "
+            f"drop or fill such entries{', or say missing=True' if holes else ''}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
@@ -58,6 +61,41 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
         )
     known = None if reset else model.components_.dtype
     return X if known is None or X.dtype == known else X.astype(known)
+
+
+def _extremes(values: NDArray, missing: bool) -> tuple[float, float]:
+    """Return the smallest and the largest of the values and 0; NaN counts unless it stands for a missing entry."""
+    low, high = (np.fmin, np.fmax) if missing else (np.minimum, np.maximum)
+    return float(low.reduce(values, axis=None, initial=0)), float(high.reduce(values, axis=None, initial=0))
+
+
+def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
+    """Return checked data as a batch, with a mask where entries are missing.
+
+    Sparse rows with missing entries become dense: a mask says of every entry whether it was observed.
+    """
+    if not missing or not np.isnan(X.data if sp.issparse(X) else X).any():
+        return Batch(X, weights, **known)
+    X = X.toarray() if sp.issparse(X) else X
+    return Batch(X, weights, mask=~np.isnan(X), **known)
+
+
+def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
+    """Return the mass of all rows that have an observed entry, refusing none."""
+    if missing:
+        holes = np.isnan(X.data if sp.issparse(X) else X)
+        if sp.issparse(X):
+            holes = sp.csr_array((holes.astype(np.int64), X.indices, X.indptr), X.shape)
+        seen = np.asarray(holes.sum(axis=1)).ravel() < X.shape[1]
+        weights = seen.astype(float) if weights is None else weights * seen
+    mass = float(X.shape[0]) if weights is None else float(weights.sum())
+    if not mass > 0:
+        raise ValueError(
+            "X has no row with a positive weight and an observed entry; at least one sample must count."
+            if missing
+            else "sample_weight is zero everywhere; at least one sample needs a positive weight."
+        )
+    return mass
 
 
 def _first_row(X: Any, bad: NDArray) -> int:
@@ -79,13 +117,6 @@ def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
     if not (np.isfinite(weights).all() and weights.min(initial=0) >= 0):
         raise ValueError(f"sample_weight must be finite and not negative, got a minimum of {weights.min()}.")
     return weights
-
-
-def check_mass(mass: float) -> float:
-    """Return the mass of the data, refusing none."""
-    if not mass > 0:
-        raise ValueError("sample_weight is zero everywhere; at least one sample needs a positive weight.")
-    return mass
 
 
 def check_number(name: str, value: Any) -> None:
@@ -110,6 +141,8 @@ def check_settings(model: Any) -> None:
         if name != "max_time" or value is not None:
             check_number(name, value)
     check_n_jobs(model.n_jobs)
+    if not isinstance(model.missing, bool | np.bool_):
+        raise ValueError(f"missing must be True or False, got {model.missing!r}.")
     known = ("samples", "spread", "random")
     if model.init is None or (isinstance(model.init, str) and model.init not in known):
         raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
@@ -160,6 +193,7 @@ def cut(
     n_epochs: int,
     rng: np.random.Generator | None,
     names: NDArray,
+    missing: bool,
 ) -> Iterator[Batch]:
     """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew."""
     n_samples = X.shape[0]
@@ -168,4 +202,5 @@ def cut(
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
             kept = None if weights is None else weights[rows]
-            yield Batch(X[rows], kept, ids=names[rows], position=epoch * n_samples + start)
+            position = epoch * n_samples + start
+            yield observe(X[rows], kept, missing=missing, ids=names[rows], position=position)
