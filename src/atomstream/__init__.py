@@ -15,15 +15,29 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from atomstream import callbacks, plots, report, schedules, streams, tolerances
     from atomstream.applications import images
-    from atomstream.exceptions import IncompatiblePartsError, NotConvergedWarning
+    from atomstream.exceptions import (
+        CorruptModelError,
+        IncompatiblePartsError,
+        ModelFileError,
+        NewerFormatError,
+        NotAModelError,
+        NotConvergedWarning,
+    )
     from atomstream.models.encoding import sparse_encode
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+    from atomstream.persistence import load, save
 
 _HOMES = {
+    "CorruptModelError": "atomstream.exceptions",
     "IncompatiblePartsError": "atomstream.exceptions",
+    "ModelFileError": "atomstream.exceptions",
+    "NewerFormatError": "atomstream.exceptions",
+    "NotAModelError": "atomstream.exceptions",
     "NotConvergedWarning": "atomstream.exceptions",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
+    "load": "atomstream.persistence",
+    "save": "atomstream.persistence",
     "sparse_encode": "atomstream.models.encoding",
 }
 _MODULES = {
@@ -37,14 +51,20 @@ _MODULES = {
 }
 
 __all__ = [
+    "CorruptModelError",
     "IncompatiblePartsError",
+    "ModelFileError",
+    "NewerFormatError",
+    "NotAModelError",
     "NotConvergedWarning",
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "callbacks",
     "images",
+    "load",
     "plots",
     "report",
+    "save",
     "schedules",
     "sparse_encode",
     "streams",

@@ -48,9 +48,10 @@ class Rows:
         out never change.
     """
 
+    _gram: NDArray | None = None
+
     def __init__(self, rows: NDArray) -> None:
         self._rows = np.ascontiguousarray(rows)
-        self._gram: NDArray | None = None
 
     def atoms(self) -> NDArray:
         """Return the atoms, (n_components, n_features), read-only."""

@@ -1,9 +1,34 @@
-"""The few errors and warnings of the library that are not Python's or scikit-learn's own."""
+"""What the library raises and warns of besides ValueError and TypeError."""
+
+__all__ = [
+    "CorruptModelError",
+    "IncompatiblePartsError",
+    "ModelFileError",
+    "NewerFormatError",
+    "NotAModelError",
+    "NotConvergedWarning",
+]
 
 
 class IncompatiblePartsError(TypeError):
-    """A coder or updater needs something that the loss or a set of the method does not offer."""
+    """Parts of a method were combined of which one needs what another does not offer."""
 
 
 class NotConvergedWarning(UserWarning):
-    """Some codes did not reach the tolerance that was asked for."""
+    """An iteration ended before it reached the accuracy that was asked for."""
+
+
+class ModelFileError(ValueError):
+    """A file could not be read as a saved model; the kinds below say why."""
+
+
+class NotAModelError(ModelFileError):
+    """The file is something else: a pickle, an archive, a text."""
+
+
+class NewerFormatError(ModelFileError):
+    """The file was written by a later release in a format this one does not know."""
+
+
+class CorruptModelError(ModelFileError):
+    """The file began as a saved model and is damaged, cut off, or claims what cannot be."""

@@ -1,0 +1,276 @@
+"""Models as files: what a model is, told in JSON and arrays, and told back from names that are known here.
+
+A file says which of the classes listed here it means; no class is looked up by a name from a file anywhere else, and
+parts are made by their constructors, which refuse settings out of range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import atomstream
+from atomstream import coders, losses, penalties, schedules, tolerances
+from atomstream.archive import read_archive, write_archive
+from atomstream.dictionaries import Rows
+from atomstream.exceptions import CorruptModelError
+from atomstream.memory import Aggregates, Usage
+from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+from atomstream.state import Clock, State
+
+__all__ = ["load", "read_model", "save", "write_model"]
+
+MODELS = {model.__name__: model for model in (OnlineDictionaryLearning, OnlineNMF)}
+# Parts are frozen dataclasses: their fields are all there is.
+PARTS = {
+    name: part
+    for module in (coders, losses, penalties, schedules, tolerances)
+    for name in module.__all__
+    if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
+}
+# What changes while learning: the attributes that make it up.
+CHANGING: dict[type, tuple[str, ...]] = {
+    State: ("dictionary", "memory", "usage"),
+    Rows: ("_rows",),
+    Aggregates: ("gram", "cross", "constant"),
+    Usage: ("total", "idle"),
+    Clock: tuple(field.name for field in fields(Clock)),
+}
+NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
+LEARNED = ("state_", "clock_", "_rng", "n_reseeded_", "batch_objective_", "n_features_in_", "feature_names_in_")
+BIT_GENERATORS = {
+    source.__name__: source
+    for source in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+}
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a model, fitted or not, to one file from which `load` brings it back to the bit.
+
+    The file is there whole or not at all. Callbacks are not part of it.
+
+    Parameters
+    ----------
+    model : estimator of atomstream
+    path : path
+        By custom ``*.atoms``.
+
+    Raises
+    ------
+    TypeError
+        Where a setting is not of this library (a function of your own as schedule): it could not be told in a file.
+    OSError
+        Where the disk refuses; an older file of that name is then as it was.
+
+    Examples
+    --------
+    >>> import atomstream, tempfile, os
+    >>> model = atomstream.OnlineNMF(2, random_state=0).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomstream.save(model, os.path.join(folder, "model.atoms"))
+    ...     again = atomstream.load(os.path.join(folder, "model.atoms"))
+    >>> bool((again.components_ == model.components_).all())
+    True
+    """
+    write_model(path, model, {})
+
+
+def load(path: str | Path) -> Any:
+    """Return the model that `save` wrote: it codes, and goes on learning, as the saved one would have, to the bit.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    NotAModelError, NewerFormatError, CorruptModelError
+        Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or senseless ones.
+    """
+    return read_model(path)[0]
+
+
+def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
+    """Write a model together with notes: a dict of numbers, texts, lists and arrays."""
+    name = type(model).__name__
+    if MODELS.get(name) is not type(model):
+        raise TypeError(f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}.")
+    writer = _Writer()
+    learned = {key: value for key, value in model.__dict__.items() if key in LEARNED}
+    content = {
+        "library": atomstream.__version__,
+        "model": name,
+        "parameters": writer.fields(model.get_params(deep=False)),
+        "learned": writer.fields(learned),
+        "notes": writer.fields(notes),
+    }
+    write_archive(path, content | {"generators": writer.states}, writer.arrays)
+
+
+def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
+    """Return a model and the notes that were written with it."""
+    content, arrays = read_archive(path)
+    try:
+        reader = _Reader(arrays, content["generators"])
+        model = MODELS[content["model"]](**reader.fields(content["parameters"]))
+        learned = reader.fields(content["learned"])
+        model.__dict__.update({key: learned[key] for key in LEARNED if key in learned})
+        if "state_" in learned:
+            _check_learned(model)
+        return model, reader.fields(content["notes"])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        raise CorruptModelError(f"{path} holds no model that makes sense: {error!r:.200}.") from None
+
+
+def _check_learned(model: Any) -> None:
+    """Refuse parts of a model that do not fit together."""
+    state, clock = model.state_, model.clock_
+    shape = state.dictionary.atoms().shape
+    n_atoms = shape[0]
+    found = (
+        shape,
+        state.memory.gram.shape,
+        state.memory.cross.shape,
+        state.usage.total.shape,
+        state.usage.idle.shape,
+        clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0,
+        isinstance(model._rng, np.random.Generator),
+    )
+    n_features = model.n_features_in_
+    if found != ((n_atoms, n_features), (n_atoms, n_atoms), shape, (n_atoms,), (n_atoms,), True, True):
+        raise ValueError(f"sizes {found} of its parts do not fit")
+
+
+class _Writer:
+    """Tells values in JSON; arrays and sources of randomness are put aside, each source once."""
+
+    def __init__(self) -> None:
+        self.arrays: list[NDArray] = []
+        self.states: list[Any] = []
+        self._sources: list[Any] = []
+
+    def fields(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Tell every value of a dict, naming the one that cannot be told."""
+        told = {}
+        for name, value in values.items():
+            try:
+                told[name] = self.tell(value)
+            except TypeError as error:
+                raise TypeError(f"{name}={value!r:.80} cannot be saved: {error}") from None
+        return told
+
+    def tell(self, value: Any) -> Any:
+        """Return what stands for the value in JSON."""
+        value = value.item() if isinstance(value, np.generic) else value
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if np.isfinite(value) else {"float": str(value)}
+        if isinstance(value, list | tuple):
+            return {type(value).__name__: [self.tell(item) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": self.fields(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return {"source": self._source(value)}
+        return self._object(value)
+
+    def _array(self, value: NDArray) -> Any:
+        if value.dtype.kind in "OU":
+            if not all(isinstance(item, str) for item in value.flat) or value.ndim != 1:
+                raise TypeError("of objects only lists of texts can be.")
+            text = "\0".join(value).encode("utf-8", "surrogatepass")
+            self.arrays.append(np.frombuffer(text, np.uint8))
+            return {"texts": len(self.arrays) - 1, "count": len(value)}
+        self.arrays.append(value)
+        return {"array": len(self.arrays) - 1}
+
+    def _source(self, value: Any) -> int:
+        for number, source in enumerate(self._sources):
+            if source is value:
+                return number
+        kind = type(value).__name__
+        bits = value.bit_generator if kind == "Generator" else value._bit_generator
+        if type(bits).__name__ not in BIT_GENERATORS:
+            raise TypeError(f"a {type(bits).__name__} is none of {', '.join(BIT_GENERATORS)}.")
+        self._sources.append(value)
+        self.states.append(None)
+        state = bits.state if kind == "Generator" else value.get_state(legacy=False)
+        number = len(self._sources) - 1
+        self.states[number] = {"kind": kind, "bits": type(bits).__name__, "state": self.tell(state)}
+        return number
+
+    def _object(self, value: Any) -> Any:
+        name, kind = type(value).__name__, type(value)
+        if PARTS.get(name) is kind:
+            return {"part": name, "fields": self.fields({f.name: getattr(value, f.name) for f in fields(value)})}
+        if kind in CHANGING:
+            return {"changing": name, "fields": self.fields({key: getattr(value, key) for key in CHANGING[kind]})}
+        raise TypeError(f"a {name} is no part of atomstream; use one of its parts.")
+
+
+class _Reader:
+    """Makes values from what `_Writer` told."""
+
+    def __init__(self, arrays: list[NDArray], states: list[Any]) -> None:
+        self._arrays = arrays
+        self._states = states
+        self._sources: dict[int, Any] = {}
+
+    def fields(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Make every value of a dict."""
+        return {name: self.make(value) for name, value in told.items()}
+
+    def make(self, told: Any) -> Any:
+        """Return the value that JSON stands for."""
+        if not isinstance(told, dict):
+            return told
+        kind = next(iter(told), "")
+        makers: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "float": lambda told: float(told["float"]),
+            "list": lambda told: [self.make(item) for item in told["list"]],
+            "tuple": lambda told: tuple(self.make(item) for item in told["tuple"]),
+            "dict": lambda told: self.fields(told["dict"]),
+            "array": lambda told: self._arrays[told["array"]],
+            "texts": self._texts,
+            "source": lambda told: self._source(told["source"]),
+            "part": lambda told: PARTS[told["part"]](**self.fields(told["fields"])),
+            "changing": self._changing,
+        }
+        return makers[kind](told)
+
+    def _texts(self, told: dict[str, Any]) -> NDArray:
+        text = self._arrays[told["texts"]].tobytes().decode("utf-8", "surrogatepass")
+        names = text.split("\0") if told["count"] else []
+        if len(names) != told["count"]:
+            raise ValueError(f"{len(names)} names instead of {told['count']}")
+        return np.array(names, dtype=object)
+
+    def _source(self, number: int) -> Any:
+        if number not in self._sources:
+            told = self._states[number]
+            state = self.make(told["state"])
+            bits = BIT_GENERATORS[told["bits"]]()
+            if told["kind"] == "Generator":
+                source: Any = np.random.Generator(bits)
+                source.bit_generator.state = state
+            else:
+                source = np.random.RandomState(bits)
+                source.set_state(state)
+            self._sources[number] = source
+        return self._sources[number]
+
+    def _changing(self, told: dict[str, Any]) -> Any:
+        kind = NAMED_CHANGING[told["changing"]]
+        values = self.fields(told["fields"])
+        if set(values) != set(CHANGING[kind]):
+            raise ValueError(f"a {told['changing']} of {sorted(values)}")
+        made: Any = object.__new__(kind)
+        vars(made).update(values)
+        return made
