@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, plots, report, schedules, streams, tolerances
+    from atomstream import callbacks, plots, readers, report, schedules, streams, tolerances
     from atomstream.applications import images
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
+        InputError,
         ModelFileError,
         NewerFormatError,
         NotAModelError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CorruptModelError": "atomstream.exceptions",
     "IncompatiblePartsError": "atomstream.exceptions",
+    "InputError": "atomstream.exceptions",
     "ModelFileError": "atomstream.exceptions",
     "NewerFormatError": "atomstream.exceptions",
     "NotAModelError": "atomstream.exceptions",
@@ -44,6 +46,7 @@ _MODULES = {
     "callbacks": "atomstream.callbacks",
     "images": "atomstream.applications.images",
     "plots": "atomstream.plots",
+    "readers": "atomstream.readers",
     "report": "atomstream.report",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
@@ -53,6 +56,7 @@ _MODULES = {
 __all__ = [
     "CorruptModelError",
     "IncompatiblePartsError",
+    "InputError",
     "ModelFileError",
     "NewerFormatError",
     "NotAModelError",
@@ -63,6 +67,7 @@ __all__ = [
     "images",
     "load",
     "plots",
+    "readers",
     "report",
     "save",
     "schedules",

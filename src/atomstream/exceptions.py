@@ -3,6 +3,7 @@
 __all__ = [
     "CorruptModelError",
     "IncompatiblePartsError",
+    "InputError",
     "ModelFileError",
     "NewerFormatError",
     "NotAModelError",
@@ -16,6 +17,10 @@ class IncompatiblePartsError(TypeError):
 
 class NotConvergedWarning(UserWarning):
     """An iteration ended before it reached the accuracy that was asked for."""
+
+
+class InputError(ValueError):
+    """An input cannot be read as rows of numbers; the sentence names the input and says why."""
 
 
 class ModelFileError(ValueError):
