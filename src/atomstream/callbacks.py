@@ -41,31 +41,40 @@ class History(_Callback):
         Samples met when a point was taken.
     objective : list of float
         Mean objective of the batch that had just come, before the update it caused.
+    every : int
+        Steps from point to point.
     """
 
     def __init__(self, max_points: int = 2000) -> None:
         self.max_points = max_points
         self.n_samples: list[int] = []
         self.objective: list[float] = []
-        self._every = 1
+        self.every = 1
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Forget earlier fits."""
-        self.n_samples, self.objective, self._every = [], [], 1
+        self.n_samples, self.objective, self.every = [], [], 1
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Take a point after each batch that is due."""
-        if context.task_name != "batch" or (estimator.n_steps_ - 1) % self._every:
+        if context.task_name == "batch":
+            self.note(estimator)
+
+    def note(self, estimator: Any) -> None:
+        """Take a point if one is due at this step."""
+        if (estimator.n_steps_ - 1) % self.every:
             return
         self.n_samples.append(estimator.n_samples_seen_)
         self.objective.append(estimator.batch_objective_)
         if len(self.n_samples) > self.max_points:
             self.n_samples, self.objective = self.n_samples[::2], self.objective[::2]
-            self._every *= 2
+            self.every *= 2
 
 
 class LearningBar(_Callback):
-    """A progress bar with samples per second and the running objective.
+    """Progress with samples per second, the running objective and, where the length is known, the time left.
+
+    A bar on a terminal and in a notebook, else a quiet line every so often.
 
     Parameters
     ----------
@@ -73,11 +82,19 @@ class LearningBar(_Callback):
         Where to draw; by default standard error.
     memory : float, default=0.95
         How much of the running objective stays at each step; the rest is the newest batch's.
+    text : str, default="learning"
+        What stands before the bar.
+    every : float, default=10
+        Seconds from line to line where there is no terminal.
     """
 
-    def __init__(self, console: Any = None, memory: float = 0.95) -> None:
+    def __init__(
+        self, console: Any = None, memory: float = 0.95, *, text: str = "learning", every: float = 10.0
+    ) -> None:
         self.console = console
         self.memory = memory
+        self.text = text
+        self.every = every
         self._bar: Any = None
 
     def setup(self, estimator: Any, context: Any) -> None:
@@ -85,16 +102,18 @@ class LearningBar(_Callback):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+        console = self.console or Console(stderr=True)
         columns = (
-            TextColumn("learning"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("batches  {task.fields[rate]:,.0f} samples/s  objective {task.fields[objective]:.4g}"),
+            TextColumn("batches  {task.fields[told]}"),
             TimeRemainingColumn(),
         )
-        self._bar = Progress(*columns, console=self.console or Console(stderr=True))
-        self._task = self._bar.add_task("learning", total=context.max_subtasks, rate=0.0, objective=float("nan"))
-        self._began, self._met, self._running = time.monotonic(), None, None
+        self._drawn = console.is_terminal or console.is_jupyter
+        self._bar = Progress(*columns, console=console, disable=not self._drawn)
+        self._task = self._bar.add_task(self.text, total=context.max_subtasks, told="")
+        self._began, self._met, self._running, self._said = time.monotonic(), None, None, time.monotonic()
         self._bar.start()
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -106,10 +125,19 @@ class LearningBar(_Callback):
         """Advance by one batch."""
         if context.task_name != "batch":
             return
-        newest = estimator.batch_objective_
+        newest, now = estimator.batch_objective_, time.monotonic()
         self._running = newest if self._running is None else self.memory * self._running + (1 - self.memory) * newest
         if self._met is None:  # compiling, at the first batch, is not learning speed
-            self._began, self._met = time.monotonic(), estimator.n_samples_seen_
-        elapsed = max(time.monotonic() - self._began, 1e-9)
-        rate = (estimator.n_samples_seen_ - self._met) / elapsed
-        self._bar.update(self._task, advance=1, rate=rate, objective=self._running)
+            self._began, self._met = now, estimator.n_samples_seen_
+        rate = (estimator.n_samples_seen_ - self._met) / max(now - self._began, 1e-9)
+        told = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
+        self._bar.update(self._task, advance=1, told=told)
+        if not self._drawn and now - self._said >= self.every:
+            self._said = now
+            self._bar.console.print(
+                f"{self.text}: {estimator.n_samples_seen_:,} samples, {told}{self._left()}", soft_wrap=True
+            )
+
+    def _left(self) -> str:
+        seconds = self._bar.tasks[self._task].time_remaining
+        return "" if seconds is None else f", {seconds:.0f} s left"

@@ -124,7 +124,7 @@ class OnlineDictionary(
         return self
 
     @with_callbacks
-    def fit_stream(self, batches: Iterable[Any], *, n_batches: int | None = None) -> Self:
+    def fit_stream(self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf) -> Self:
         """Go on learning from a stream, finite or not: each item makes one step, as `partial_fit` would.
 
         A batch that is refused, or a stream that breaks, leaves the model as it was after the last good batch.
@@ -135,6 +135,9 @@ class OnlineDictionary(
             Batches with sample weights go through `partial_fit`.
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is left.
+        horizon : float, optional
+            For a second and later pass over the same data, the mass of one pass (``clock_.mass`` after the first):
+            what earlier passes measured is then replaced, as in `fit`, instead of outweighing what comes.
 
         Returns
         -------
@@ -149,6 +152,7 @@ class OnlineDictionary(
         for X in batches:
             with untouched(self):
                 batch, rng = self._next_batch(X, None)
+                self.clock_.horizon = horizon
                 stopped = self._steps([batch], rng, context, deadline)
             if stopped:
                 break

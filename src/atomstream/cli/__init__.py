@@ -1,0 +1,47 @@
+"""The command line: ``atomstream learn``, ``resume``, ``encode``, ``reconstruct``, ``inspect``, ``report``, ``plot``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from atomstream.exceptions import IncompatiblePartsError, InputError, ModelFileError
+
+__all__ = ["main"]
+
+BAD_INPUT, TROUBLE, INTERRUPTED = 2, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code.
+
+    Bad input ends with 2 and one sentence on standard error, trouble with the system (a full disk) with 1.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+    """
+    from atomstream.cli.commands import commands
+
+    try:
+        result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
+    except click.ClickException as error:
+        return _complain(error.format_message(), BAD_INPUT)
+    except (InputError, ModelFileError, IncompatiblePartsError) as error:
+        return _complain(str(error), BAD_INPUT)
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:  # whoever read the results has seen enough
+        sys.stderr.close()
+        return 0
+    except (OSError, MemoryError) as error:
+        return _complain(str(error) or "Out of memory.", TROUBLE)
+    return result if isinstance(result, int) else 0
+
+
+def _complain(sentence: str, code: int) -> int:
+    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    return code

@@ -1,0 +1,167 @@
+"""What can be typed, and what each option means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+import atomstream
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Duration(click.ParamType):
+    """Seconds, or a number with the unit s, m, h or d."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return seconds."""
+        found = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", str(value).strip())
+        if not found:
+            self.fail(f"{value!r} is no time; give seconds, or a number with s, m, h or d.", param, ctx)
+        return float(found[1]) * UNITS[found[2]]
+
+
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that are settings of a run; none has a default here, so that a config file can speak."""
+    options = [
+        click.option("--atoms", type=int, help="Number of atoms (20)."),
+        click.option("--model", help="nmf: nonnegative codes and atoms (default); dictionary: signed."),
+        click.option("--loss", help="What a wrong reconstruction costs: squared."),
+        click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0; dictionary: 0.1)."),
+        click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ..."),
+        click.option(
+            "--half-life", type=float, help="Samples after which the past weighs half; instead of --schedule."
+        ),
+        click.option("--epochs", type=int, help="Passes over the inputs (1)."),
+        click.option("--batch-size", type=int, help="Rows per step (256)."),
+        click.option("--missing", is_flag=True, default=None, help="Empty fields and NaN are missing entries."),
+        click.option(
+            "--columns", multiple=True, help="Columns of tables: names, numbers from 1, ranges such as 3-7."
+        ),
+        click.option("--key", help="Which array of an .npz file or a Zarr group."),
+        click.option("--patch", type=int, help="Height and width of the patches of images, in pixels (12)."),
+        click.option("--grey", is_flag=True, default=None, help="Turn colour images into grey."),
+        click.option("--per-image", type=int, help="Patches drawn from each image in a pass (20000)."),
+        click.option(
+            "--center", is_flag=True, default=None, help="Take the mean off each patch (--model dictionary)."
+        ),
+        click.option(
+            "--holdout",
+            type=float,
+            help="Share of the rows kept out of learning for the report (0.05, at most 256 rows).",
+        ),
+        click.option("--seed", type=int, help="Of all that is random (0)."),
+        click.option("--jobs", type=int, help="Threads for coding (1; -1: all)."),
+        click.option("--checkpoint-every", type=Duration(), help="Time between checkpoints (1m)."),
+        click.option("--keep", type=int, help="How many checkpoints are kept (3)."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+_max_time = click.option("--max-time", type=Duration(), help="Stop after this time, at the end of a step.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+_run = click.argument("run", type=click.Path(path_type=Path))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(atomstream.__version__, prog_name="atomstream")
+def commands() -> None:
+    """Learn interpretable dictionaries from data that never stops.
+
+    A run is a folder: the model, its settings, checkpoints, a log, a report.
+    """
+
+
+@commands.command()
+@click.argument("inputs", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
+@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@_settings
+@_max_time
+@_json
+def learn(
+    inputs: tuple[str, ...], out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+) -> int:
+    """Learn a dictionary from INPUTS.
+
+    Images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, .parquet, .mtx, .zarr, or - for lines on
+    standard input. Ctrl-C ends the step in flight, saves, and ends; `atomstream resume` goes on.
+    """
+    from atomstream.cli import running
+
+    return running.learn(inputs, out, config, given, max_time, as_json)
+
+
+@commands.command()
+@_run
+@click.option("--epochs", type=int, help="Change how many passes there are in all.")
+@_max_time
+@_json
+def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool) -> int:
+    """Go on with RUN where it stopped, to the bit."""
+    from atomstream.cli import running
+
+    return running.resume(run, epochs, max_time, as_json)
+
+
+@commands.command()
+@_run
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="codes.parquet, codes.csv or codes.npz.")
+@_json
+def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
+    """Write the codes of INPUTS under the dictionary of RUN (or of a model file)."""
+    from atomstream.cli import using
+
+    return using.encode(run, inputs, out, as_json)
+
+
+@commands.command()
+@_run
+@click.argument("image", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="PNG to write; by default in the figures of RUN.")
+@click.option("--stride", type=click.IntRange(min=1), default=2, show_default=True, help="Pixels between patches.")
+@_json
+def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: bool) -> int:
+    """Rebuild IMAGE from the patches that RUN has learned."""
+    from atomstream.cli import using
+
+    return using.reconstruct(run, image, out, stride, as_json)
+
+
+@commands.command()
+@_run
+@_json
+def inspect(run: Path, as_json: bool) -> int:
+    """Say in one screen what RUN has learned, from what, and how far it is."""
+    from atomstream.cli import using
+
+    return using.inspect(run, as_json)
+
+
+@commands.command()
+@_run
+@_json
+def report(run: Path, as_json: bool) -> int:
+    """Write RUN/report.html, one page with all pictures inside, and the pictures as PNG and SVG."""
+    from atomstream.cli import using
+
+    return using.report(run, as_json)
+
+
+@commands.command()
+@_run
+@_json
+def plot(run: Path, as_json: bool) -> int:
+    """Write the pictures of RUN as PNG and SVG into RUN/figures."""
+    from atomstream.cli import using
+
+    return using.plot(run, as_json)

@@ -1,0 +1,144 @@
+"""``learn`` and ``resume``: a run from its settings to its end, with signals heeded."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atomstream.callbacks import LearningBar
+from atomstream.exceptions import InputError
+from atomstream.readers import STANDARD_INPUT, open_inputs
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.learning import Learning, Outcome
+from atomstream.runs.settings import Settings, read_settings
+
+
+def learn(
+    inputs: tuple[str, ...],
+    out: Path,
+    config: Path | None,
+    given: dict[str, Any],
+    max_time: float | None,
+    as_json: bool,
+) -> int:
+    """Begin a run."""
+    folder = RunFolder(out)
+    settings = _settings(inputs, config, given)
+    if folder.exists:
+        raise InputError(f"{out} holds a run already; go on with: atomstream resume {out}, or choose another --out.")
+    sources = open_inputs(settings.inputs, settings.wanted())
+    with folder.writing():
+        folder.begin(settings, sources)
+        folder.log("begin", inputs=list(settings.inputs))
+        return _run(Learning(folder, settings, sources), max_time, as_json)
+
+
+def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool) -> int:
+    """Go on with a run."""
+    folder = RunFolder(run)
+    folder.check()
+    with folder.writing():
+        folder.clean()
+        settings = _checked(run, lambda: folder.settings())
+        if epochs is not None and epochs != settings.epochs:
+            settings = _checked("--epochs", lambda: settings.changed(epochs=epochs))
+            folder.write_settings(settings)
+        sources = open_inputs(settings.inputs, settings.wanted())
+        folder.check_inputs(sources)
+        learning, found = Learning(folder, settings, sources), folder.load()
+        if found is not None:
+            model, notes, complaints = found
+            for complaint in complaints:
+                click.echo(f"Passed over: {complaint}", err=True)
+            learning.restore(model, notes)
+        if STANDARD_INPUT in settings.inputs:
+            click.echo("Standard input cannot be gone back to: going on with what comes.", err=True)
+        folder.log("resume", position=list(learning.position))
+        return _run(learning, max_time, as_json)
+
+
+def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any]) -> Settings:
+    """Put options before the config file, and that before the defaults; name inputs so that they are found again."""
+    told = {} if config is None else _checked(config, lambda: read_settings(config))
+    told |= {name: value for name, value in given.items() if value not in (None, ())}
+    if given.get("columns"):
+        told["columns"] = [part.strip() for column in given["columns"] for part in column.split(",")]
+    if inputs:
+        told["inputs"] = list(inputs)
+    settings = _checked("settings", lambda: Settings(**told))
+    if STANDARD_INPUT in settings.inputs and settings.epochs > 1:
+        raise InputError(f"Standard input can be read once, --epochs is {settings.epochs}.")
+    found = [name if name == STANDARD_INPUT else os.path.abspath(name) for name in settings.inputs]
+    for name in found:
+        if "\udc80" <= max(name) <= "\udcff":
+            raise InputError(f"The name {name!r} is not UTF-8; rename it.")
+    return settings.changed(inputs=tuple(found))
+
+
+def _checked(what: Any, make: Any) -> Any:
+    """Return what is made, turning a bad setting or an unreadable file into a sentence."""
+    try:
+        return make()
+    except OSError as error:
+        raise InputError(f"{what} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
+
+
+def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:
+    with _signals(learning):
+        outcome = learning.run(lambda text: LearningBar(text=text), max_time)
+    learning.folder.log("end", complete=outcome.complete, reason=outcome.reason)
+    _tell(learning, outcome, as_json)
+    return 0
+
+
+@contextmanager
+def _signals(learning: Learning) -> Iterator[None]:
+    """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
+    before = {}
+
+    def heed(number: int, _frame: Any) -> None:
+        learning.stop(signal.Signals(number).name)
+        for known, handler in before.items():
+            signal.signal(known, handler)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, heed)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell(learning: Learning, outcome: Outcome, as_json: bool) -> None:
+    model, path = learning.model, learning.folder.path
+    learned = hasattr(model, "state_")
+    facts = {
+        "run": str(path),
+        "complete": outcome.complete,
+        "stopped_by": outcome.reason,
+        "atoms": learning.settings.atoms,
+        "samples": model.n_samples_seen_ if learned else 0,
+        "steps": model.n_steps_ if learned else 0,
+        "seconds": round(learning.seconds, 3),
+        "objective": model.batch_objective_ if learned else None,
+        "position": list(learning.position),
+    }
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    click.echo(
+        f"{facts['atoms']} atoms from {facts['samples']:,} samples in {facts['seconds']:.1f} s: {path}"
+        + ("" if outcome.complete else f"\nStopped by {outcome.reason}; go on with: atomstream resume {path}")
+    )
+    sys.stdout.flush()

@@ -1,0 +1,187 @@
+"""The folder of a run: settings, inputs, checkpoints, log; one writer at a time, and nothing half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from atomstream.exceptions import InputError, ModelFileError
+from atomstream.files import PART, whole_file
+from atomstream.persistence import read_model, write_model
+from atomstream.readers import Source
+from atomstream.runs.settings import Settings, read_settings, write_settings
+
+__all__ = ["RunFolder"]
+
+STEP = re.compile(r"step-(\d+)\.atoms")
+
+
+class RunFolder:
+    """A run on disk.
+
+    ``run.toml`` holds the settings, ``inputs.json`` what the inputs were, ``model.atoms`` the newest state,
+    ``checkpoints`` the last few, ``log.jsonl`` what happened.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.model = self.path / "model.atoms"
+        self.checkpoints = self.path / "checkpoints"
+        self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
+
+    @property
+    def exists(self) -> bool:
+        """Whether a run has begun here."""
+        return self._settings.exists()
+
+    def check(self) -> None:
+        """Refuse a folder without a run."""
+        if not self.exists:
+            raise InputError(f"{self.path} holds no run; begin one with: atomstream learn INPUT --out {self.path}")
+
+    # -- settings and inputs --------------------------------------------------------------------------------------
+
+    def begin(self, settings: Settings, sources: list[Source]) -> None:
+        """Write what the run is asked to do, settings last: a folder with settings holds a run."""
+        inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
+        told = {"run": secrets.token_hex(8), "inputs": inputs}
+        with whole_file(self._inputs) as file:
+            file.write(json.dumps(told, indent=1).encode())
+        self.write_settings(settings)
+
+    def write_settings(self, settings: Settings) -> None:
+        """Write settings in place of those that are there."""
+        with whole_file(self._settings) as file:
+            file.write(write_settings(settings).encode())
+
+    def settings(self) -> Settings:
+        """Return the settings of the run."""
+        self.check()
+        return Settings(**read_settings(self._settings))
+
+    def identity(self) -> str:
+        """Return what tells this run from others."""
+        return str(self._told()["run"])
+
+    def check_inputs(self, sources: list[Source]) -> None:
+        """Refuse inputs that are not what they were when the run began."""
+        for source, was in zip(sources, self._told()["inputs"], strict=True):
+            if source.fingerprint() != was["fingerprint"]:
+                raise InputError(
+                    f"{source.name} has changed since the run began; begin a new run, or bring the old input back."
+                )
+
+    def _told(self) -> dict[str, Any]:
+        try:
+            return json.loads(self._inputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error}") from None
+
+    # -- state ----------------------------------------------------------------------------------------------------
+
+    def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
+        """Write a checkpoint, make it the model of the run, and drop all but the last few."""
+        self.checkpoints.mkdir(exist_ok=True)
+        steps = model.clock_.step if hasattr(model, "clock_") else 0
+        path = self.checkpoints / f"step-{steps:012d}.atoms"
+        write_model(path, model, notes | {"run": self.identity()})
+        link = self.model.with_name(f".{self.model.name}.{secrets.token_hex(4)}{PART}")
+        try:
+            os.link(path, link)
+        except OSError:  # a file system without links
+            shutil.copy2(path, link)
+        os.replace(link, self.model)
+        for old in self._saved()[keep:]:
+            old.unlink(missing_ok=True)
+
+    def load(self) -> tuple[Any, dict[str, Any], list[str]] | None:
+        """Return model, notes and complaints of the newest state that can be read; None where there is none yet.
+
+        Raises
+        ------
+        ModelFileError
+            Where there are files and none can be read.
+        """
+        complaints: list[str] = []
+        for path in [*self._saved(), *([self.model] if self.model.exists() else [])]:
+            try:
+                model, notes = read_model(path)
+            except (ModelFileError, OSError) as error:
+                complaints.append(str(error))
+                continue
+            if notes.get("run") != self.identity():
+                complaints.append(f"{path} belongs to another run.")
+                continue
+            return model, notes, complaints
+        if complaints:
+            raise ModelFileError(complaints[0])
+        return None
+
+    def _saved(self) -> list[Path]:
+        """Return the checkpoints, newest first."""
+        found = self.checkpoints.iterdir() if self.checkpoints.exists() else ()
+        return sorted((path for path in found if STEP.fullmatch(path.name)), reverse=True)
+
+    def clean(self) -> None:
+        """Remove what a process that was killed left half written."""
+        for folder in (self.path, self.checkpoints):
+            for part in folder.glob(f".*{PART}"):
+                part.unlink(missing_ok=True)
+
+    # -- log and lock ---------------------------------------------------------------------------------------------
+
+    def log(self, event: str, **facts: Any) -> None:
+        """Add a line to the log."""
+        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
+        with (self.path / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the lines of the log that are whole."""
+        events = []
+        with suppress(OSError):
+            for line in (self.path / "log.jsonl").read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    events.append(json.loads(line))
+        return events
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / ".lock").open("a+")
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
+        with file:
+            try:
+                _lock(file)
+            except OSError:
+                raise InputError(
+                    f"{self.path} is being written by another process; wait until it has ended."
+                ) from None
+            yield
+
+
+def _lock(file: Any) -> None:
+    """Take the lock that the system frees when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

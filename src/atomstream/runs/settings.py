@@ -1,0 +1,192 @@
+"""What a run was asked to do, as one value that can be written to a file and read back."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import types
+import typing
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from atomstream.learner import check_compatible
+from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+from atomstream.models.validation import check_settings
+from atomstream.readers import Wanted
+from atomstream.schedules import Constant
+
+__all__ = ["MODELS", "Settings", "read_settings", "write_settings"]
+
+MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run; the names are those of the command line.
+
+    Parameters
+    ----------
+    inputs : tuple of str
+    atoms : int
+        Number of atoms.
+    model : {"nmf", "dictionary"}
+        Nonnegative or signed.
+    loss, alpha, schedule, batch_size, missing, jobs
+        As the models' ``loss``, ``alpha``, ``schedule``, ``batch_size``, ``missing``, ``n_jobs``.
+    half_life : float, optional
+        In samples; forgets at a constant rate and takes the place of ``schedule``.
+    epochs : int
+        Passes over the inputs.
+    columns, key, patch, grey, per_image, center
+        How inputs are read, see `atomstream.readers.Wanted`.
+    holdout : float
+        Share of the rows that is kept out of learning, at most a few hundred.
+    seed : int
+    checkpoint_every : float, optional
+        Seconds; without it a minute, or fifty times what the last one took.
+    keep : int
+        Checkpoints that are kept.
+    """
+
+    inputs: tuple[str, ...] = ()
+    atoms: int = 20
+    model: str = "nmf"
+    loss: str = "squared"
+    alpha: float | None = None
+    schedule: str = "power"
+    half_life: float | None = None
+    epochs: int = 1
+    batch_size: int = 256
+    missing: bool = False
+    columns: tuple[str, ...] = ()
+    key: str | None = None
+    patch: int = 12
+    grey: bool = False
+    per_image: int = 20_000
+    center: bool = False
+    holdout: float = 0.05
+    seed: int = 0
+    jobs: int = 1
+    checkpoint_every: float | None = None
+    keep: int = 3
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            made = _made(value, hints[field.name])
+            if made is None and value is not None:
+                raise ValueError(f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}.")
+            object.__setattr__(self, field.name, made)
+        least = {
+            "atoms": 1,
+            "epochs": 1,
+            "batch_size": 1,
+            "patch": 1,
+            "per_image": 1,
+            "keep": 1,
+            "seed": 0,
+            "alpha": 0,
+        }
+        for name, bound in (least | {"holdout": 0, "checkpoint_every": 0}).items():
+            value = getattr(self, name)
+            if value is not None and not bound <= value < float("inf"):
+                raise ValueError(f"{name} is {value!r}, needed is at least {bound}.")
+        if self.holdout >= 1:
+            raise ValueError(f"holdout is {self.holdout!r}, needed is a share below 1.")
+        if self.model not in MODELS:
+            raise ValueError(f"model is {self.model!r}, needed is one of {', '.join(MODELS)}.")
+        if self.half_life is not None and self.schedule != "power":
+            raise ValueError(
+                f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; give one of them."
+            )
+        model = self.new_model()
+        check_settings(model)
+        check_compatible(model.method_)
+        model._schedule()
+
+    def changed(self, **changes: Any) -> Self:
+        """Return settings with some changed."""
+        return replace(self, **changes)
+
+    def wanted(self) -> Wanted:
+        """Return how inputs are to be read."""
+        center = "patch" if self.center else None
+        return Wanted(self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed)
+
+    def new_model(self) -> Any:
+        """Return the model that will learn."""
+        schedule: Any = self.schedule if self.half_life is None else Constant(half_life=self.half_life)
+        given: dict[str, Any] = {} if self.alpha is None else {"alpha": self.alpha}
+        if self.model == "nmf":
+            given["loss"] = self.loss
+        elif self.loss != "squared":
+            raise ValueError(f"loss is {self.loss!r}, the model 'dictionary' knows squared only.")
+        return MODELS[self.model](
+            self.atoms,
+            schedule=schedule,
+            batch_size=self.batch_size,
+            missing=self.missing,
+            n_jobs=self.jobs,
+            random_state=self.seed,
+            **given,
+        )
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """Return the settings that a TOML file gives.
+
+    Raises
+    ------
+    ValueError
+        For what is no TOML, and for names that are no settings, listing those that are.
+    """
+    try:
+        told = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as TOML: {error}.") from None
+    known = [field.name for field in fields(Settings)]
+    for name in told:
+        if name not in known:
+            raise ValueError(f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}.")
+    return told
+
+
+def write_settings(settings: Settings) -> str:
+    """Return settings as TOML; those that are not given are left out."""
+    lines = ["# atomstream learn --config run.toml --out ANOTHER_RUN does the same again"]
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if value is not None:
+            lines.append(f"{field.name} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _made(value: Any, kind: Any) -> Any:
+    """Return the value as one of this kind, None where it is none."""
+    if isinstance(kind, types.UnionType):
+        kind = next(part for part in typing.get_args(kind) if part is not type(None))
+    if typing.get_origin(kind) is tuple:
+        items = [value] if isinstance(value, str) else value
+        if isinstance(items, list | tuple) and all(isinstance(item, str) for item in items):
+            return tuple(items)
+        return None
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value if type(value) is kind else None
+
+
+def _told(kind: Any) -> str:
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+    if isinstance(kind, types.UnionType):
+        kind = next(part for part in typing.get_args(kind) if part is not type(None))
+    return names.get(kind, "a list of texts")
