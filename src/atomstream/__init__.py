@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         NotConvergedWarning,
     )
     from atomstream.models.encoding import sparse_encode
+    from atomstream.models.matching import align
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+    from atomstream.models.rank import choose_rank
     from atomstream.persistence import load, save
 
 _HOMES = {
@@ -38,6 +40,8 @@ _HOMES = {
     "NotConvergedWarning": "atomstream.exceptions",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
+    "align": "atomstream.models.matching",
+    "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
     "save": "atomstream.persistence",
     "sparse_encode": "atomstream.models.encoding",
@@ -63,7 +67,9 @@ __all__ = [
     "NotConvergedWarning",
     "OnlineDictionaryLearning",
     "OnlineNMF",
+    "align",
     "callbacks",
+    "choose_rank",
     "images",
     "load",
     "plots",

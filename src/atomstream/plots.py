@@ -7,9 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["atoms", "atoms_data", "objective", "objective_data", "reconstruction", "reconstruction_data"]
+__all__ = [
+    "atoms",
+    "atoms_data",
+    "bars",
+    "bars_data",
+    "curves",
+    "curves_data",
+    "objective",
+    "objective_data",
+    "rank",
+    "rank_data",
+    "reconstruction",
+    "reconstruction_data",
+    "triples",
+    "triples_data",
+]
 
-BLUE = "#0072B2"  # of the Okabe-Ito palette, safe for colour-blind eyes
+FEW = 32  # features that can be told apart as bars
+TINY = 1e-12
+# Of the Okabe-Ito palette, safe for colour-blind eyes.
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
@@ -60,6 +78,178 @@ def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
     for axes, image, share in zip(grid.flat, images, shares, strict=False):
         axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         axes.set_title(f"{100 * share:.1f} %", y=-0.28, fontsize=7)
+    return figure
+
+
+def curves_data(model: Any, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
+    """Return what `curves` draws: the most important atoms as they are, and their shares of the code."""
+    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    return model.components_[order], model.importance_[order]
+
+
+def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
+    """Draw the most important atoms as curves over the features, in their order.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n_atoms : int, default=20
+    n_columns : int, default=4
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    rows, shares = curves_data(model, n_atoms)
+    grid, figure = _panels(len(rows), n_columns, 2.6, 1.5)
+    for axes, row, share in zip(grid, rows, shares, strict=True):
+        axes.plot(row, color=BLUE, linewidth=1)
+        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.margins(x=0)
+    return figure
+
+
+def bars_data(
+    model: Any, names: Any = None, n_atoms: int = 12, n_features: int = 8
+) -> list[tuple[list[str], NDArray, float]]:
+    """Return what `bars` draws: per atom its largest features by name, their values, and its share of the code."""
+    names = getattr(model, "feature_names_in_", None) if names is None else names
+    drawn = []
+    for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
+        row = model.components_[atom]
+        top = np.argsort(-np.abs(row), kind="stable")[:n_features]
+        labels = [str(place + 1) if names is None else str(names[place]) for place in top]
+        drawn.append((labels, row[top], float(model.importance_[atom])))
+    return drawn
+
+
+def bars(model: Any, names: Any = None, *, n_atoms: int = 12, n_features: int = 8, n_columns: int = 3) -> Any:
+    """Draw the most important atoms as bars: their largest features by name.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    names : sequence of str, optional
+        Of the features; by default those the model knows, or numbers from 1.
+    n_atoms : int, default=12
+    n_features : int, default=8
+        Features of each atom.
+    n_columns : int, default=3
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    drawn = bars_data(model, names, n_atoms, n_features)
+    grid, figure = _panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
+    for axes, (labels, values, share) in zip(grid, drawn, strict=True):
+        axes.barh(range(len(values)), values, color=[BLUE if value >= 0 else ORANGE for value in values])
+        axes.set_yticks(range(len(values)), [_plain(label) for label in labels], fontsize=7)
+        axes.invert_yaxis()
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+    return figure
+
+
+def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `triples` draws: samples spread over the range of errors, their reconstructions, the errors."""
+    rows = rows[: 10 * n_rows]
+    X = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+    X_hat = model.inverse_transform(model.transform(X))
+    errors = np.nan_to_num(X_hat - X)
+    order = np.argsort((errors**2).sum(axis=1), kind="stable")
+    drawn = order[np.unique(np.linspace(0, len(order) - 1, min(n_rows, len(order))).round().astype(int))]
+    return X[drawn], X_hat[drawn], X_hat[drawn] - X[drawn]
+
+
+def triples(
+    model: Any, rows: Any, shape: tuple[int, ...] | None = None, *, names: Any = None, n_rows: int = 6
+) -> Any:
+    """Draw samples, their reconstructions and the errors, from the best explained to the worst.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : array or sparse array of shape (n_samples, n_features)
+        Best rows that were not learned from.
+    shape : tuple of int, optional
+        Of a sample as an image; without it samples are drawn over the features.
+    names : sequence of str, optional
+        Of the features, written where they are few.
+    n_rows : int, default=6
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    X, X_hat, error = triples_data(model, rows, n_rows)
+    if shape is not None:
+        return _image_triples(X, X_hat, error, shape)
+    grid, figure = _panels(len(X), 2, 5.2, 1.5)
+    few = X.shape[1] <= FEW
+    for axes, sample, rebuilt in zip(grid, X, X_hat, strict=True):
+        if few:
+            axes.bar(range(len(sample)), np.nan_to_num(sample), color="0.8", label="sample")
+            axes.plot(rebuilt, "o", color=ORANGE, markersize=4, label="reconstruction")
+        else:
+            axes.plot(sample, color="0.3", linewidth=1.6, label="sample")
+            axes.plot(rebuilt, color=ORANGE, linewidth=0.9, label="reconstruction")
+            axes.margins(x=0)
+        axes.tick_params(labelsize=7)
+        if few and names is not None:
+            axes.set_xticks(range(len(sample)), [_plain(name, 10) for name in names], rotation=90 * (len(names) > 6))
+    grid[0].legend(frameon=False, fontsize=7)
+    return figure
+
+
+def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Any:
+    figure = _figure(1.2 * len(X) + 0.6, 4.0)
+    grid = figure.subplots(3, len(X), squeeze=False)
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[])
+    for column, (sample, rebuilt, lacking) in enumerate(zip(X, X_hat, error, strict=True)):
+        low, high = np.nanmin(sample), np.nanmax(sample)
+        span = max(high - low, TINY)
+        for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
+            axes.imshow(np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1)
+        flat = lacking.reshape(shape).mean(axis=2) if len(shape) == 3 else lacking.reshape(shape)
+        grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
+    for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
+        axes.set_ylabel(title, fontsize=8)
+    return figure
+
+
+def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
+    """Return what `rank` draws: ranks, mean errors on held-out entries, their standard errors, stability, choice."""
+    return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
+
+
+def rank(choice: Any) -> Any:
+    """Draw the error on held-out entries and the stability of the atoms against the number of atoms.
+
+    Parameters
+    ----------
+    choice : RankChoice
+        What `atomstream.choose_rank` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    ranks, error, spread, stability, chosen = rank_data(choice)
+    figure = _figure(7, 4.6)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
+    best = int(np.argmin(error))
+    top.axhline(error[best] + spread[best], color="0.6", linewidth=0.8, linestyle=":", label="one standard error")
+    top.set_ylabel("error on held-out entries")
+    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
+    bottom.set(xlabel="number of atoms", ylabel="similarity of\nmatched atoms", ylim=(min(0, stability.min()), 1.03))
+    for axes in (top, bottom):
+        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
+        axes.grid(alpha=0.3)
+    top.legend(frameon=False, fontsize=8)
     return figure
 
 
@@ -127,6 +317,23 @@ def objective(history: Any) -> Any:
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
+
+
+def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:
+    """Return so many axes in rows, and their figure."""
+    n_columns = min(n_columns, n_panels)
+    n_rows = -(-n_panels // n_columns)
+    figure = _figure(width * n_columns, height * n_rows + 0.3)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axes in grid[n_panels:]:
+        axes.axis("off")
+    return list(grid[:n_panels]), figure
+
+
+def _plain(text: str, length: int = 24) -> str:
+    """Return a name as it should be read: dollar signs are no formulas, and long ones are cut."""
+    short = text if len(text) <= length else text[: length - 1] + "\u2026"
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
 
 
 def _figure(width: float, height: float) -> Any:

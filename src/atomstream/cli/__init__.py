@@ -1,4 +1,4 @@
-"""The command line: ``atomstream learn``, ``resume``, ``encode``, ``reconstruct``, ``inspect``, ``report``, ``plot``."""
+"""The command line: ``atomstream learn``, ``resume``, ``encode``, ``inspect``, ``report`` and their like."""
 
 from __future__ import annotations
 

@@ -104,20 +104,20 @@ def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:
 @contextmanager
 def _signals(learning: Learning) -> Iterator[None]:
     """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
-    before = {}
+    before: dict[signal.Signals, Any] = {}
 
     def heed(number: int, _frame: Any) -> None:
         learning.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, heed)
+    for known in (signal.SIGINT, signal.SIGTERM):
+        before[known] = signal.signal(known, heed)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for known, handler in before.items():
+            signal.signal(known, handler)
 
 
 def _tell(learning: Learning, outcome: Outcome, as_json: bool) -> None:

@@ -1,0 +1,199 @@
+"""What is done with a dictionary that has been learned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.files import whole_file
+from atomstream.readers import Feed, Position, Wanted, open_inputs
+from atomstream.readers.pictures import Pictures, load_image
+from atomstream.runs.record import Record, open_record
+
+ROWS = 4096  # coded and written at a time
+BAR = 24  # signs of a full bar on the screen
+
+
+def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
+    """Write codes, batch by batch."""
+    record = open_record(run)
+    writer = next((writer for ending, writer in WRITERS.items() if out.name.endswith(ending)), None)
+    if writer is None:
+        raise InputError(f"{out} must end in one of {', '.join(WRITERS)}.")
+    wanted = Wanted() if record.settings is None else record.settings.wanted()
+    sources = open_inputs(inputs, wanted)
+    if isinstance(sources[0], Pictures):
+        raise InputError("encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN IMAGE")
+    if sources[0].n_features != record.model.n_features_in_:
+        raise InputError(
+            f"{sources[0].name} has {sources[0].n_features} columns, {run} has learned {record.model.n_features_in_}."
+        )
+    n_rows = 0
+    with whole_file(out) as file, writer(file, len(record.model.components_)) as write:
+        for piece in Feed(sources, ROWS).batches(Position()):
+            try:
+                write(record.model.transform(piece.X))
+            except ValueError as error:
+                raise InputError(f"{error} (among the {ROWS} rows from row {n_rows} on)") from None
+            n_rows += piece.X.shape[0]
+    _tell({"out": str(out), "rows": n_rows, "atoms": len(record.model.components_)}, as_json)
+    return 0
+
+
+@contextmanager
+def _parquet(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, schema := _schema(n_atoms)) as writer:
+        yield lambda codes: writer.write_table(
+            pa.table([np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema)
+        )
+
+
+@contextmanager
+def _csv(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    with csv.CSVWriter(file, schema := _schema(n_atoms)) as writer:
+        yield lambda codes: writer.write_table(
+            pa.table([np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema)
+        )
+
+
+@contextmanager
+def _npz(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
+    """Keep the codes, sparse, until all have come: their file begins with how many there are."""
+    kept: list[Any] = []
+    yield lambda codes: kept.append(sp.csr_array(codes))
+    sp.save_npz(file, sp.vstack(kept).tocsr())
+
+
+def _schema(n_atoms: int) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(f"atom_{number}", pa.float64()) for number in range(n_atoms)])
+
+
+WRITERS = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
+
+
+def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: bool) -> int:
+    """Rebuild an image and say how close it is."""
+    from PIL import Image
+
+    from atomstream.applications import images
+
+    record = open_record(run)
+    settings, shape = record.settings, record.shape
+    if settings is None or shape is None or shape[0] != settings.patch:
+        raise InputError(f"{run} has not learned from images.")
+    if not image.exists():
+        raise InputError(f"There is no {image}.")
+    pixels = load_image(image, color=len(shape) == 3)
+    if min(pixels.shape[:2]) < shape[0]:
+        raise InputError(f"{image} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
+    if stride > shape[0]:
+        raise InputError(f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}.")
+    center = "patch" if settings.center else None
+    rebuilt = np.clip(images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center), 0, 1)
+    if out is None:
+        out = (run if run.is_dir() else run.parent) / "figures" / f"{image.stem}-reconstructed.png"
+        out.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(out) as file:
+        Image.fromarray((rebuilt * 255).round().astype(np.uint8)).save(file, format="PNG")
+    _tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
+    return 0
+
+
+def inspect(run: Path, as_json: bool) -> int:
+    """Show a run on one screen."""
+    from atomstream.runs.reporting import facts, quality, top_atoms
+
+    record = open_record(run)
+    figures, atoms = quality(record), top_atoms(record, 10)
+    if as_json:
+        listed = [dict(zip(("atom", "code_share", "energy_share", "features"), atom, strict=True)) for atom in atoms]
+        click.echo(json.dumps({"run": str(run), **_numbers(record), "held_out": figures, "atoms": listed}))
+        return 0
+    click.echo(f"{run}")
+    inputs = [] if record.settings is None else list(record.settings.inputs)
+    told = facts(record) | ({"inputs": ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")} if inputs else {})
+    told |= {name: f"{value:.4g} (held-out rows)" for name, value in figures.items()}
+    width = max(map(len, told))
+    for name, value in told.items():
+        click.echo(f"  {name:<{width}}  {value}")
+    most = max(atoms[0][1], 1e-12)
+    click.echo("  atom   code  energy")
+    for atom, code, energy, features in atoms:
+        bar = "=" * round(BAR * code / most)
+        click.echo(f"  {atom:>4} {100 * code:5.1f} % {100 * energy:5.1f} %  {bar:<{BAR}}  {features}".rstrip()[:118])
+    return 0
+
+
+def report(run: Path, as_json: bool) -> int:
+    """Write the report."""
+    from atomstream.report import write_report
+    from atomstream.runs.reporting import facts, sections
+
+    _needs_plots()
+    record = open_record(run)
+    page = write_report(_folder(run), f"Atoms of {record.path.resolve().name}", facts(record), sections(record))
+    _tell({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
+    return 0
+
+
+def plot(run: Path, as_json: bool) -> int:
+    """Write the pictures."""
+    from atomstream.report import write_figures
+    from atomstream.runs.reporting import sections
+
+    _needs_plots()
+    written = write_figures(_folder(run), sections(open_record(run)))
+    _tell({"figures": [str(path) for path in written]}, as_json)
+    return 0
+
+
+def _folder(run: Path) -> Path:
+    return run if run.is_dir() else run.with_suffix("")
+
+
+def _needs_plots() -> None:
+    try:
+        import jinja2  # noqa: F401 - asked for, not used
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError("Pictures need matplotlib and jinja2: pip install 'atomstream[plots]'.") from None
+
+
+def _numbers(record: Record) -> dict[str, Any]:
+    model = record.model
+    return {
+        "model": type(model).__name__,
+        "components": len(model.components_),
+        "features": model.n_features_in_,
+        "samples": model.n_samples_seen_,
+        "steps": model.n_steps_,
+        "objective": model.batch_objective_,
+        "complete": record.complete,
+        "position": record.notes.get("position"),
+        "seconds": record.notes.get("seconds"),
+    }
+
+
+def _tell(facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        click.echo(f"{name}: {', '.join(value) if isinstance(value, list) else value}")

@@ -10,7 +10,7 @@ from atomstream.exceptions import InputError
 from atomstream.readers import arrays, tables
 from atomstream.readers.feed import Feed, Position
 from atomstream.readers.pictures import ENDINGS, Pictures
-from atomstream.readers.source import Source
+from atomstream.readers.source import Source, reading
 
 __all__ = ["Feed", "Position", "Source", "Wanted", "open_inputs"]
 
@@ -125,10 +125,8 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
 def _opened(path: Path, kind: Callable[[Path, Wanted], Source], wanted: Wanted) -> Source:
     if path.is_dir() and ".zarr" not in path.name:
         raise InputError(f"{path} is a folder, needed is a file.")
-    try:
+    with reading(str(path)):
         return kind(path, wanted)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 def _images_in(folder: Path) -> list[Path]:

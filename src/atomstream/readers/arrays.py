@@ -41,7 +41,7 @@ class Sliced(Source):
         self.shape = tuple(array.shape[1:]) if len(array.shape) > 2 else None
         self._row_bytes = self.n_features * array.dtype.itemsize
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows."""
         for rows in row_blocks(self.n_rows or 0, start, self._row_bytes):
             part = self._array[rows]
@@ -54,20 +54,14 @@ class Sliced(Source):
 
 def npy(path: Path) -> Source:
     """Open a .npy file as a memory map."""
-    try:
-        return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
-    except ValueError as error:
-        raise InputError(f"{path} cannot be read as .npy: {error}") from None
+    return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
 
 
 def matrix_market(path: Path) -> Source:
     """Open a Matrix Market file; its entries come in any order, so it is read whole, sparse if it says so."""
     from scipy.io import mmread
 
-    try:
-        matrix = mmread(path)
-    except (ValueError, OverflowError, EOFError, OSError) as error:
-        raise InputError(f"{path} cannot be read as Matrix Market: {error}") from None
+    matrix = mmread(path)
     return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
 
 
@@ -77,36 +71,21 @@ def zarr_array(path: Path, key: str | None) -> Source:
         import zarr
     except ImportError:
         raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
-    try:
-        node: Any = zarr.open(str(path), mode="r")
-        array = node if hasattr(node, "dtype") else node[_choose(path, dict(node.arrays()), key)]
-    except (KeyError, ValueError, OSError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as Zarr: {error}") from None
+    node: Any = zarr.open(str(path), mode="r")
+    array = node if hasattr(node, "dtype") else node[_choose(path, dict(node.arrays()), key)]
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     return Sliced(array, path, files)
 
 
 def npz(path: Path, key: str | None) -> Source:
     """Open a .npz file: one dense array of it, or the sparse matrix that scipy wrote."""
-    try:
-        members = {name.removesuffix(".npy") for name in zipfile.ZipFile(path).namelist()}
-    except (zipfile.BadZipFile, OSError) as error:
-        raise InputError(f"{path} cannot be read as .npz: {error}") from None
-    try:
-        if {"data", "indices", "indptr", "shape"} <= members and key is None:
-            return _sparse(path, members)
-        tables = {}
-        for name in sorted(members):
-            member = _Member(path, name)
-            if member.dtype.kind in "fiub" and len(member.shape) >= 2:
-                tables[name] = member
-        return _Streamed(path, tables[_choose(path, tables, key)])
-    except (ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as .npz: {error}") from None
+    with zipfile.ZipFile(path) as archive:
+        members = {name.removesuffix(".npy") for name in archive.namelist()}
+    if {"data", "indices", "indptr", "shape"} <= members and key is None:
+        return _sparse(path, members)
+    opened = {name: _Member(path, name) for name in sorted(members)}
+    tables = {name: member for name, member in opened.items() if member.is_table}
+    return _Streamed(path, tables[_choose(path, tables, key)])
 
 
 def _choose(path: Path, arrays: dict[str, Any], key: str | None) -> str:
@@ -125,9 +104,7 @@ class _Member:
         self.path, self.name = path, name
         with self._open() as (_, header):
             self.shape, self.fortran, self.dtype = header
-        check = self.dtype.hasobject
-        if check:
-            raise InputError(f"{path} holds objects in {name!r}, needed are numbers.")
+        self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
 
     def _open(self) -> Any:
         return _Opened(self.path, self.name)
@@ -176,7 +153,7 @@ class _Streamed(Source):
         self.n_rows, self.n_features = member.shape[0], int(np.prod(member.shape[1:]))
         self.shape = member.shape[1:] if len(member.shape) > 2 else None
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; an array stored by columns is loaded whole."""
         n_rows, width = self.n_rows or 0, self.n_features
         slices = list(row_blocks(n_rows, start, width * self._member.dtype.itemsize))
@@ -226,7 +203,7 @@ class _SparseRows(Source):
             raise InputError(f"{path} is no sparse matrix: its pointers do not fit its {n_stored} entries.")
         self.n_rows, self.n_features = shape
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, each of about as many entries."""
         n_rows = self.n_rows or 0
         mean = int(self._pointers[-1] // n_rows + 1) * (self._values.dtype.itemsize + self._columns.dtype.itemsize)

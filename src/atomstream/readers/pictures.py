@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.readers.source import Block, Source, fingerprint
+from atomstream.readers.source import Block, Source, fingerprint, reading
 from atomstream.streams import patch_view, take
 
 __all__ = ["ENDINGS", "Pictures", "load_image"]
 
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
+DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # grey modes of more than 8 bits, and their white
 GROUP_PIXELS = 1 << 25  # pixels of the images that patches are mixed from
 BLOCK_ROWS = 4096
 
@@ -59,7 +61,7 @@ class Pictures(Source):
         self.shape = (size, size, 3) if self.color else (size, size)
         self.n_features = int(np.prod(self.shape))
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of patches; the order depends on seed and epoch alone."""
         row = 0
         for number, group in enumerate(self._groups(epoch)):
@@ -100,7 +102,7 @@ class _Head(NamedTuple):
 
 def _head(path: Path) -> _Head:
     with _opened(path) as image:
-        return _Head(image.height, image.width, image.mode not in ("1", "L", "LA", "I", "F", "I;16", "I;16B"))
+        return _Head(image.height, image.width, image.mode not in ("1", "L", "LA", *DEEP))
 
 
 def load_image(path: Path, *, color: bool) -> NDArray:
@@ -108,28 +110,20 @@ def load_image(path: Path, *, color: bool) -> NDArray:
     from PIL import ImageOps
 
     with _opened(path) as image:
-        try:
-            if image.mode in ("I", "F", "I;16", "I;16B"):
-                pixels = np.asarray(image)
-                top = {"F": 1.0}.get(image.mode, 65535.0)
-                grey = (pixels / top).astype(np.float32)
-                return np.repeat(grey[:, :, None], 3, axis=2) if color else grey
-            image = ImageOps.exif_transpose(image).convert("RGB" if color else "L")
-            return np.asarray(image, dtype=np.float32) / 255
-        except (OSError, ValueError, SyntaxError) as error:
-            raise InputError(f"{path} is damaged: {error}") from None
+        if image.mode in DEEP:
+            grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
+            return np.repeat(grey[:, :, None], 3, axis=2) if color else grey
+        image = ImageOps.exif_transpose(image).convert("RGB" if color else "L")
+        return np.asarray(image, dtype=np.float32) / 255
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     image_library()
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
-    try:
-        return Image.open(path)
-    except UnidentifiedImageError:
-        raise InputError(f"{path} is no image that can be read.") from None
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    with reading(str(path)), Image.open(path) as image:
+        yield image
 
 
 def image_library() -> None:

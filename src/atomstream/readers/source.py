@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
 
-__all__ = ["Block", "Source", "fingerprint", "row_blocks"]
+__all__ = ["Block", "Source", "fingerprint", "reading", "row_blocks"]
 
 BLOCK_BYTES = 1 << 22  # of a block of rows: large enough to read at speed, small against memory
 WHOLE = 1 << 26  # files up to this size are digested whole, larger ones at 64 places
@@ -56,13 +57,36 @@ class Source(ABC):
     names: list[str] | None = None
     shape: tuple[int, ...] | None = None
 
-    @abstractmethod
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield the rows of a pass from row ``start`` on.
+
+        Raises
+        ------
+        InputError
+            Where the file turns out to be damaged.
+        """
+        with reading(self.name):
+            yield from self._blocks(start, epoch)
+
+    @abstractmethod
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on."""
 
     @abstractmethod
     def fingerprint(self) -> str | None:
         """Return what changes when the content does; None where there is no content to look at twice."""
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn whatever a reader of foreign bytes stumbles over into a sentence that names the input."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        told = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise InputError(f"{name} cannot be read ({told:.200}).") from error
 
 
 def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:

@@ -71,9 +71,10 @@ class Lines(Source):
         with (gzip.open if self._path.suffix == ".gz" else open)(self._path, "rb") as file:
             yield Stream(file.read, self.name)
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; those before ``start`` are passed over without being parsed."""
-        row = 0
+        row = 0 if self._path else start  # a stream cannot be gone back to: it goes on where it is
+        first = row
         with self._open() as stream:
             for chunk in stream.chunks(skip_first=self._header):
                 X, n_rows = None, _n_rows(chunk) if row < start else 0
@@ -82,7 +83,7 @@ class Lines(Source):
                     n_rows = len(X)
                     yield numbered(X[max(start - row, 0) :], max(row, start))
                 row += n_rows
-        if row == 0 and self._path is not None:
+        if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
     def _convert(self, chunk: bytes, row: int) -> NDArray:
@@ -139,7 +140,7 @@ class Stream:
     def peek(self, size: int) -> bytes:
         """Return the first lines, at least two if there are, without taking them."""
         while len(self._ahead) < size and self._ahead.count(b"\n") < 2:
-            data = self._get(size)
+            data = self._read(size)
             if not data:
                 break
             self._ahead += data
@@ -147,27 +148,23 @@ class Stream:
 
     def chunks(self, *, skip_first: bool) -> Iterator[bytes]:
         """Yield bytes that end with a line, each line once."""
-        pending, self._ahead = self._ahead.removeprefix(BOM), b""
+        rest, self._ahead = self._ahead.removeprefix(BOM), b""
         ended = False
-        while not ended:
-            lines, line_end, rest = pending.rpartition(b"\n")
-            data = self._get(CHUNK)
-            ended = not data
-            lines = lines + line_end if not ended else pending + b"\n"  # the last line may lack its end
-            pending = rest + data
-            if len(pending) > MOST_LINE:
-                raise InputError(f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table.")
+        while True:
+            lines, line_end, rest = rest.rpartition(b"\n")
+            lines += line_end
             if skip_first and lines:
                 lines = lines.lstrip(b"\r\n")
                 skip_first, lines = not lines, lines.partition(b"\n")[2]
             if lines and (len(lines) > MOST_BLANK or lines.strip()):
-                yield lines
-
-    def _get(self, size: int) -> bytes:
-        try:
-            return self._read(size)
-        except (OSError, EOFError) as error:
-            raise InputError(f"{self._name} cannot be read: {error}") from None
+                yield lines  # before waiting for more: a live stream may pause here
+            if ended:
+                return
+            data = self._read(CHUNK)
+            ended = not data
+            rest += data or b"\n"  # the last line may lack its end
+            if len(rest) > MOST_LINE:
+                raise InputError(f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table.")
 
 
 def _standard_input(size: int) -> bytes:
@@ -212,11 +209,11 @@ def _is_number(field: str) -> bool:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Say whether the first line names the columns: none of it is a number, or some column becomes one below it."""
-    first = [_is_number(field) and field.strip() != "" for field in rows[0]]
-    if not any(first):
+    """Say whether the first line names the columns: it holds texts alone, or a text above a number."""
+    texts = [not _is_number(field) for field in rows[0]]
+    if any(texts) and all(text or field.strip() in NOTHING for text, field in zip(texts, rows[0], strict=True)):
         return True
-    return any(not top and _is_number(field) for top, field in zip(first, rows[1] if rows[1:] else [], strict=False))
+    return any(text and _is_number(field) for text, field in zip(texts, rows[1] if rows[1:] else [], strict=False))
 
 
 def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
@@ -299,10 +296,7 @@ class Parquet(Source):
         import pyarrow.parquet as pq
 
         self.name, self._path = str(path), path
-        try:
-            self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path} cannot be read as Parquet: {error}") from None
+        self._file = pq.ParquetFile(path)
         schema = self._file.schema_arrow
         kept = chosen(schema.names, columns, self.name)
         self.names = [schema.names[i] for i in kept]
@@ -315,24 +309,19 @@ class Parquet(Source):
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
 
-    def blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, from the row group on that holds row ``start``."""
         pa, _ = arrow()
         sizes = [self._file.metadata.row_group(i).num_rows for i in range(self._file.metadata.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        try:
-            batch_rows = max(1, CHUNK // (8 * self.n_features))
-            for batch in self._file.iter_batches(
-                batch_rows, row_groups=groups, columns=self.names, use_threads=False
-            ):
-                if row + len(batch) > start:
-                    columns = [_floats(column) for column in batch.select(self.names).columns]
-                    X = rows_of(pa.table(columns, names=self.names))
-                    yield numbered(X[max(start - row, 0) :], max(row, start))
-                row += len(batch)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{self.name} cannot be read after row {row}: {error}") from None
+        batch_rows = max(1, CHUNK // (8 * self.n_features))
+        for batch in self._file.iter_batches(batch_rows, row_groups=groups, columns=self.names, use_threads=False):
+            if row + len(batch) > start:
+                columns = [_floats(column) for column in batch.select(self.names).columns]
+                X = rows_of(pa.table(columns, names=self.names))
+                yield numbered(X[max(start - row, 0) :], max(row, start))
+            row += len(batch)
 
     def fingerprint(self) -> str:
         """Return the digest of the file."""

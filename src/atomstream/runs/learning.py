@@ -85,11 +85,24 @@ class Learning:
             "objective": np.array(self.history.objective, np.float64),
             "every": self.history.every,
             "holdout": self.holdout.notes(),
+            "settings": self.settings.decisive(),
+            "names": self.sources[0].names,
             "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
         }
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
-        """Go on from a file."""
+        """Go on from a file.
+
+        Raises
+        ------
+        InputError
+            Where the settings that decide what is learned are no longer those of the file.
+        """
+        if notes["settings"] != self.settings.decisive():
+            raise InputError(
+                f"The settings of {self.folder.path} were changed after it had begun; bring run.toml back, or begin "
+                f"another run with: atomstream learn --config {self.folder.path}/run.toml --out ANOTHER_RUN"
+            )
         self.model = model
         self.position = Position(*notes["position"])
         for name in ("horizon", "seconds", "n_missing", "n_entries", "warnings"):
@@ -146,10 +159,10 @@ class Learning:
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
-            before = self.position
+            before, sentence = self.position, str(error).replace("missing=True", "--missing")
             raise InputError(
-                f"{error} (among the {self.settings.batch_size} rows from row {before.row} of "
-                f"{self.sources[before.source].name} on)"
+                f"{sentence.rstrip('.')} (among the {self.settings.batch_size} rows from row {before.row} of "
+                f"{self.sources[before.source].name} on)."
             ) from None
         if self._reason is None:
             if first and hasattr(self.model, "clock_"):

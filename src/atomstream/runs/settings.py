@@ -110,6 +110,10 @@ class Settings:
         """Return settings with some changed."""
         return replace(self, **changes)
 
+    def decisive(self) -> str:
+        """Return the settings that decide what is learned, as text: not for how long or on how many cores."""
+        return write_settings(self.changed(epochs=1, checkpoint_every=None, keep=1, jobs=1))
+
     def wanted(self) -> Wanted:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None

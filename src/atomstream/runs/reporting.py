@@ -1,0 +1,158 @@
+"""The report of a run: what was learned, how well, from what, and how."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import atomstream
+from atomstream import plots
+from atomstream.report import Section
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.record import Record
+
+__all__ = ["facts", "sections", "top_atoms"]
+
+MOST_LISTED = 20
+
+
+def facts(record: Record) -> dict[str, Any]:
+    """Return the run in a few lines."""
+    model = record.model
+    told: dict[str, Any] = {
+        "model": f"{type(model).__name__}, {len(model.components_)} atoms of {model.n_features_in_} features",
+        "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps",
+    }
+    if record.settings is not None:
+        epochs, done = record.settings.epochs, record.notes["position"][0]
+        told["state"] = "complete" if record.complete else f"{done} of {epochs} passes complete"
+        told["time"] = f"{record.notes['seconds']:.1f} s"
+    told["objective"] = f"{_recent(record):.6g} per sample, recent batches before their update"
+    return told
+
+
+def quality(record: Record) -> dict[str, float]:
+    """Return figures on the rows held out, empty where there are none."""
+    model, rows = record.model, record.held_out
+    if rows is None or not rows.shape[0]:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = rows.toarray() if sp.issparse(rows) else rows
+        energy = 0.5 * float(np.nansum(X.astype(float) ** 2)) / len(X)
+        return {
+            "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
+            "mean objective": model.objective(rows),
+            "stationarity": model.stationarity(rows),
+            "surrogate": model.surrogate(),
+            "surrogate gap": model.surrogate_gap(rows),
+        }
+
+
+def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, float, float, str]]:
+    """Return number, share of the code, share of the energy and largest features of the most important atoms."""
+    model = record.model
+    strength = model.memory_.strength(model.state_.dictionary)
+    energy = strength / max(strength.sum(), np.finfo(float).tiny)
+    listed, names = [], record.names
+    for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
+        row = model.components_[atom]
+        top = np.argsort(-np.abs(row), kind="stable")[:4]
+        features = ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i]) if names is not None else ""
+        listed.append((int(atom), float(model.importance_[atom]), float(energy[atom]), features))
+    return listed
+
+
+def sections(record: Record) -> list[Section]:
+    """Return the chapters of the report."""
+    return [*_learned(record), *_how_well(record), *_from_what(record), *_how(record)]
+
+
+def _learned(record: Record) -> list[Section]:
+    model = record.model
+    named = record.names is not None
+    if record.shape is not None:
+        figure, kind = plots.atoms(model, record.shape), "patches"
+    elif named or model.n_features_in_ <= plots.FEW:
+        figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
+    else:
+        figure, kind = plots.curves(model), "curves over the features"
+    columns = ["atom", "share of the code, %", "share of the energy, %", *(["largest features"] if named else [])]
+    rows = [
+        (atom, 100 * code, 100 * energy, *([features] if named else []))
+        for atom, code, energy, features in top_atoms(record)
+    ]
+    unused = int((model.importance_ == 0).sum())
+    told = f"Atoms as {kind}, most important first, with the share of each in all codes."
+    return [
+        Section("atoms", "Atoms", told, figure, chapter="What was learned"),
+        Section(
+            "importance",
+            f"The {len(rows)} most important of {len(model.components_)} atoms",
+            f"{unused} atoms were never used." if unused else "",
+            columns=columns,
+            rows=rows,
+        ),
+    ]
+
+
+def _how_well(record: Record) -> list[Section]:
+    found: list[Section] = []
+    rows, chapter = record.held_out, "How well"
+    if rows is not None and rows.shape[0]:
+        told = "Rows that were not learned from, from the best explained to the worst."
+        figure = plots.triples(record.model, rows, record.shape, names=record.names)
+        found.append(Section("held_out", "Held-out rows", told, figure, chapter=chapter))
+        figures = {name: f"{value:.4g}" for name, value in quality(record).items()}
+        caption = (
+            f"On {rows.shape[0]} rows that were not learned from. Stationarity is 0 at a critical point; the "
+            "surrogate gap tends to 0, up to the sampling error of these rows."
+        )
+        found.append(Section("quality", "Figures", caption, facts=figures))
+        chapter = ""
+    history = record.history
+    if history.n_samples:
+        told = "Mean objective of each batch before it was learned from."
+        found.append(Section("objective", "Learning", told, plots.objective(history), chapter=chapter))
+    return found
+
+
+def _from_what(record: Record) -> list[Section]:
+    if record.settings is None:
+        return []
+    notes, inputs = record.notes, list(record.settings.inputs)
+    missing = notes["n_missing"] / max(notes["n_entries"], 1)
+    told = {
+        "inputs": ", ".join(inputs[:5]) + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
+        "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
+        "rows held out": f"{notes['holdout']['n_held']:,}",
+        "missing entries": f"{100 * missing:.2f} %" if record.settings.missing else "none allowed",
+    }
+    return [Section("inputs", "", facts=told, chapter="From what")]
+
+
+def _how(record: Record) -> list[Section]:
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    versions = {"atomstream": atomstream.__version__, "Python": platform.python_version()}
+    versions |= {name: version(name) for name in packages}
+    told: dict[str, Any] = {"settings": repr(record.model).replace("\n", " ")}
+    told["versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
+    if record.settings is not None:
+        seconds = record.notes["seconds"]
+        rate = record.model.n_samples_seen_ / max(seconds, 1e-9)
+        told["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} samples per second"
+        events = [event["event"] for event in RunFolder(record.path).events()]
+        told["sessions"] = f"{1 + events.count('resume')}"
+    told["re-seeded atoms"] = record.model.n_reseeded_
+    told["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
+    return [Section("how", "", facts=told, chapter="How")]
+
+
+def _recent(record: Record) -> float:
+    values = record.history.objective
+    return float(np.mean(values[-(1 + len(values) // 6) :])) if values else float(record.model.batch_objective_)

@@ -1,0 +1,308 @@
+"""Inputs: the same rows from every kind of file, from any row on; and a sentence for whatever is no input."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream.exceptions import InputError
+from atomstream.readers import KINDS, Feed, Position, Wanted, open_inputs, source, tables
+from atomstream.readers.pictures import ENDINGS, Pictures, load_image
+from atomstream.streams import patches
+
+RNG = np.random.default_rng(0)
+X = RNG.random((57, 4)).round(3)
+X[X < 0.2] = 0
+
+
+def write_csv(path, X, *, header=True, gz=False):
+    text = io.StringIO()
+    np.savetxt(text, X, delimiter=",", fmt="%.17g", header="a,b,c,d" if header else "", comments="")
+    data = text.getvalue().encode()
+    path.write_bytes(gzip.compress(data) if gz else data)
+
+
+def write_npz(path, X):
+    np.savez_compressed(path, table=X, labels=np.arange(len(X)))
+
+
+def write_parquet(path, X):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({name: X[:, i] for i, name in enumerate("abcd")}), path, row_group_size=10)
+
+
+def write_zarr(path, X):
+    import zarr
+
+    zarr.create_array(str(path), data=X, chunks=(10, 3))
+
+
+WRITERS = {
+    "x.npy": np.save,
+    "f.npy": lambda path, X: np.save(path, np.asfortranarray(X)),
+    "x.npz": write_npz,
+    "f.npz": lambda path, X: np.savez(path, np.asfortranarray(X)),
+    "rows.npz": lambda path, X: sp.save_npz(path, sp.csr_array(X)),
+    "columns.npz": lambda path, X: sp.save_npz(path, sp.csc_matrix(X)),
+    "x.csv": write_csv,
+    "bare.csv": lambda path, X: write_csv(path, X, header=False),
+    "x.csv.gz": lambda path, X: write_csv(path, X, gz=True),
+    "x.parquet": write_parquet,
+    "x.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, sp.coo_array(X)),
+    "dense.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, X, precision=17),
+    "x.zarr": write_zarr,
+}
+
+
+def dense(part):
+    return part.toarray() if sp.issparse(part) else part
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    for name, write in WRITERS.items():
+        write(folder / name, X)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks of a few rows, so that small files have many."""
+    monkeypatch.setattr(source, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(tables, "CHUNK", 300)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file_gives_the_same_rows_from_any_row_on(folder, name):
+    opened = open_inputs([str(folder / name)])[0]
+    assert opened.n_features == 4
+    assert opened.n_rows in (57, None)
+    for start in (0, 1, 9, 10, 11, 30, 56, 57):
+        blocks = list(opened.blocks(start, 0))
+        read = np.concatenate([dense(block.X) for block in blocks]) if blocks else np.empty((0, 4))
+        assert_array_equal(read, X[start:])
+        assert [int(i) for block in blocks for i in block.ids] == list(range(start, 57))
+    assert len(list(opened.blocks(0, 0))) > 1 or name.startswith("f.")
+
+
+def test_the_list_of_kinds_is_covered():
+    assert len(KINDS) == 11
+    assert len(WRITERS) == 13
+    assert len(ENDINGS) == 10
+
+
+@pytest.mark.parametrize("names", [["x.npy"], ["x.csv", "x.parquet", "f.npz"], ["rows.npz", "x.mtx", "x.npy"]])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@given(size=st.integers(1, 200), at=st.integers(0, 170))
+def test_batches_are_even_and_can_be_taken_up_anywhere(folder, names, size, at):
+    inputs = [str(folder / name) for name in names]
+    pieces = list(Feed(open_inputs(inputs), size).batches(Position()))
+    assert [piece.X.shape[0] for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
+    assert_array_equal(np.concatenate([dense(piece.X) for piece in pieces]), np.concatenate([X] * len(names)))
+    assert len(set(np.concatenate([piece.ids for piece in pieces]).tolist())) == 57 * len(names)
+    cut = min(at // size, len(pieces) - 1)
+    rest = list(Feed(open_inputs(inputs), size).batches(pieces[cut].after))
+    assert len(rest) == len(pieces) - cut - 1
+    for piece, again in zip(pieces[cut + 1 :], rest, strict=True):
+        assert_array_equal(dense(piece.X), dense(again.X))
+        assert_array_equal(piece.ids, again.ids)
+        assert piece.after == again.after
+
+
+cells = st.one_of(st.just(""), st.floats(-1e6, 1e6).map(repr), st.integers(-99, 99).map(str), st.just("NaN"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@given(
+    rows=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1)),
+    delimiter=st.sampled_from(",;\t|"),
+    end=st.sampled_from(["\n", "\r\n"]),
+    header=st.booleans(),
+    blank=st.booleans(),
+    last=st.booleans(),
+    start=st.integers(0, 12),
+)
+def test_tables_of_every_dialect_are_read_as_they_are(tmp_path, rows, delimiter, end, header, blank, last, start):
+    if len(rows[0]) == 1:
+        rows = [[row[0] or "NaN"] for row in rows]  # an empty line is none
+    lines = [delimiter.join(row) for row in rows]
+    if header:
+        lines.insert(0, delimiter.join(f'"name {i}"' for i in range(len(rows[0]))))
+    text = (end + end if blank else end).join(lines) + (end if last else "")
+    (tmp_path / "t.csv").write_text(text, newline="")
+    opened = open_inputs([str(tmp_path / "t.csv")])[0]
+    assert opened.n_features == len(rows[0])
+    expected = [[float(cell or "nan") for cell in row] for row in rows][start:]
+    blocks = [block.X for block in opened.blocks(start, 0)]
+    assert_allclose(np.concatenate(blocks) if blocks else [], expected, rtol=1e-15)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(
+    kind=st.sampled_from([*(kind for kind in KINDS if "zarr" not in kind), ".zarr.zip", ".png", ".jpg", ".tif"]),
+    data=st.one_of(st.binary(max_size=400), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))),
+    cut=st.tuples(st.integers(0, 2000), st.integers(0, 255)),
+    real=st.booleans(),
+)
+def test_whatever_is_in_a_file_it_gives_rows_or_a_sentence(tmp_path, folder, kind, data, cut, real):
+    path = tmp_path / f"fuzz{kind}"
+    twin = folder / f"x{kind}"
+    if real and twin.is_file():  # a good file with one byte changed, or cut off
+        whole = bytearray(twin.read_bytes())
+        place = cut[0] % len(whole)
+        whole[place] = cut[1]
+        data = bytes(whole if cut[1] % 2 else whole[:place])
+    path.write_bytes(data)
+    with suppress(InputError):
+        for opened in open_inputs([str(path)], Wanted(patch=1)):
+            for block in opened.blocks(0, 0):
+                assert block.X.shape[1] == opened.n_features
+                assert block.X.dtype.kind in "fiub"
+
+
+def test_columns_are_chosen_by_name_number_and_range(folder):
+    def read(*columns, name="x.csv"):
+        return next(open_inputs([str(folder / name)], Wanted(columns=columns))[0].blocks(0, 0)).X[0]
+
+    assert_array_equal(read("c", "a"), X[0, [2, 0]])
+    assert_array_equal(read("2-4"), X[0, 1:])
+    assert_array_equal(read("4", "1-2", name="x.parquet"), X[0, [3, 0, 1]])
+    assert open_inputs([str(folder / "x.csv")], Wanted(columns=("b",)))[0].names == ["b"]
+    assert open_inputs([str(folder / "bare.csv")])[0].names is None
+
+
+def test_parquet_kinds_of_numbers(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(
+        {
+            "int": pa.array([1, None, 3], pa.int16()),
+            "bool": pa.array([True, False, None]),
+            "half": np.array([1, 2, 3], np.float16),
+            "float": pa.array([1.5, 2.5, None], pa.float32()),
+        }
+    )
+    parquet.write_table(table, tmp_path / "k.parquet")
+    read = next(open_inputs([str(tmp_path / "k.parquet")])[0].blocks(0, 0)).X
+    assert_array_equal(read, [[1, 1, 1, 1.5], [np.nan, 0, 2, 2.5], [3, np.nan, 3, np.nan]])
+    small = open_inputs([str(tmp_path / "k.parquet")], Wanted(columns=("float", "half")))[0]
+    assert next(small.blocks(0, 0)).X.dtype == np.float32
+
+
+def test_arrays_of_images_remember_their_shape(tmp_path):
+    np.save(tmp_path / "images.npy", np.zeros((5, 6, 7), np.uint8))
+    opened = open_inputs([str(tmp_path / "images.npy")])[0]
+    assert (opened.n_features, opened.shape) == (42, (6, 7))
+
+
+def make_image(path, shape, seed=0):
+    from PIL import Image
+
+    pixels = np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
+    Image.fromarray(pixels).save(path)
+    return pixels
+
+
+def test_patches_of_images_are_drawn_once_each_in_an_order_that_can_be_taken_up(tmp_path):
+    pixels = [make_image(tmp_path / f"{i}.png", (9 + i, 8), seed=i) for i in range(3)]
+    opened = open_inputs([str(tmp_path)], Wanted(patch=3, per_image=1000, seed=5))[0]
+    assert (opened.shape, opened.n_features) == ((3, 3), 9)
+    all_patches = np.concatenate([row for image in pixels for row in patches(image / 255.0, 3)])
+    first, second = (np.concatenate([block.X for block in opened.blocks(0, epoch)]) for epoch in (0, 1))
+    assert len(first) == opened.n_rows == len(all_patches)
+    for read in (first, second):
+        assert_allclose(np.sort(read, axis=0), np.sort(all_patches, axis=0), atol=1e-6)
+    assert not np.array_equal(first, second)
+    ids = np.concatenate([block.ids for block in opened.blocks(0, 0)])
+    assert len(set(ids.tolist())) == len(ids)
+    for start in (1, 50, opened.n_rows - 1):
+        rest = list(opened.blocks(start, 0))
+        assert_array_equal(np.concatenate([block.X for block in rest]), first[start:])
+        assert_array_equal(np.concatenate([block.ids for block in rest]), ids[start:])
+
+
+def test_images_beyond_a_group_are_never_held_together(tmp_path, monkeypatch):
+    from atomstream.readers import pictures
+
+    for i in range(6):
+        make_image(tmp_path / f"{i}.png", (10, 10), seed=i)
+    held = []
+    monkeypatch.setattr(pictures, "GROUP_PIXELS", 200)
+    real = pictures.load_image
+    monkeypatch.setattr(pictures, "load_image", lambda path, color: held.append(path) or real(path, color=color))
+    opened = open_inputs([str(tmp_path)], Wanted(patch=4, per_image=20))[0]
+    blocks = opened.blocks(0, 0)
+    next(blocks)
+    assert len(held) <= 3
+    assert sum(block.X.shape[0] for block in blocks) + 20 * len(held[:2]) >= 100
+    assert opened.n_rows == 120
+    assert len(held) == 6
+
+
+@pytest.mark.parametrize(
+    ("mode", "pixel", "grey"),
+    [("L", 51, 0.2), ("I;16", 13107, 0.2), ("F", 0.2, 0.2), ("1", 1, 1.0), ("LA", (51, 255), 0.2)],
+)
+def test_modes_of_images_are_brought_to_zero_and_one(tmp_path, mode, pixel, grey):
+    from PIL import Image
+
+    path = tmp_path / ("x.tif" if mode == "F" else "x.png")
+    Image.new(mode, (5, 4), pixel).save(path)
+    assert_allclose(load_image(path, color=False), np.full((4, 5), grey), atol=1e-6)
+    assert load_image(path, color=True).shape == (4, 5, 3)
+    assert not Pictures([path], 2, grey=False, per_image=9, center=None, seed=0).color
+
+
+def test_colour_and_grey(tmp_path):
+    make_image(tmp_path / "c.png", (9, 8, 3))
+    make_image(tmp_path / "g.png", (9, 8))
+    assert open_inputs([str(tmp_path)], Wanted(patch=3))[0].shape == (3, 3, 3)
+    assert open_inputs([str(tmp_path)], Wanted(patch=3, grey=True))[0].shape == (3, 3)
+    block = next(open_inputs([str(tmp_path)], Wanted(patch=3, center="patch"))[0].blocks(0, 0))
+    assert_allclose(block.X.mean(axis=1), 0, atol=1e-6)
+
+
+def test_standard_input_is_read_as_it_comes_and_numbered_on():
+    code = (
+        "from atomstream.readers import *\n"
+        "for piece in Feed(open_inputs(['-']), 2).batches(Position(0, 0, 10)):\n"
+        "    print(piece.X.tolist(), piece.after.row, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, text=True)
+    process.stdin.write("a,b\n1,2\n3,4\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "[[1.0, 2.0], [3.0, 4.0]] 12\n"  # before the stream has ended
+    rest, _ = process.communicate("5,6\n7,8\n9,10")
+    assert rest == "[[5.0, 6.0], [7.0, 8.0]] 14\n[[9.0, 10.0]] 15\n"
+    assert process.returncode == 0
+
+
+def test_a_fingerprint_sees_size_and_content_and_of_large_files_the_ends(tmp_path, monkeypatch):
+    path = tmp_path / "x.bin"
+    monkeypatch.setattr(source, "WHOLE", 1000)
+    for size in (500, 5000):
+        data = bytearray(os.urandom(size))
+        path.write_bytes(data)
+        before = source.fingerprint([path])
+        path.touch()
+        assert source.fingerprint([path]) == before
+        for place in (0, size - 1):
+            changed = bytearray(data)
+            changed[place] ^= 1
+            path.write_bytes(changed)
+            assert source.fingerprint([path]) != before
+        path.write_bytes(data + b"0")
+        assert source.fingerprint([path]) != before
