@@ -101,7 +101,7 @@ def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
     if MODELS.get(name) is not type(model):
         raise TypeError(f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}.")
     writer = _Writer()
-    learned = {key: value for key, value in model.__dict__.items() if key in LEARNED}
+    learned = {key: model.__dict__[key] for key in LEARNED if key in model.__dict__}
     content = {
         "library": atomstream.__version__,
         "model": name,

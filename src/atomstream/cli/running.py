@@ -36,6 +36,7 @@ def learn(
         raise InputError(f"{out} holds a run already; go on with: atomstream resume {out}, or choose another --out.")
     sources = open_inputs(settings.inputs, settings.wanted())
     with folder.writing():
+        folder.clean()
         folder.begin(settings, sources)
         folder.log("begin", inputs=list(settings.inputs))
         return _run(Learning(folder, settings, sources), max_time, as_json)

@@ -94,6 +94,11 @@ class Feed:
         counts = [source.n_rows for source in self.sources]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def live(self) -> bool:
+        """Whether rows come from a stream that cannot be gone back to."""
+        return any(source.live for source in self.sources)
+
     def stop(self) -> None:
         """End the pass under way: what has been read is still handed out, nothing more is waited for."""
         self._stop.set()
@@ -108,7 +113,8 @@ class Feed:
             while n_held >= self.batch_size:
                 yield _taken(held, self.batch_size)
                 n_held -= self.batch_size
-        if n_held:
+        # Stopped while waiting: what a file holds comes again, what a live stream brought does not.
+        if n_held and (self.live or not self._stop.is_set()):
             yield _taken(held, n_held)
 
     def _blocks(self, start: Position) -> Iterator[_Held]:

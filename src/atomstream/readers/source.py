@@ -47,6 +47,8 @@ class Source(ABC):
         Where it is known without reading.
     names : list of str or None
         Of the features, where the file has them.
+    live : bool
+        Whether it is a stream that cannot be gone back to.
     shape : tuple of int or None
         Of one sample, where rows are flattened patches or images.
     """
@@ -55,6 +57,7 @@ class Source(ABC):
     n_features: int
     n_rows: int | None = None
     names: list[str] | None = None
+    live: bool = False
     shape: tuple[int, ...] | None = None
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:

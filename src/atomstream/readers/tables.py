@@ -47,7 +47,7 @@ class Lines(Source):
     def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
-        self._path = path
+        self._path, self.live = path, path is None
         # What was read of a stream to find the columns is its beginning.
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:

@@ -22,6 +22,7 @@ from atomstream.runs.settings import Settings
 __all__ = ["Learning", "Outcome"]
 
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
+MOST_WARNINGS = 20
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
 
 
@@ -133,19 +134,33 @@ class Learning:
             Seconds.
         """
         keeper = _Keeper(self, max_time)
-        while self.position.epoch < self.settings.epochs and self._reason is None:
+        try:
+            complete = self._passes(keeper, bar)
+        finally:
+            if hasattr(self.model, "state_"):
+                keeper.save()
+        if not hasattr(self.model, "state_") and complete:
+            raise InputError(f"{self.sources[0].name} has no rows to learn from.")
+        return Outcome(complete, self._reason)
+
+    def _passes(self, keeper: _Keeper, bar: Callable[[str], Any]) -> bool:
+        """Make the passes that are left; return whether all are done. A live stream has one, without end."""
+        while self.position.epoch < self.settings.epochs:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("default")
                 try:
                     self._pass(keeper, bar)
                 finally:
                     told = {str(item.message) for item in caught} - set(self.warnings)
-                    self.warnings = [*self.warnings, *sorted(told)][:20]
-                    if hasattr(self.model, "state_"):
-                        keeper.save()
-        if not hasattr(self.model, "state_") and self._reason is None:
-            raise InputError(f"{self.sources[0].name} has no rows to learn from.")
-        return Outcome(self.position.epoch >= self.settings.epochs, self._reason)
+                    self.warnings = [*self.warnings, *sorted(told)][:MOST_WARNINGS]
+            if self._reason is not None:
+                return False
+            if self._feed.live:
+                break
+            if self.position.epoch == 0 and hasattr(self.model, "clock_"):
+                self.horizon = self.model.clock_.mass
+            self.position = Position(self.position.epoch + 1)
+        return True
 
     def _pass(self, keeper: _Keeper, bar: Callable[[str], Any]) -> None:
         """Learn from what is left of a pass."""
@@ -164,10 +179,6 @@ class Learning:
                 f"{sentence.rstrip('.')} (among the {self.settings.batch_size} rows from row {before.row} of "
                 f"{self.sources[before.source].name} on)."
             ) from None
-        if self._reason is None:
-            if first and hasattr(self.model, "clock_"):
-                self.horizon = self.model.clock_.mass
-            self.position = Position(self.position.epoch + 1)
 
     def _rows(self, keeper: _Keeper, first: bool) -> Iterator[Any]:
         """Yield the rows to learn from, batch by batch."""

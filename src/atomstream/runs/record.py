@@ -11,6 +11,7 @@ import numpy as np
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
 from atomstream.persistence import read_model
+from atomstream.readers import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
 from atomstream.runs.settings import Settings
@@ -68,8 +69,10 @@ class Record:
 
     @property
     def complete(self) -> bool | None:
-        """Whether all passes are done."""
-        return None if self.settings is None else self.notes["position"][0] >= self.settings.epochs
+        """Whether all passes are done; None where there is no saying."""
+        if self.settings is None or STANDARD_INPUT in self.settings.inputs:
+            return None
+        return self.notes["position"][0] >= self.settings.epochs
 
 
 def open_record(path: Path) -> Record:

@@ -31,6 +31,8 @@ def facts(record: Record) -> dict[str, Any]:
     if record.settings is not None:
         epochs, done = record.settings.epochs, record.notes["position"][0]
         told["state"] = "complete" if record.complete else f"{done} of {epochs} passes complete"
+        if record.complete is None:
+            told["state"] = "open: goes on with what comes on standard input"
         told["time"] = f"{record.notes['seconds']:.1f} s"
     told["objective"] = f"{_recent(record):.6g} per sample, recent batches before their update"
     return told

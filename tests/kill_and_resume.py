@@ -1,0 +1,96 @@
+"""Kill a run at many instants, take it up again, and print how often it ended as if never stopped.
+
+A script, for it forks: ``python kill_and_resume.py FOLDER N``. One process loads and warms up everything; each run is
+a child of it that is killed with SIGKILL, at a random time or at a chosen call while a checkpoint is being written.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from atomstream import OnlineNMF, files
+from atomstream.archive import read_archive
+from atomstream.cli import main
+from atomstream.runs import folder as run_folder
+
+warnings.filterwarnings("ignore", category=DeprecationWarning)  # forking with threads of BLAS about
+SETTINGS = ["--atoms", "6", "--epochs", "3", "--alpha", "0.01", "--checkpoint-every", "0.01", "--batch-size", "50"]
+
+
+def child(*arguments, kill_at=None):
+    """Start a command in a fork; ``kill_at`` is the call at which it kills itself, of those that write to disk."""
+    pid = os.fork()
+    if pid:
+        return pid
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.dup2(2, 1)
+    if kill_at is not None:
+        count = [0]
+
+        def deadly(real):
+            def call(*args, **kwargs):
+                count[0] += 1
+                if count[0] == kill_at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return real(*args, **kwargs)
+
+            return call
+
+        for module in (files.os, run_folder.os):
+            for name in ("fsync", "replace", "link"):
+                setattr(module, name, deadly(getattr(module, name)))
+    os._exit(main([str(argument) for argument in arguments]))
+
+
+def wait(pid):
+    return os.waitpid(pid, 0)[1]
+
+
+def result(run):
+    """Return all of a run that must be the same, however it got there."""
+    content, arrays = read_archive(run / "model.atoms")
+    notes = content["notes"]
+    for name in ("seconds", "run"):
+        notes.pop(name)
+    return json.dumps(content), [array.tobytes() for array in arrays]
+
+
+def go_on(run, data):
+    """Take a run up again, or begin it where it had not begun."""
+    begun = (run / "run.toml").exists()
+    return child("resume", run) if begun else child("learn", data, "--out", run, *SETTINGS)
+
+
+if __name__ == "__main__":
+    base, n_kills = Path(sys.argv[1]), int(sys.argv[2])
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(6000, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((6000, 12))
+    data = base / "x.npy"
+    np.save(data, X)
+    OnlineNMF(6, random_state=0).partial_fit(X[:50])
+    wait(child("learn", data, "--out", base / "warm", *SETTINGS))
+    began = time.monotonic()
+    assert wait(child("learn", data, "--out", base / "reference", *SETTINGS)) == 0
+    lasts, reference = time.monotonic() - began, result(base / "reference")
+    equal = caught = half_written = 0
+    for trial in range(n_kills):
+        run, inside = base / f"run{trial}", trial % 3 == 2
+        kill_at = int(rng.integers(1, 40)) if inside else None
+        pid = child("learn", data, "--out", run, *SETTINGS, kill_at=kill_at)
+        for _ in range(1 + trial % 2):
+            if not inside:
+                time.sleep(rng.uniform(0, lasts))
+                os.kill(pid, signal.SIGKILL)
+            caught += os.WIFSIGNALED(wait(pid))
+            half_written += any(run.rglob(".*.part"))
+            pid = go_on(run, data)
+            inside = False
+        status = wait(pid)
+        equal += status == 0 and result(run) == reference and not any(run.rglob(".*.part"))
+    print(json.dumps({"equal": equal, "caught": caught, "half_written": half_written, "seconds": lasts}))
