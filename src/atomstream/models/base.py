@@ -35,6 +35,7 @@ from atomstream.models.validation import (
     observe,
     row_ids,
 )
+from atomstream.parallel import one_blas_thread
 from atomstream.reseeding import starting_atoms
 
 try:
@@ -385,7 +386,8 @@ class OnlineDictionary(
             stopped = self._tell(context, progress.batch) or time.monotonic() >= deadline
             return stopped
 
-        learn(batches, self.state_, self.method_, self.clock_, rng, watch)
+        with one_blas_thread():
+            learn(batches, self.state_, self.method_, self.clock_, rng, watch)
         return stopped
 
     def _deadline(self) -> float:

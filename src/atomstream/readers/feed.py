@@ -18,7 +18,7 @@ from atomstream.readers.source import Block, Source
 __all__ = ["Feed", "Piece", "Position"]
 
 SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
-AHEAD = 2  # blocks read ahead
+AHEAD = 6  # blocks read ahead: row groups come in bursts
 PATIENCE = 0.1  # seconds between looks at whether to stop, while waiting
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import os
 import re
 import select
@@ -61,6 +60,7 @@ class Lines(Source):
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
         self.n_features = len(self._kept)
+        self._options = _options(self._width, self._kept, self._delimiter)
 
     @contextmanager
     def _open(self) -> Iterator[Stream]:
@@ -68,8 +68,9 @@ class Lines(Source):
             assert self._stream is not None
             yield self._stream
             return
-        with (gzip.open if self._path.suffix == ".gz" else open)(self._path, "rb") as file:
-            yield Stream(file.read, self.name)
+        compressed = self._path.suffix == ".gz"
+        with gzip.open(self._path) if compressed else self._path.open("rb", buffering=0) as file:
+            yield Stream(file.readinto, self.name)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; those before ``start`` are passed over without being parsed."""
@@ -86,22 +87,12 @@ class Lines(Source):
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _convert(self, chunk: bytes, row: int) -> NDArray:
+    def _convert(self, chunk: memoryview, row: int) -> NDArray:
         pa, pc = arrow()
-        ids = [str(number) for number in range(self._width)]
-        kept = [ids[i] for i in self._kept]
         try:
-            table = pc.read_csv(
-                io.BytesIO(chunk),
-                pc.ReadOptions(column_names=ids, use_threads=False, block_size=len(chunk) + 1),
-                pc.ParseOptions(delimiter=self._delimiter),
-                pc.ConvertOptions(
-                    column_types=dict.fromkeys(kept, pa.float64()), include_columns=kept, null_values=NOTHING
-                ),
-            )
+            return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
         except pa.ArrowInvalid as error:
             raise InputError(self._explained(str(error), row)) from None
-        return rows_of(table)
 
     def _explained(self, error: str, row: int) -> str:
         """Return what Arrow complained about, in terms of the file."""
@@ -124,66 +115,101 @@ class Lines(Source):
 
 
 class Stream:
-    """Whole lines out of a stream of bytes.
+    """Whole lines out of a stream of bytes, in one buffer that is filled time and again.
 
     Parameters
     ----------
-    read : callable
-        Returns up to so many bytes, none at the end.
+    fill : callable
+        Writes into a buffer and returns how many bytes, 0 at the end.
     name : str
     """
 
-    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
-        self._read, self._name = read, name
-        self._ahead = b""
+    def __init__(self, fill: Callable[[memoryview], int], name: str) -> None:
+        self._fill, self._name = fill, name
+        self._buffer, self._filled = bytearray(CHUNK), 0
 
     def peek(self, size: int) -> bytes:
         """Return the first lines, at least two if there are, without taking them."""
-        while len(self._ahead) < size and self._ahead.count(b"\n") < 2:
-            data = self._read(size)
-            if not data:
-                break
-            self._ahead += data
-        return self._ahead[:size]
+        while self._filled < size and self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
+            continue
+        return bytes(self._buffer[: min(size, self._filled)])
 
-    def chunks(self, *, skip_first: bool) -> Iterator[bytes]:
-        """Yield bytes that end with a line, each line once."""
-        rest, self._ahead = self._ahead.removeprefix(BOM), b""
-        ended = False
-        while True:
-            lines, line_end, rest = rest.rpartition(b"\n")
-            lines += line_end
-            if skip_first and lines:
-                lines = lines.lstrip(b"\r\n")
-                skip_first, lines = not lines, lines.partition(b"\n")[2]
-            if lines and (len(lines) > MOST_BLANK or lines.strip()):
-                yield lines  # before waiting for more: a live stream may pause here
-            if ended:
-                return
-            data = self._read(CHUNK)
-            ended = not data
-            rest += data or b"\n"  # the last line may lack its end
-            if len(rest) > MOST_LINE:
-                raise InputError(f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table.")
+    def chunks(self, *, skip_first: bool) -> Iterator[memoryview]:
+        """Yield bytes that end with a line, each line once; they are good until the next are asked for."""
+        if self.peek(len(BOM)).startswith(BOM):
+            self._drop(len(BOM))
+        while self._filled or self._more():
+            end = self._buffer.rfind(b"\n", 0, self._filled) + 1
+            if not end:
+                if self._more():
+                    continue
+                self._write(b"\n")  # the last line may lack its end
+                end = self._filled
+            start = 0
+            while skip_first and start < end:
+                line_end = self._buffer.index(b"\n", start) + 1
+                skip_first, start = not self._buffer[start:line_end].strip(), line_end
+            if end - start > MOST_BLANK or self._buffer[start:end].strip():
+                yield memoryview(self._buffer)[start:end]
+            self._drop(end)
+
+    def _more(self) -> bool:
+        """Fill what is left of the buffer; say whether anything came."""
+        self._make_room()
+        came = self._fill(memoryview(self._buffer)[self._filled :])
+        self._filled += came
+        return came > 0
+
+    def _write(self, data: bytes) -> None:
+        self._make_room()
+        self._buffer[self._filled : self._filled + len(data)] = data
+        self._filled += len(data)
+
+    def _make_room(self) -> None:
+        """Take a larger buffer for a line that does not fit."""
+        if self._filled >= MOST_LINE:
+            raise InputError(f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table.")
+        if self._filled == len(self._buffer):
+            self._buffer = self._buffer + bytes(len(self._buffer))
+
+    def _drop(self, size: int) -> None:
+        """Forget the first bytes."""
+        left = self._filled - size
+        self._buffer[:left] = self._buffer[size : self._filled]
+        self._filled = left
 
 
-def _standard_input(size: int) -> bytes:
-    """Return what has come, up to so many bytes; waits for the first.
+def _standard_input(room: memoryview) -> int:
+    """Read what has come; wait for the first of it.
 
     Reads past Python's own buffer, whose lock would hold up the end of the program.
     """
-    data = os.read(0, size)
-    while data and len(data) < size and select.select([0], [], [], 0)[0]:
-        more = os.read(0, size - len(data))
+    data = os.read(0, len(room))
+    while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
+        more = os.read(0, len(room) - len(data))
         if not more:
             break
         data += more
-    return data
+    room[: len(data)] = data
+    return len(data)
 
 
-def _n_rows(chunk: bytes) -> int:
+def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any]:
+    """Return how Arrow is to read lines: the columns that are kept, as numbers, and no line more than once."""
+    pa, pc = arrow()
+    ids = [str(number) for number in range(width)]
+    kinds = {ids[i]: pa.float64() for i in kept}
+    return (
+        # One thread: the other cores are for learning, and only then does Arrow say in which row it failed.
+        pc.ReadOptions(column_names=ids, use_threads=False, block_size=MOST_LINE),
+        pc.ParseOptions(delimiter=delimiter),
+        pc.ConvertOptions(column_types=kinds, include_columns=[ids[i] for i in kept], null_values=NOTHING),
+    )
+
+
+def _n_rows(chunk: memoryview) -> int:
     """Return how many lines of a chunk are not empty: those that Arrow makes rows of."""
-    return chunk.count(b"\n") - len(BLANK.findall(b"\n" + chunk))
+    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
 
 
 def _parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
@@ -262,13 +288,22 @@ def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], sour
 def rows_of(table: Any) -> NDArray:
     """Return an Arrow table as rows of numbers, float32 where all columns are; missing entries become NaN."""
     pa, _ = arrow()
-    dtype = np.float32 if all(kind == pa.float32() for kind in table.schema.types) else np.float64
-    X, first = np.empty((len(table), table.num_columns), dtype), 0
-    for batch in table.to_batches():
-        for number, column in enumerate(batch.columns):
-            X[first : first + len(batch), number] = column.to_numpy(zero_copy_only=False)
-        first += len(batch)
-    return X
+    if not len(table):
+        return np.empty((0, table.num_columns))
+    if set(table.schema.types) not in ({pa.float32()}, {pa.float64()}):
+        table = pa.table([_floats(column) for column in table.columns], names=table.column_names)
+    batches = table.to_batches()
+    batch = batches[0] if len(batches) == 1 else table.combine_chunks().to_batches()[0]
+    return batch.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+
+
+def _floats(column: Any) -> Any:
+    """Return a column of any kind of number as floats; booleans go by way of whole numbers."""
+    pa, _ = arrow()
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    return column.cast(pa.float32() if pa.types.is_float16(kind) or kind == pa.float32() else pa.float64())
 
 
 def arrow() -> tuple[Any, Any]:
@@ -298,9 +333,10 @@ class Parquet(Source):
         self.name, self._path = str(path), path
         self._file = pq.ParquetFile(path)
         schema = self._file.schema_arrow
-        kept = chosen(schema.names, columns, self.name)
-        self.names = [schema.names[i] for i in kept]
-        kinds = {schema.names[i]: schema.types[i] for i in kept}
+        names, types = schema.names, schema.types
+        kept = chosen(names, columns, self.name)
+        self.names = [names[i] for i in kept]
+        kinds = {names[i]: types[i] for i in kept}
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         refuse_texts(
             {name: str(kind) for name, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}, self.name
@@ -315,23 +351,13 @@ class Parquet(Source):
         sizes = [self._file.metadata.row_group(i).num_rows for i in range(self._file.metadata.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        batch_rows = max(1, CHUNK // (8 * self.n_features))
+        batch_rows = max(1, CHUNK // (4 * self.n_features))
         for batch in self._file.iter_batches(batch_rows, row_groups=groups, columns=self.names, use_threads=False):
             if row + len(batch) > start:
-                columns = [_floats(column) for column in batch.select(self.names).columns]
-                X = rows_of(pa.table(columns, names=self.names))
+                X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
                 yield numbered(X[max(start - row, 0) :], max(row, start))
             row += len(batch)
 
     def fingerprint(self) -> str:
         """Return the digest of the file."""
         return fingerprint([self._path])
-
-
-def _floats(column: Any) -> Any:
-    """Return a column of booleans or of half floats as one that becomes numbers."""
-    pa, _ = arrow()
-    kind = column.type
-    if pa.types.is_boolean(kind):
-        return column.cast(pa.uint8()).cast(pa.float64())
-    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
