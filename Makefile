@@ -23,6 +23,7 @@ unit: .venv/ready
 bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/run.py
 	.venv-bench/bin/python benchmarks/coding.py
+	.venv-bench/bin/python benchmarks/files.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -36,7 +37,7 @@ bench: .venv-bench/ready
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade pip
-	.venv-bench/bin/python -m pip install --quiet --editable . --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --editable ".[io]" --requirement benchmarks/requirements.txt
 	touch $@
 
 clean:

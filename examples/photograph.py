@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_sample_image
 
-from atomstream import OnlineNMF, images, plots, streams
+from atomstream import OnlineNMF, images, plots, save, streams
 from atomstream.callbacks import History, LearningBar
 from atomstream.report import Section, write_report
 
@@ -54,8 +54,9 @@ def main(folder: Path) -> None:
         ),
     ]
     page = write_report(folder, "Atoms of a photograph", facts, sections)
+    save(model, folder / "model.atoms")
     print(f"PSNR {quality:.2f} dB from {model.n_samples_seen_:,} patches in {seconds:.1f} s")
-    print(f"report: {page}   figures: {page.parent / 'figures'}")
+    print(f"report: {page}   figures: {page.parent / 'figures'}   model: {folder / 'model.atoms'}")
 
 
 if __name__ == "__main__":
