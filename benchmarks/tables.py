@@ -55,10 +55,10 @@ def coding():
 
 FILES = """## Reading
 
-The {rows:,} patches (float32; lines of text become float64) as a run from a file against `fit_stream` on an array, one
-pass, `benchmarks/files.py`: medians of pairs out of five interleaved rounds, files in the system's cache. Sizes in MB:
-{sizes}. A checkpoint takes {checkpoint:.1f} ms, {share:.3%} of the time at the default of one a minute; it never takes
-more than 2 %, for the next one waits fifty times as long as the last one took.
+The {rows:,} patches (float32; lines of text become float64) as a run from a file against `fit_stream` on an array,
+one pass, `benchmarks/files.py`: medians of pairs out of five interleaved rounds, files in the system's cache. Sizes
+in MB: {sizes}. A checkpoint takes {checkpoint:.1f} ms, {share:.3%} of the time at the default of one a minute; it
+never takes more than 2 %, for the next one waits fifty times as long as the last one took.
 """
 
 

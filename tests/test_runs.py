@@ -209,12 +209,22 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_says_so(data, tmp_path, caps
     same(tmp_path / "run", tmp_path / "whole")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_to_is_refused(data, tmp_path, capsys):
-    locked = tmp_path / "locked"
-    locked.mkdir(mode=0o500)
-    assert main(["learn", str(data), "--out", str(locked / "run")]) == 2
-    assert "cannot be written to" in capsys.readouterr().err
+def test_a_folder_that_cannot_be_written_to_leaves_the_old_checkpoint_whole(data, tmp_path, capsys, monkeypatch):
+    run("learn", data, "--atoms", 3, "--epochs", 2, "--max-time", "0", "--out", tmp_path / "run")
+    before = (tmp_path / "run/model.atoms").read_bytes()
+    real = os.open
+
+    def read_only(path, flags, *mode):
+        if flags & os.O_CREAT:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, flags, *mode)
+
+    with monkeypatch.context() as patch:  # in place of chmod, which does not bind root
+        patch.setattr("atomstream.files.os.open", read_only)
+        assert main(["resume", str(tmp_path / "run")]) == 1
+    assert "Permission denied" in capsys.readouterr().err
+    assert (tmp_path / "run/model.atoms").read_bytes() == before
+    run("resume", tmp_path / "run")
 
 
 def test_bad_rows_on_the_way_keep_what_was_learned(tmp_path, capsys):

@@ -183,7 +183,12 @@ def generator(random_state: Any) -> np.random.Generator:
     """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be None, a whole number, a Generator or a RandomState, got {random_state!r}."
+        ) from None
 
 
 def cut(
