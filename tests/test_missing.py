@@ -201,3 +201,43 @@ def test_both_coders_agree_where_entries_are_missing():
     objective, batch = model.method_.objective, model._batch(X)
     values = [objective.values(batch, code, model.state_.dictionary) for code in codes]
     assert_allclose(values[0], values[1], rtol=1e-8, atol=1e-10)
+
+
+def test_rows_that_determine_nothing_are_said_so():
+    X = data(share=0.0)
+    X[:3, 2:] = np.nan
+    model = make("nmf", alpha=0.0).fit(X)
+    with pytest.warns(UserWarning, match="3 of 120 rows have fewer observed entries than the 5 atoms"):
+        model.impute(X)
+    for held in ({"alpha": 0.1}, {"ridge": 0.01}, {"codes": "box"}):
+        make("nmf", **{"alpha": 0.0, **held}).fit(X).impute(X)
+
+
+def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 6))
+    X[:, 4:] = np.nan
+    X[0, 4:] = 1.0
+    model = make("nmf", n_components=4, alpha=0.0).fit(np.where(np.isnan(X), 0.5, X))
+    batch, state = model._batch(X[1:]), model.state_
+    codes = model.method_.coder.encode(batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9))
+    codes.values[:] = 0.5  # a reconstruction too large where nothing was observed
+    state.usage.idle = np.full(4, 1e9)
+    assert model.method_.reseed(batch, codes, state, rng) == 4
+    assert_array_equal(model.components_[:, 4:], 0)
+
+
+def test_callbacks_see_what_is_missing():
+    pytest.importorskip("sklearn.callback")
+    from atomstream.callbacks import History
+
+    seen = []
+
+    class Watcher(History):
+        def on_fit_task_end(self, estimator, context, *, X):
+            if context.task_name == "batch":
+                seen.append(np.isnan(X).sum())
+
+    X = data(40)
+    make("nmf", batch_size=40, n_epochs=1).set_callbacks(Watcher()).fit(X)
+    assert seen == [np.isnan(X).sum()]

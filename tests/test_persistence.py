@@ -193,6 +193,7 @@ def forge(path, told, payload=b"", **claims):
     [
         {"dtype": "<f8", "shape": [2**59]},  # 2^62 bytes
         {"dtype": "<f8", "shape": [2**62, 2**62]},
+        {"dtype": "<f8", "shape": [2**62, 2**62, 0]},
         {"dtype": "<f8", "shape": [-1]},
         {"dtype": "<f8", "shape": [True]},
         {"dtype": "<f8", "shape": [1.0]},
@@ -252,6 +253,11 @@ def tampered(path, change):
         lambda c, a: c["generators"][0].update(bits="SystemRandom"),
         lambda c, a: c["generators"][0]["state"]["dict"].update(state=None),
         lambda c, a: c["learned"].update(n_features_in_=4),
+        lambda c, a: c["generators"][0].update(
+            bits="MT19937",
+            state={"dict": {"bit_generator": "MT19937", "state": {"dict": {"key": {"array": 0}, "pos": 2**30}}}},
+        ),
+        lambda c, a: c["learned"].pop("n_reseeded_"),
         lambda c, a: c.pop("parameters"),
         lambda c, a: a.__setitem__(0, a[0][:, :1]),
         lambda c, a: a.pop(),
@@ -298,6 +304,57 @@ def test_the_parts_that_can_be_saved_are_all_there_are():
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
             assert type(make()).__name__ in persistence.PARTS
+
+
+def test_a_source_that_is_shared_stays_shared(tmp_path):
+    model = OnlineNMF(2, random_state=np.random.default_rng(0)).partial_fit(X)
+    assert model._rng is model.random_state
+    atomstream.save(model, tmp_path / "model.atoms")
+    again = atomstream.load(tmp_path / "model.atoms")
+    assert again._rng is again.random_state
+
+
+def test_a_list_of_names_costs_once_however_often_it_is_named(tmp_path):
+    path = tmp_path / "model.atoms"
+    persistence.write_model(path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)})
+    content, arrays = archive.read_archive(path)
+    one = content["notes"]["names"]
+    content["notes"] = {f"n{i}": one for i in range(3000)}
+    archive.write_archive(path, content, arrays)
+    tracemalloc.start()
+    _, notes = persistence.read_model(path)
+    assert tracemalloc.get_traced_memory()[1] < 8e6
+    tracemalloc.stop()
+    assert notes["n0"] is notes["n2999"]
+
+
+def test_arrays_of_every_shape_come_back(tmp_path):
+    arrays = [np.array(3.5), np.zeros((0, 4)), np.asfortranarray(X), X[::2, ::3], np.arange(3, dtype=">i4"), X > 0.5]
+    archive.write_archive(tmp_path / "a", {}, arrays)
+    for array, read in zip(arrays, archive.read_archive(tmp_path / "a")[1], strict=True):
+        assert read.shape == array.shape
+        assert_array_equal(read, array)
+
+
+def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
+    from atomstream.cli import main
+
+    path, model = tmp_path / "model.atoms", OnlineNMF(2).fit(X[:, :4])
+    keys = np.arange(2, dtype=np.uint64)
+    sparse = {"data": np.ones(2), "indptr": np.array([0, 1, 2]), "shape": [2, 4], "keys": keys, "n_held": 2}
+    for notes in (
+        {"holdout": sparse | {"indices": np.array([10**9, 2 * 10**9])}},
+        {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 5, 2])}},
+        {"holdout": {"keys": keys, "n_held": 2, "rows": np.ones((2, 5))}},
+        {"holdout": {}},
+        {"names": 5},
+        {"names": np.array(["a"], object)},
+        {"shape": [3, 3]},
+        {"n_samples": "many"},
+    ):
+        persistence.write_model(path, model, notes)
+        assert main(["inspect", str(path)]) == 2
+        assert "notes that make no sense" in capsys.readouterr().err
 
 
 GOLDEN = Path(__file__).parent / "golden"

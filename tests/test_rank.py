@@ -83,11 +83,15 @@ def test_errors_are_those_on_the_hidden_entries_of_a_model_that_never_saw_them()
             seen.append(np.isnan(X))
             return super().fit(X)
 
-    choice = choose_rank(X, [2, 3], model=Spy(n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1)
+    choice = choose_rank(
+        X, [2, 3], model=Spy(ridge=0.01, n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1
+    )
     assert [hidden.mean() for hidden in seen] == pytest.approx([0.2] * 4, abs=0.06)
     assert_array_equal(seen[0], seen[1])  # the same entries for both ranks
     assert not np.array_equal(seen[0], seen[2])
-    again = choose_rank(X, [2, 3], model=Spy(n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1)
+    again = choose_rank(
+        X, [2, 3], model=Spy(ridge=0.01, n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1
+    )
     assert_array_equal(choice.errors, again.errors)
 
 

@@ -306,3 +306,49 @@ def test_a_fingerprint_sees_size_and_content_and_of_large_files_the_ends(tmp_pat
             assert source.fingerprint([path]) != before
         path.write_bytes(data + b"0")
         assert source.fingerprint([path]) != before
+
+
+def test_lines_may_be_long(tmp_path):
+    wide = RNG.random((5, 20_000))
+    for header in ("", ",".join(f"a_name_that_is_long_{i}" for i in range(20_000)) + "\n"):
+        (tmp_path / "wide.csv").write_text(header + "\n".join(",".join(map(repr, row)) for row in wide.tolist()))
+        opened = open_inputs([str(tmp_path / "wide.csv")])[0]
+        assert_array_equal(np.concatenate([block.X for block in opened.blocks(0, 0)]), wide)
+
+
+@pytest.mark.parametrize("text", ["a,b\r1,2\r3,4\r", "a,b\n1,2\r3,4\n"])
+def test_carriage_returns_that_end_no_line_are_refused(tmp_path, text):
+    (tmp_path / "cr.csv").write_text(text, newline="")
+    with pytest.raises(InputError, match=r"cr.csv has carriage returns that end no line"):
+        list(open_inputs([str(tmp_path / "cr.csv")])[0].blocks(0, 0))
+
+
+def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
+    frame[frame.a > 1].to_parquet(tmp_path / "x.parquet")
+    frame.set_index("a").to_parquet(tmp_path / "named.parquet")
+    assert open_inputs([str(tmp_path / "x.parquet")])[0].names == ["a", "b"]
+    assert open_inputs([str(tmp_path / "named.parquet")])[0].names == ["b"]
+    chosen = open_inputs([str(tmp_path / "named.parquet")], Wanted(columns=("a", "b")))[0]
+    assert chosen.names == ["a", "b"]
+
+
+def test_a_sparse_matrix_that_points_outside_of_itself_is_refused(tmp_path):
+    for kind, shape in (("csr", (2, 4)), ("csc", (4, 2))):
+        np.savez(
+            tmp_path / "bad.npz",
+            data=np.ones(2),
+            indices=np.array([10**9, 2 * 10**9]),
+            indptr=np.array([0, 1, 2]),
+            shape=shape,
+            format=kind,
+        )
+        with pytest.raises(InputError, match=r"bad.npz"):
+            list(open_inputs([str(tmp_path / "bad.npz")])[0].blocks(0, 0))
+
+
+def test_columns_of_what_is_no_table_are_refused(folder):
+    with pytest.raises(InputError, match="--columns chooses columns of tables"):
+        open_inputs([str(folder / "x.npy")], Wanted(columns=("1",)))

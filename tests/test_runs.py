@@ -20,6 +20,7 @@ from atomstream.persistence import read_model
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import MOST_ROWS, Holdout
 from atomstream.runs.settings import Settings, read_settings, write_settings
+from atomstream.updates import BlockCoordinate
 
 X = np.random.default_rng(0).random((1000, 6)).round(4)
 
@@ -229,14 +230,14 @@ def test_a_folder_that_cannot_be_written_to_leaves_the_old_checkpoint_whole(data
 
 def test_bad_rows_on_the_way_keep_what_was_learned(tmp_path, capsys):
     rows = X.copy()
-    rows[700, 2] = np.nan
+    rows[730, 2] = np.nan
     np.save(tmp_path / "x.npy", rows)
-    settings = ["--atoms", "3", "--batch-size", "100", "--holdout", "0", "--out", str(tmp_path / "run")]
+    settings = ["--atoms", "3", "--batch-size", "100", "--out", str(tmp_path / "run")]
     assert main(["learn", str(tmp_path / "x.npy"), *settings]) == 2
     told = capsys.readouterr().err
     assert "contains NaN" in told
     assert "--missing" in told
-    assert "from row 700 of" in told
+    assert f"first in row 730 of {tmp_path}" in told  # whatever was held out before it
     assert read_model(tmp_path / "run/model.atoms")[1]["position"] == [0, 0, 700]
 
 
@@ -279,16 +280,21 @@ def test_held_out_rows_are_few_never_learned_and_the_same_in_every_pass(convert)
     holdout, learned = Holdout(0.05, seed=1), []
     for start in range(0, 20_000, 100):
         part = slice(start, start + 100)
-        learned.append(holdout.split(convert(rows[part]), ids[part], first_pass=True))
+        held = holdout.choose(convert(rows[part]), ids[part])
+        assert_array_equal(held, holdout.choose(convert(rows[part]), ids[part]))
+        learned.append(rows[part][~held])
+        if held.any():
+            holdout.keep(convert(rows[part])[held], ids[part][held])
     kept = holdout.rows.toarray() if sp.issparse(holdout.rows) else holdout.rows
-    first = np.concatenate([part.toarray() if sp.issparse(part) else part for part in learned])
+    first = np.concatenate(learned)
     assert len(kept) == MOST_ROWS
     assert not {tuple(row) for row in kept} & {tuple(row) for row in first}
     assert 20_000 - len(first) == holdout.n_held < 1000
     again = Holdout(0.05, seed=1)
     again.restore(holdout.notes())
-    second = again.split(convert(rows), ids, first_pass=False)
-    assert second.shape[0] == 20_000 - MOST_ROWS
+    held = again.choose(convert(rows), ids)
+    assert held.sum() == MOST_ROWS
+    assert {tuple(row) for row in rows[held]} == {tuple(row) for row in kept}
     assert_array_equal(again.keys, holdout.keys)
     # A uniform sample: the mean of the rows' numbers lies within 4.5 standard errors of that of all.
     places = [np.flatnonzero((rows == row).all(axis=1))[0] for row in kept]
@@ -317,3 +323,147 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
     run("learn", data, "--epochs", 3000, "--max-time", "3", "--batch-size", 10, "--out", tmp_path / "run")
     assert len(saved) >= 3
     assert np.diff(saved[:-1]).min() > 0.02 * learning.COST
+
+
+def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkeypatch):
+    """What is on disk fits together, whichever call failed, and goes on to the bit."""
+    settings = ["--atoms", 3, "--batch-size", 50, "--checkpoint-every", 0]
+    run("learn", data, *settings, "--out", tmp_path / "whole")
+    for number, name in ((5, "atomstream.files.os.fsync"), (3, "atomstream.updates.BlockCoordinate.update")):
+        out, calls = tmp_path / name, []
+
+        def fails_once(*arguments, real, number=number, calls=calls):
+            calls.append(1)
+            if len(calls) == number:
+                raise OSError(28, "No space left on device")
+            return real(*arguments)
+
+        with monkeypatch.context() as patch:
+            if "fsync" in name:
+                patch.setattr(name, lambda handle, real=os.fsync, f=fails_once: f(handle, real=real))
+            else:
+                update = BlockCoordinate.update
+                patch.setattr(name, lambda *given, real=update, f=fails_once: f(*given, real=real))
+            assert main(["learn", str(data), *map(str, settings), "--out", str(out)]) == 1
+        run("resume", out)
+        same(out, tmp_path / "whole")
+
+
+def test_a_watcher_that_has_gone_does_not_end_a_run(data, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    process = atomstream_process("learn", data, "--atoms", 3, "--out", tmp_path / "run", stdout=-3, stderr=write)
+    os.close(write)
+    assert process.wait(timeout=60) == 0
+    assert RunFolder(tmp_path / "run").events()[-1]["complete"]
+
+
+def test_a_refused_run_is_none(data, tmp_path, capsys):
+    np.save(data, np.where(X < 0.1, np.nan, X))
+    assert main(["learn", str(data), "--out", str(tmp_path / "run")]) == 2
+    assert "first in row" in capsys.readouterr().err
+    run("learn", data, "--missing", "--alpha", 0.1, "--out", tmp_path / "run")
+
+
+def test_names_and_inputs_may_be_many(tmp_path):
+    import pandas as pd
+
+    wide = pd.DataFrame(np.ones((30, 12_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(12_000)])
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    run("learn", tmp_path / "wide.csv", "--atoms", 2, "--out", tmp_path / "run")
+    for i in range(400):
+        np.save(tmp_path / f"{'long' * 50}{i}.npy", X[:3])
+    run("learn", *sorted(tmp_path.glob("long*.npy")), "--atoms", 2, "--out", tmp_path / "many")
+    run("resume", tmp_path / "many")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.uint8, np.longdouble, bool, np.int16])
+def test_numbers_of_every_kind_can_be_learned_and_saved(tmp_path, dtype):
+    np.save(tmp_path / "x.npy", (10 * X).astype(dtype))
+    run("learn", tmp_path / "x.npy", "--atoms", 2, "--out", tmp_path / "run")
+    run("report", tmp_path / "run")
+
+
+def test_sparse_and_dense_inputs_mix(tmp_path):
+    sp.save_npz(tmp_path / "s.npz", sp.csr_array(np.where(X < 0.5, 0, X)))
+    np.save(tmp_path / "d.npy", X)
+    for order in (("s.npz", "d.npy"), ("d.npy", "s.npz")):
+        inputs = [tmp_path / name for name in order]
+        run("learn", *inputs, "--atoms", 2, "--batch-size", 300, "--out", tmp_path / f"run-{order[0]}")
+
+
+def test_threads_may_change_from_session_to_session(data, tmp_path):
+    run("learn", data, "--atoms", 3, "--epochs", 2, "--max-time", "0", "--out", tmp_path / "run")
+    toml = tmp_path / "run/run.toml"
+    toml.write_text(toml.read_text().replace("jobs = 1", "jobs = 2"))
+    run("resume", tmp_path / "run")
+    assert atomstream.load(tmp_path / "run").n_jobs == 2
+    run("learn", data, "--atoms", 3, "--epochs", 2, "--out", tmp_path / "whole")
+    same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_what_is_not_there_any_more_in_a_run_gets_a_sentence(data, tmp_path, capsys):
+    run("learn", data, "--atoms", 3, "--out", tmp_path / "run")
+    toml, inputs = (tmp_path / "run/run.toml").read_text(), tmp_path / "run/inputs.json"
+    (tmp_path / "run/run.toml").write_text(toml.replace('.npy"]', f'.npy", "{data}"]'))
+    assert main(["resume", str(tmp_path / "run")]) == 2
+    assert "names 2 inputs, the run began with 1" in capsys.readouterr().err
+    (tmp_path / "run/run.toml").write_text(toml)
+    inputs.write_text("{}")
+    assert main(["resume", str(tmp_path / "run")]) == 2
+    assert "inputs.json cannot be read" in capsys.readouterr().err
+    assert main(["inspect", str(tmp_path / "run")]) == 2
+
+
+def test_fewer_passes_than_were_made_change_nothing(data, tmp_path, capsys):
+    run("learn", data, "--atoms", 3, "--epochs", 3, "--out", tmp_path / "run")
+    before = (tmp_path / "run/run.toml").read_text()
+    assert main(["resume", str(tmp_path / "run"), "--epochs", "2"]) == 2
+    assert "has made 3 passes" in capsys.readouterr().err
+    assert (tmp_path / "run/run.toml").read_text() == before
+    run("resume", tmp_path / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+
+
+def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
+    lines = "\n".join(",".join(map(str, row)) for row in np.round(np.random.default_rng(0).random((20_000, 60)), 3))
+    process = atomstream_process(
+        "learn", "-", "--atoms", 60, "--holdout", 0, "--json", "--out", tmp_path / "run", stdin=-1, stdout=-1
+    )
+    process.stdin.write(lines + "\n")
+    process.stdin.flush()  # all of it has left our hands, most of it waits to be learned
+    process.send_signal(signal.SIGTERM)
+    told = json.loads(process.communicate(timeout=120)[0])
+    assert told["stopped_by"] == "SIGTERM"
+    assert told["samples"] >= 15_000  # the rest was still in the pipe
+
+
+def test_a_silent_stream_is_saved_and_timed(tmp_path):
+    process = atomstream_process(
+        "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "4", "--out",
+        tmp_path / "run", stdin=-1,
+    )  # fmt: skip
+    process.stdin.write("1,2\n2,1\n" * 10)
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "run/model.atoms").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert process.wait(timeout=30) == 0
+    process.stdin.close()
+    assert RunFolder(tmp_path / "run").events()[-1]["reason"] == "max-time"
+
+
+def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
+    def feed(*arguments, header):
+        process = atomstream_process(*arguments, stdin=-1, stderr=-1, stdout=-1)
+        _, err = process.communicate(header + "1,2\n3,4\n", timeout=60)
+        return process.returncode, err
+
+    assert feed("learn", "-", "--atoms", 2, "--out", tmp_path / "run", header="a,b\n")[0] == 0
+    code, told = feed("resume", tmp_path / "run", header="b,a\n")
+    assert code == 2
+    assert "names its columns otherwise" in told
+    assert feed("resume", tmp_path / "run", header="")[0] == 0
+    assert list(read_model(tmp_path / "run/model.atoms")[1]["names"]) == ["a", "b"]

@@ -16,7 +16,6 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -52,7 +51,7 @@ def write_archive(path: str | Path, content: Any, arrays: list[NDArray]) -> None
     TypeError
         For arrays of other things.
     """
-    stored = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays]
+    stored = [np.asarray(array, array.dtype.newbyteorder("<"), order="C") for array in arrays]
     for array in stored:
         if array.dtype.str not in DTYPES:
             raise TypeError(f"Arrays of {array.dtype} cannot be saved; give numbers.")
@@ -63,12 +62,12 @@ def write_archive(path: str | Path, content: Any, arrays: list[NDArray]) -> None
     blank = PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), bytes(32))
     digest = hashlib.sha256(blank + header)
     for array in stored:
-        digest.update(array.data.cast("B") if array.size else b"")
+        digest.update(_bytes(array))
     with whole_file(path) as file:
         file.write(PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), digest.digest()))
         file.write(header)
         for array in stored:
-            file.write(array.data.cast("B") if array.size else b"")
+            file.write(_bytes(array))
 
 
 def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
@@ -85,10 +84,12 @@ def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
         _check_digest(file, prefix, path)
         file.seek(PREFIX.size)
         content, table = _read_header(file.read(prefix.header), path)
+        if any(math.prod(max(n, 1) for n in shape) > size for _, shape in table):
+            raise CorruptModelError(f"{path} claims an array larger than the file.")
         sizes = [math.prod(shape) * np.dtype(dtype).itemsize for dtype, shape in table]
         if len(table) != prefix.arrays or PREFIX.size + prefix.header + sum(sizes) != size:
             raise CorruptModelError(f"{path} claims arrays of {sum(sizes)} bytes that it does not hold.")
-        return content, list(_read_arrays(file, table))
+        return content, [_read_array(file, dtype, shape, path) for dtype, shape in table]
 
 
 class _Prefix(NamedTuple):
@@ -139,9 +140,13 @@ def _read_header(header: bytes, path: str | Path) -> tuple[Any, list[tuple[str, 
     return content, table
 
 
-def _read_arrays(file: BinaryIO, table: list[tuple[str, list[int]]]) -> Iterator[NDArray]:
-    for dtype, shape in table:
-        array = np.empty(shape, dtype)
-        if array.size:
-            file.readinto(array.data.cast("B"))  # type: ignore[attr-defined]
-        yield array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+def _read_array(file: BinaryIO, dtype: str, shape: list[int], path: str | Path) -> NDArray:
+    array = np.empty(shape, dtype)
+    if file.readinto(_bytes(array)) != array.nbytes:  # type: ignore[attr-defined]
+        raise CorruptModelError(f"{path} was cut off while it was being read.")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _bytes(array: NDArray) -> memoryview:
+    """Return the memory of an array in C order."""
+    return array.reshape(-1).view(np.uint8).data

@@ -6,6 +6,7 @@ Anything scikit-learn 1.9 ships (``ProgressBar``, ``ScoringMonitor``) works as w
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["History", "LearningBar"]
@@ -54,6 +55,12 @@ class History(_Callback):
     def setup(self, estimator: Any, context: Any) -> None:
         """Forget earlier fits."""
         self.n_samples, self.objective, self.every = [], [], 1
+
+    @property
+    def recent(self) -> float:
+        """Mean of the last sixth of the points."""
+        values = self.objective[-(1 + len(self.objective) // 6) :]
+        return sum(values) / max(len(values), 1)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Take a point after each batch that is due."""
@@ -118,7 +125,8 @@ class LearningBar(_Callback):
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Leave the bar as it stands."""
-        self._bar.stop()
+        with suppress(OSError):
+            self._bar.stop()
         self._bar = None  # it holds locks: without it the model can be copied and saved
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
@@ -131,12 +139,14 @@ class LearningBar(_Callback):
             self._began, self._met = now, estimator.n_samples_seen_
         rate = (estimator.n_samples_seen_ - self._met) / max(now - self._began, 1e-9)
         told = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
+        with suppress(OSError):  # whoever watched may have gone; learning goes on
+            self._show(told, estimator.n_samples_seen_, now)
+
+    def _show(self, told: str, n_samples: int, now: float) -> None:
         self._bar.update(self._task, advance=1, told=told)
         if not self._drawn and now - self._said >= self.every:
             self._said = now
-            self._bar.console.print(
-                f"{self.text}: {estimator.n_samples_seen_:,} samples, {told}{self._left()}", soft_wrap=True
-            )
+            self._bar.console.print(f"{self.text}: {n_samples:,} samples, {told}{self._left()}", soft_wrap=True)
 
     def _left(self) -> str:
         seconds = self._bar.tasks[self._task].time_remaining

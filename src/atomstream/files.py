@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["PART", "whole_file"]
+__all__ = ["PART", "sync_folder", "whole_file"]
 
 PART = ".part"  # ending of files that are being written
 
@@ -24,20 +24,20 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     path = Path(path)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
-        try:
+    try:
+        with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.replace(part, path)
-        except BaseException:
-            with suppress(OSError):
-                part.unlink()
-            raise
-    _sync_folder(path.parent)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to disk, where the system can."""
     if not hasattr(os, "O_DIRECTORY"):
         return

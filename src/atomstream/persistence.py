@@ -6,6 +6,7 @@ parts are made by their constructors, which refuse settings out of range.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -86,6 +87,7 @@ def load(path: str | Path) -> Any:
     Parameters
     ----------
     path : path
+        Of a file, or of a run.
 
     Raises
     ------
@@ -113,14 +115,15 @@ def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
 
 
 def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return a model and the notes that were written with it."""
+    """Return a model and the notes that were written with it; of a run, its newest."""
+    path = Path(path) / "model.atoms" if Path(path).is_dir() else path
     content, arrays = read_archive(path)
     try:
         reader = _Reader(arrays, content["generators"])
         model = MODELS[content["model"]](**reader.fields(content["parameters"]))
         learned = reader.fields(content["learned"])
         model.__dict__.update({key: learned[key] for key in LEARNED if key in learned})
-        if "state_" in learned:
+        if learned:
             _check_learned(model)
         return model, reader.fields(content["notes"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
@@ -130,7 +133,10 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
 def _check_learned(model: Any) -> None:
     """Refuse parts of a model that do not fit together."""
     state, clock = model.state_, model.clock_
-    shape = state.dictionary.atoms().shape
+    arrays = (state.dictionary.atoms(), state.memory.gram, state.memory.cross, state.usage.total, state.usage.idle)
+    if any(array.dtype.kind != "f" for array in arrays):
+        raise ValueError(f"arrays of {[str(array.dtype) for array in arrays]}")
+    shape = arrays[0].shape
     n_atoms = shape[0]
     found = (
         shape,
@@ -139,11 +145,20 @@ def _check_learned(model: Any) -> None:
         state.usage.total.shape,
         state.usage.idle.shape,
         clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0,
-        isinstance(model._rng, np.random.Generator),
+        isinstance(model._rng, np.random.Generator) and isinstance(model.n_reseeded_, int),
+        isinstance(model.batch_objective_, float),
     )
     n_features = model.n_features_in_
-    if found != ((n_atoms, n_features), (n_atoms, n_atoms), shape, (n_atoms,), (n_atoms,), True, True):
+    if found != ((n_atoms, n_features), (n_atoms, n_atoms), shape, (n_atoms,), (n_atoms,), True, True, True):
         raise ValueError(f"sizes {found} of its parts do not fit")
+
+
+def _check_source(bits: str, state: dict[str, Any]) -> None:
+    """Refuse a place in a buffer of random numbers that lies outside of it: NumPy would read there."""
+    places = {"MT19937": (state["state"].get("pos"), 624), "Philox": (state.get("buffer_pos"), 4)}
+    place, end = places.get(bits, (0, 0))
+    if type(place) is not int or not 0 <= place <= end:
+        raise ValueError(f"a {bits} at place {place!r} of {end}")
 
 
 class _Writer:
@@ -185,9 +200,8 @@ class _Writer:
         if value.dtype.kind in "OU":
             if not all(isinstance(item, str) for item in value.flat) or value.ndim != 1:
                 raise TypeError("of objects only lists of texts can be.")
-            text = "\0".join(value).encode("utf-8", "surrogatepass")
-            self.arrays.append(np.frombuffer(text, np.uint8))
-            return {"texts": len(self.arrays) - 1, "count": len(value)}
+            self.arrays.append(np.frombuffer(json.dumps(list(value)).encode(), np.uint8))
+            return {"texts": len(self.arrays) - 1}
         self.arrays.append(value)
         return {"array": len(self.arrays) - 1}
 
@@ -222,6 +236,7 @@ class _Reader:
         self._arrays = arrays
         self._states = states
         self._sources: dict[int, Any] = {}
+        self._known_texts: dict[int, NDArray] = {}
 
     def fields(self, told: dict[str, Any]) -> dict[str, Any]:
         """Make every value of a dict."""
@@ -238,24 +253,26 @@ class _Reader:
             "tuple": lambda told: tuple(self.make(item) for item in told["tuple"]),
             "dict": lambda told: self.fields(told["dict"]),
             "array": lambda told: self._arrays[told["array"]],
-            "texts": self._texts,
+            "texts": lambda told: self._texts(told["texts"]),
             "source": lambda told: self._source(told["source"]),
             "part": lambda told: PARTS[told["part"]](**self.fields(told["fields"])),
             "changing": self._changing,
         }
         return makers[kind](told)
 
-    def _texts(self, told: dict[str, Any]) -> NDArray:
-        text = self._arrays[told["texts"]].tobytes().decode("utf-8", "surrogatepass")
-        names = text.split("\0") if told["count"] else []
-        if len(names) != told["count"]:
-            raise ValueError(f"{len(names)} names instead of {told['count']}")
-        return np.array(names, dtype=object)
+    def _texts(self, number: int) -> NDArray:
+        if number not in self._known_texts:  # once, however often it is referred to
+            texts = json.loads(self._arrays[number].tobytes())
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise ValueError(f"array {number} is no list of texts")
+            self._known_texts[number] = np.array(texts, dtype=object)
+        return self._known_texts[number]
 
     def _source(self, number: int) -> Any:
         if number not in self._sources:
             told = self._states[number]
             state = self.make(told["state"])
+            _check_source(told["bits"], state)
             bits = BIT_GENERATORS[told["bits"]]()
             if told["kind"] == "Generator":
                 source: Any = np.random.Generator(bits)

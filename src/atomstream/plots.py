@@ -153,12 +153,13 @@ def bars(model: Any, names: Any = None, *, n_atoms: int = 12, n_features: int = 
 
 
 def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `triples` draws: samples spread over the range of errors, their reconstructions, the errors."""
+    """Return what `triples` draws: samples, reconstructions, errors, from the smallest relative error up."""
     rows = rows[: 10 * n_rows]
-    X = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+    X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
     X_hat = model.inverse_transform(model.transform(X))
-    errors = np.nan_to_num(X_hat - X)
-    order = np.argsort((errors**2).sum(axis=1), kind="stable")
+    errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
+    order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
+    order = order[energy[order] > 0] if (energy > 0).any() else order
     drawn = order[np.unique(np.linspace(0, len(order) - 1, min(n_rows, len(order))).round().astype(int))]
     return X[drawn], X_hat[drawn], X_hat[drawn] - X[drawn]
 
@@ -213,7 +214,9 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
             axes.imshow(np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1)
-        flat = lacking.reshape(shape).mean(axis=2) if len(shape) == 3 else lacking.reshape(shape)
+        flat = lacking.reshape(shape)
+        if len(shape) == 3:  # the channel that is furthest off, with its sign
+            flat = np.take_along_axis(flat, np.abs(flat).argmax(axis=2)[:, :, None], axis=2)[:, :, 0]
         grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
         axes.set_ylabel(title, fontsize=8)
@@ -249,6 +252,7 @@ def rank(choice: Any) -> Any:
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
+    bottom.xaxis.get_major_locator().set_params(integer=True)
     top.legend(frameon=False, fontsize=8)
     return figure
 

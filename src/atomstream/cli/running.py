@@ -32,14 +32,27 @@ def learn(
     """Begin a run."""
     folder = RunFolder(out)
     settings = _settings(inputs, config, given)
-    if folder.exists:
-        raise InputError(f"{out} holds a run already; go on with: atomstream resume {out}, or choose another --out.")
+    _check_free(folder)
     sources = open_inputs(settings.inputs, settings.wanted())
+    learning = Learning(folder, settings, sources)
     with folder.writing():
+        _check_free(folder)  # another process may have ended a run here meanwhile
         folder.clean()
         folder.begin(settings, sources)
         folder.log("begin", inputs=list(settings.inputs))
-        return _run(Learning(folder, settings, sources), max_time, as_json)
+        try:
+            return _run(learning, max_time, as_json)
+        except BaseException:
+            folder.forget()  # a run that could not learn anything is none
+            raise
+
+
+def _check_free(folder: RunFolder) -> None:
+    if folder.exists:
+        raise InputError(
+            f"{folder.path} holds a run already; go on with: atomstream resume {folder.path}, "
+            "or choose another --out."
+        )
 
 
 def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool) -> int:
@@ -49,9 +62,8 @@ def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool)
     with folder.writing():
         folder.clean()
         settings = _checked(run, lambda: folder.settings())
-        if epochs is not None and epochs != settings.epochs:
+        if epochs is not None:
             settings = _checked("--epochs", lambda: settings.changed(epochs=epochs))
-            folder.write_settings(settings)
         sources = open_inputs(settings.inputs, settings.wanted())
         folder.check_inputs(sources)
         learning, found = Learning(folder, settings, sources), folder.load()
@@ -60,6 +72,9 @@ def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool)
             for complaint in complaints:
                 click.echo(f"Passed over: {complaint}", err=True)
             learning.restore(model, notes)
+        if learning.position.epoch > settings.epochs:
+            raise InputError(f"{run} has made {learning.position.epoch} passes, --epochs is {settings.epochs}.")
+        folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be gone back to: going on with what comes.", err=True)
         folder.log("resume", position=list(learning.position))
@@ -78,9 +93,6 @@ def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any
     if STANDARD_INPUT in settings.inputs and settings.epochs > 1:
         raise InputError(f"Standard input can be read once, --epochs is {settings.epochs}.")
     found = [name if name == STANDARD_INPUT else os.path.abspath(name) for name in settings.inputs]
-    for name in found:
-        if "\udc80" <= max(name) <= "\udcff":
-            raise InputError(f"The name {name!r} is not UTF-8; rename it.")
     return settings.changed(inputs=tuple(found))
 
 
@@ -95,10 +107,11 @@ def _checked(what: Any, make: Any) -> Any:
 
 
 def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:
+    before = learning.model.n_steps_ if learning.learned else 0
     with _signals(learning):
         outcome = learning.run(lambda text: LearningBar(text=text), max_time)
     learning.folder.log("end", complete=outcome.complete, reason=outcome.reason)
-    _tell(learning, outcome, as_json)
+    _tell(learning, outcome, as_json, before)
     return 0
 
 
@@ -121,9 +134,9 @@ def _signals(learning: Learning) -> Iterator[None]:
             signal.signal(known, handler)
 
 
-def _tell(learning: Learning, outcome: Outcome, as_json: bool) -> None:
+def _tell(learning: Learning, outcome: Outcome, as_json: bool, before: int) -> None:
     model, path = learning.model, learning.folder.path
-    learned = hasattr(model, "state_")
+    learned = learning.learned
     facts = {
         "run": str(path),
         "complete": outcome.complete,
@@ -132,14 +145,21 @@ def _tell(learning: Learning, outcome: Outcome, as_json: bool) -> None:
         "samples": model.n_samples_seen_ if learned else 0,
         "steps": model.n_steps_ if learned else 0,
         "seconds": round(learning.seconds, 3),
-        "objective": model.batch_objective_ if learned else None,
+        "objective": learning.history.recent if learned else None,
         "position": list(learning.position),
     }
     if as_json:
         click.echo(json.dumps(facts))
         return
+    if outcome.complete and facts["steps"] == before:
+        click.echo(f"Nothing is left to do in {path}; more passes: atomstream resume {path} --epochs N")
+        return
     click.echo(
         f"{facts['atoms']} atoms from {facts['samples']:,} samples in {facts['seconds']:.1f} s: {path}"
-        + ("" if outcome.complete else f"\nStopped by {outcome.reason}; go on with: atomstream resume {path}")
+        + (
+            f"\nLook at them with: atomstream report {path}"
+            if outcome.complete
+            else f"\nStopped by {outcome.reason}; go on with: atomstream resume {path}"
+        )
     )
     sys.stdout.flush()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,11 @@ from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
-from atomstream.readers import Feed, Position, Wanted, open_inputs
+from atomstream.readers import STANDARD_INPUT, Feed, Position, Wanted, open_inputs
 from atomstream.readers.pictures import Pictures, load_image
 from atomstream.runs.record import Record, open_record
 
+TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded and written at a time
 BAR = 24  # signs of a full bar on the screen
 
@@ -29,8 +32,14 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     writer = next((writer for ending, writer in WRITERS.items() if out.name.endswith(ending)), None)
     if writer is None:
         raise InputError(f"{out} must end in one of {', '.join(WRITERS)}.")
+    _check_out(out)
+    if any(name != STANDARD_INPUT and out.resolve() == Path(name).resolve() for name in inputs):
+        raise InputError(f"{out} is the input itself; choose another --out.")
     wanted = Wanted() if record.settings is None else record.settings.wanted()
+    by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     sources = open_inputs(inputs, wanted)
+    if by_name and any(source.names not in (None, record.names) for source in sources):
+        sources = open_inputs(inputs, replace(wanted, columns=tuple(record.names or ())))  # in the order learned
     if isinstance(sources[0], Pictures):
         raise InputError("encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN IMAGE")
     if sources[0].n_features != record.model.n_features_in_:
@@ -43,10 +52,18 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
             try:
                 write(record.model.transform(piece.X))
             except ValueError as error:
-                raise InputError(f"{error} (among the {ROWS} rows from row {n_rows} on)") from None
+                found = re.search(r"first in row (\d+)", str(error))
+                told = f"first in row {n_rows + int(found[1])}" if found else ""
+                raise InputError(str(error).replace(found[0], told) if found else str(error)) from None
             n_rows += piece.X.shape[0]
     _tell({"out": str(out), "rows": n_rows, "atoms": len(record.model.components_)}, as_json)
     return 0
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a place where no file can be written."""
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        raise InputError(f"{out} cannot be written: {'it is a folder' if out.is_dir() else 'its folder is missing'}.")
 
 
 @contextmanager
@@ -75,6 +92,7 @@ def _csv(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
 def _npz(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
     kept: list[Any] = []
+    kept.append(sp.csr_array((0, n_atoms)))
     yield lambda codes: kept.append(sp.csr_array(codes))
     sp.save_npz(file, sp.vstack(kept).tocsr())
 
@@ -96,8 +114,8 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
 
     record = open_record(run)
     settings, shape = record.settings, record.shape
-    if settings is None or shape is None or shape[0] != settings.patch:
-        raise InputError(f"{run} has not learned from images.")
+    if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
+        raise InputError(f"{run} is no run that has learned from images.")
     if not image.exists():
         raise InputError(f"There is no {image}.")
     pixels = load_image(image, color=len(shape) == 3)
@@ -110,8 +128,12 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
     if out is None:
         out = (run if run.is_dir() else run.parent) / "figures" / f"{image.stem}-reconstructed.png"
         out.parent.mkdir(parents=True, exist_ok=True)
+    _check_out(out)
+    kind = Image.registered_extensions().get(out.suffix.lower())
+    if kind is None:
+        raise InputError(f"{out} ends like no image that can be written; end it in .png.")
     with whole_file(out) as file:
-        Image.fromarray((rebuilt * 255).round().astype(np.uint8)).save(file, format="PNG")
+        Image.fromarray((rebuilt * 255).round().astype(np.uint8)).save(file, format=kind)
     _tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
     return 0
 
@@ -165,7 +187,7 @@ def plot(run: Path, as_json: bool) -> int:
 
 
 def _folder(run: Path) -> Path:
-    return run if run.is_dir() else run.with_suffix("")
+    return run if run.is_dir() else run.with_name(f"{run.stem}-report")
 
 
 def _needs_plots() -> None:
@@ -184,7 +206,7 @@ def _numbers(record: Record) -> dict[str, Any]:
         "features": model.n_features_in_,
         "samples": model.n_samples_seen_,
         "steps": model.n_steps_,
-        "objective": model.batch_objective_,
+        "objective": record.objective if np.isfinite(record.objective) else None,
         "complete": record.complete,
         "position": record.notes.get("position"),
         "seconds": record.notes.get("seconds"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy, deepcopy
@@ -252,11 +253,26 @@ class OnlineDictionary(
         ------
         ValueError
             Where entries are missing and the model was not told ``missing=True``.
+
+        Warns
+        -----
+        UserWarning
+            Where rows have fewer observed entries than there are atoms and nothing in the model (alpha, ridge, a
+            bounded set of codes) holds their codes back: what is filled in there may be anything.
         """
         check_is_fitted(self)
         batch = self._batch(X)
         if batch.mask is None:
             return batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
+        n_seen, codes = batch.mask.sum(axis=1), self.method_.objective.codes
+        loose = int(((n_seen > 0) & (n_seen < len(self.components_))).sum())
+        if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, len(self.components_))))).all()):
+            warnings.warn(
+                f"{loose} of {len(n_seen)} rows have fewer observed entries than the {len(self.components_)} atoms: "
+                "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take fewer atoms.",
+                UserWarning,
+                stacklevel=2,
+            )
         return batch.complete(self.state_.dictionary.decode(self._encode(batch).values))
 
     # -- what was learned -----------------------------------------------------------------------------------------
@@ -407,7 +423,8 @@ class OnlineDictionary(
             return False
         task = context.subcontext(task_name="batch", task_id=self.clock_.step - 1)
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
-        offer = {"estimator": self, "X": batch.X, "y": batch.X}
+        X = batch.complete(np.array(np.nan, batch.X.dtype))
+        offer = {"estimator": self, "X": X, "y": X}
         task.call_on_fit_task_begin(**offer)
         stop = task.call_on_fit_task_end(
             **offer, reconstruction_attributes=lambda: {"state_": self.state_.snapshot()}

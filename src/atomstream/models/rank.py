@@ -78,7 +78,8 @@ def choose_rank(
     ranks : iterable of int
     model : estimator, optional
         Not fitted; its ``n_components``, ``missing`` and ``random_state`` are set here. By default
-        ``OnlineNMF(batch_size=64, n_epochs=50)``.
+        ``OnlineNMF(ridge=0.001, batch_size=64, n_epochs=50)``: without a ridge, rows of which few entries are left
+        are filled with anything.
     n_seeds : int, default=5
         At least 2.
     holdout : float, default=0.1
@@ -106,14 +107,14 @@ def choose_rank(
     if sp.issparse(X):
         raise ValueError("choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or a part.")
     X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
-    tried = np.array(sorted(set(ranks)))
+    tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:
         raise ValueError(f"ranks must be whole numbers of at least 1, got {ranks!r}.")
     if n_seeds < 2:
         raise ValueError(f"n_seeds must be at least 2, got {n_seeds!r}.")
     if not 0 < holdout < 1:
         raise ValueError(f"holdout must lie between 0 and 1, got {holdout!r}.")
-    base = OnlineNMF(batch_size=64, n_epochs=50) if model is None else model
+    base = OnlineNMF(ridge=1e-3, batch_size=64, n_epochs=50) if model is None else model
     rng = generator(random_state)
     errors = np.empty((len(tried), n_seeds))
     found: list[list[Any]] = [[] for _ in tried]

@@ -83,14 +83,16 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
     wanted = wanted or Wanted()
     if not inputs:
         raise InputError("No input was given; name files, a folder of images, or - for standard input.")
-    if inputs.count(STANDARD_INPUT) > 1:
-        raise InputError("Standard input can be read once, it was named twice.")
+    if STANDARD_INPUT in inputs and len(inputs) > 1:
+        raise InputError("Standard input cannot be combined with other inputs: it cannot be gone back to.")
     sources: list[Source] = []
     images: list[Path] = []
     for name in inputs:
         if name == STANDARD_INPUT:
             sources.append(tables.Lines(None, wanted.columns))
             continue
+        if not name:
+            raise InputError("The name of an input is empty.")
         path = Path(name)
         ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
         if not path.exists():
@@ -106,6 +108,11 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
                 f"{name} ends like no input that is known; known are {', '.join([*KINDS, *sorted(ENDINGS)])} "
                 "and folders of images."
             )
+    tables_only = [source for source in sources if not isinstance(source, tables.Lines | tables.Parquet)]
+    if wanted.columns and (images or tables_only):
+        raise InputError(
+            f"--columns chooses columns of tables, {images[0] if images else tables_only[0].name} is none."
+        )
     if images and sources:
         raise InputError(f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}.")
     if images:

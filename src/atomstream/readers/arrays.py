@@ -186,7 +186,9 @@ def _sparse(path: Path, members: set[str]) -> Source:
         if kind != "csc":
             raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
         parts = (archive["data"], archive["indices"], archive["indptr"])
-        return Sliced(sp.csc_array(parts, shape=(n_rows, n_columns)).tocsr(), path, [path])
+        columns = sp.csc_array(parts, shape=(n_rows, n_columns))
+        columns.check_format(full_check=True)
+        return Sliced(columns.tocsr(), path, [path])
 
 
 class _SparseRows(Source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = ["Feed", "Piece", "Position"]
 
 SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
 AHEAD = 6  # blocks read ahead: row groups come in bursts
+LAST = 0.5  # seconds for lines that have come to become rows, when all else ends
 PATIENCE = 0.1  # seconds between looks at whether to stop, while waiting
 
 
@@ -86,6 +87,7 @@ class Feed:
             if other.names is not None and first.names is not None and other.names != first.names:
                 raise InputError(f"{other.name} names its columns otherwise than {first.name}; they must agree.")
         self.sources, self.batch_size = sources, batch_size
+        self.idle: Callable[[], None] = lambda: None  # called now and then while waiting for rows
         self._stop = threading.Event()
 
     @property
@@ -100,7 +102,7 @@ class Feed:
         return any(source.live for source in self.sources)
 
     def stop(self) -> None:
-        """End the pass under way: what has been read is still handed out, nothing more is waited for."""
+        """End the pass under way; what a live stream has brought is still handed out."""
         self._stop.set()
 
     def batches(self, start: Position) -> Iterator[Piece]:
@@ -119,7 +121,7 @@ class Feed:
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield what the reading thread has read."""
-        ready: queue.Queue[Any] = queue.Queue(AHEAD)
+        ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
@@ -140,6 +142,8 @@ class Feed:
                         if not put(_Held(Block(block.X, ids), Position(start.epoch, number, row))):
                             return
                         row += block.X.shape[0]
+                        if self._stop.is_set():
+                            return
                 put(None)
             except BaseException as error:
                 put(error)
@@ -158,8 +162,11 @@ class Feed:
             try:
                 return ready.get(timeout=PATIENCE)
             except queue.Empty:
-                continue
-        return None
+                self.idle()
+        try:  # what was read of a file comes again, what a live stream brought does not
+            return ready.get(timeout=LAST) if self.live else None
+        except queue.Empty:
+            return None
 
 
 def _taken(held: deque[_Held], size: int) -> Piece:

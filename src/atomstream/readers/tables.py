@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import os
 import re
 import select
@@ -129,10 +130,12 @@ class Stream:
         self._buffer, self._filled = bytearray(CHUNK), 0
 
     def peek(self, size: int) -> bytes:
-        """Return the first lines, at least two if there are, without taking them."""
-        while self._filled < size and self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
+        """Return the first lines, about ``size`` bytes and two lines at least if there are, without taking them."""
+        while self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
             continue
-        return bytes(self._buffer[: min(size, self._filled)])
+        second = self._buffer.find(b"\n", self._buffer.find(b"\n", 0, self._filled) + 1, self._filled) + 1
+        end = self._buffer.rfind(b"\n", 0, min(max(size, second), self._filled)) + 1
+        return bytes(self._buffer[: end if second else self._filled])
 
     def chunks(self, *, skip_first: bool) -> Iterator[memoryview]:
         """Yield bytes that end with a line, each line once; they are good until the next are asked for."""
@@ -145,6 +148,7 @@ class Stream:
                     continue
                 self._write(b"\n")  # the last line may lack its end
                 end = self._filled
+            self._check_line_ends(end)
             start = 0
             while skip_first and start < end:
                 line_end = self._buffer.index(b"\n", start) + 1
@@ -152,6 +156,15 @@ class Stream:
             if end - start > MOST_BLANK or self._buffer[start:end].strip():
                 yield memoryview(self._buffer)[start:end]
             self._drop(end)
+
+    def _check_line_ends(self, end: int) -> None:
+        """Refuse lines that end otherwise than with a line feed: they could not be counted."""
+        if self._buffer.find(b"\r", 0, end) < 0:
+            return
+        if self._buffer.count(b"\r", 0, end) != self._buffer.count(b"\r\n", 0, end):
+            raise InputError(
+                f"{self._name} has carriage returns that end no line; save it with one kind of line end."
+            )
 
     def _more(self) -> bool:
         """Fill what is left of the buffer; say whether anything came."""
@@ -213,12 +226,10 @@ def _n_rows(chunk: memoryview) -> int:
 
 
 def _parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
-    """Return the delimiter and the fields of the first lines, the last of which may be cut off and is left out."""
+    """Return the delimiter and the fields of the first lines."""
     lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{name} has no lines.")
-    if len(lines) > 2:
-        lines.pop()
     unquoted = re.sub(r'"[^"]*"', "", lines[0])
     delimiter = max(",;\t|", key=unquoted.count)
     if "\0" in sample:
@@ -256,7 +267,7 @@ def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
         elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
             places.extend(range(int(span[1]) - 1, int(span[2])))
         else:
-            raise InputError(f"{source} has no column {column!r}; it has {_listed(names)}.")
+            raise InputError(f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}.")
     return places
 
 
@@ -283,6 +294,12 @@ def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], sour
             if i < len(row) and not _is_number(row[i]):
                 texts.setdefault(names[i], row[i])
     refuse_texts(texts, source)
+
+
+def _index_columns(schema: Any) -> list[str]:
+    """Return the columns that pandas wrote as the index of its frame."""
+    told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
 
 
 def rows_of(table: Any) -> NDArray:
@@ -335,6 +352,8 @@ class Parquet(Source):
         schema = self._file.schema_arrow
         names, types = schema.names, schema.types
         kept = chosen(names, columns, self.name)
+        if not columns:  # what pandas wrote as the index is no feature, unless it is asked for
+            kept = [i for i in kept if names[i] not in _index_columns(schema)]
         self.names = [names[i] for i in kept]
         kinds = {names[i]: types[i] for i in kept}
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError, ModelFileError
-from atomstream.files import PART, whole_file
+from atomstream.files import PART, sync_folder, whole_file
 from atomstream.persistence import read_model, write_model
 from atomstream.readers import Source
 from atomstream.runs.settings import Settings, read_settings, write_settings
@@ -77,7 +77,10 @@ class RunFolder:
 
     def check_inputs(self, sources: list[Source]) -> None:
         """Refuse inputs that are not what they were when the run began."""
-        for source, was in zip(sources, self._told()["inputs"], strict=True):
+        before = self._told()["inputs"]
+        if len(sources) != len(before):
+            raise InputError(f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}.")
+        for source, was in zip(sources, before, strict=True):
             if source.fingerprint() != was["fingerprint"]:
                 raise InputError(
                     f"{source.name} has changed since the run began; begin a new run, or bring the old input back."
@@ -85,9 +88,10 @@ class RunFolder:
 
     def _told(self) -> dict[str, Any]:
         try:
-            return json.loads(self._inputs.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self._inputs} cannot be read: {error}") from None
+            told = json.loads(self._inputs.read_text(encoding="utf-8"))
+            return {"run": told["run"], "inputs": [{"fingerprint": was["fingerprint"]} for was in told["inputs"]]}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
 
     # -- state ----------------------------------------------------------------------------------------------------
 
@@ -103,6 +107,7 @@ class RunFolder:
         except OSError:  # a file system without links
             shutil.copy2(path, link)
         os.replace(link, self.model)
+        sync_folder(self.path)
         for old in self._saved()[keep:]:
             old.unlink(missing_ok=True)
 
@@ -134,9 +139,15 @@ class RunFolder:
         found = self.checkpoints.iterdir() if self.checkpoints.exists() else ()
         return sorted((path for path in found if STEP.fullmatch(path.name)), reverse=True)
 
+    def forget(self) -> None:
+        """Remove a run that has not learned anything."""
+        if not self.model.exists() and not self._saved():
+            for path in (self._settings, self._inputs, self.path / "log.jsonl"):
+                path.unlink(missing_ok=True)
+
     def clean(self) -> None:
         """Remove what a process that was killed left half written."""
-        for folder in (self.path, self.checkpoints):
+        for folder in (self.path, self.checkpoints, self.path / "figures"):
             for part in folder.glob(f".*{PART}"):
                 part.unlink(missing_ok=True)
 
@@ -144,9 +155,11 @@ class RunFolder:
 
     def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""
+        path = self.path / "log.jsonl"
+        whole = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")  # a kill may have cut the last line
         line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
-        with (self.path / "log.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        with path.open("a", encoding="utf-8") as file:
+            file.write(("" if whole else "\n") + json.dumps(line) + "\n")
 
     def events(self) -> list[dict[str, Any]]:
         """Return the lines of the log that are whole."""

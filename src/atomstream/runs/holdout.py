@@ -41,29 +41,25 @@ class Holdout:
         self.keys = np.empty(0, np.uint64)
         self.n_held = 0
 
-    def split(self, X: Any, ids: NDArray, *, first_pass: bool) -> Any:
-        """Return the rows to learn from; in the first pass those held out are kept, as long as there is room."""
+    def choose(self, X: Any, ids: NDArray) -> NDArray:
+        """Return which rows are not to be learned from, as bool of shape (n_rows,); changes nothing."""
         if not self.share:
-            return X
-        keys = _mixed(ids, self.seed)
-        room = _room(X)
+            return np.zeros(X.shape[0], bool)
         bound = int(self.share * ALL)
-        if len(self.keys) >= room:
+        if len(self.keys) >= _room(X):
             bound = min(bound, int(self.keys.max()))
-        held = keys <= np.uint64(bound)
-        if not held.any():
-            return X
-        if first_pass:
-            self.n_held += int(held.sum())
-            self._keep(X[held], keys[held], room)
-        return X[~held]
+        return _mixed(ids, self.seed) <= np.uint64(bound)
 
-    def _keep(self, rows: Any, keys: NDArray, room: int) -> None:
-        all_keys = np.concatenate([self.keys, keys])
-        kept = np.sort(np.argsort(all_keys, kind="stable")[:room])
-        stack = sp.vstack if sp.issparse(rows) else np.concatenate
-        both: Any = rows if self.rows is None else stack([self.rows, rows])
-        self.rows, self.keys = (both.tocsr() if sp.issparse(both) else both)[kept], all_keys[kept]
+    def keep(self, X: Any, ids: NDArray) -> None:
+        """Take in rows that were chosen in the first pass, as long as there is room."""
+        self.n_held += X.shape[0]
+        keys = np.concatenate([self.keys, _mixed(ids, self.seed)])
+        kept = np.sort(np.argsort(keys, kind="stable")[: _room(X)])
+        parts = [X] if self.rows is None else [self.rows, X]
+        sparse = any(sp.issparse(part) for part in parts)
+        rows: Any = sp.vstack(parts).tocsr() if sparse else np.concatenate(parts)
+        rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
+        self.rows, self.keys = rows[kept], keys[kept]
 
     def notes(self) -> dict[str, Any]:
         """Return what a file keeps of it."""
@@ -74,18 +70,26 @@ class Holdout:
         return told | {"rows": self.rows}
 
     def restore(self, told: dict[str, Any]) -> None:
-        """Take back what `notes` told."""
-        self.keys, self.n_held = told["keys"], told["n_held"]
+        """Take back what `notes` told.
+
+        Raises
+        ------
+        ValueError
+            For what `notes` cannot have told.
+        """
+        self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
         if "indptr" in told:
             self.rows = sp.csr_array((told["data"], told["indices"], told["indptr"]), shape=tuple(told["shape"]))
-        else:
-            self.rows = told["rows"]
+            self.rows.check_format(full_check=True)
+        n_rows = 0 if self.rows is None else self.rows.shape[0]
+        good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")
+        if not good or self.keys.shape != (n_rows,) or self.keys.dtype != np.uint64:
+            raise ValueError("the held-out rows and their keys do not fit")
 
 
 def _room(X: Any) -> int:
-    """Return how many rows like these are held at most."""
-    row = X.shape[1] * X.dtype.itemsize if not sp.issparse(X) else 12 * (X.nnz // max(X.shape[0], 1) + 1)
-    return max(4, min(MOST_ROWS, MOST_BYTES // max(row, 1)))
+    """Return how many rows like these are held at most; they are drawn, so each counts as dense."""
+    return max(4, min(MOST_ROWS, MOST_BYTES // (X.shape[1] * 8)))
 
 
 def _mixed(ids: NDArray, seed: int) -> NDArray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from atomstream.callbacks import History
-from atomstream.exceptions import InputError
+from atomstream.exceptions import CorruptModelError, InputError
 from atomstream.persistence import read_model
 from atomstream.readers import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -31,6 +31,14 @@ class Record:
     notes : dict
         What the newest checkpoint holds besides the model; empty for a model file.
     settings : Settings or None
+    shape : tuple of int or None
+        Of one sample, where samples are images.
+    names : list of str or None
+        Of the features, where they have some.
+    history : History
+        The objective along the stream.
+    held_out : ndarray or csr_array of shape (n_rows, n_features), or None
+        Rows that were not learned from.
     """
 
     path: Path
@@ -38,34 +46,15 @@ class Record:
     notes: dict[str, Any]
     settings: Settings | None
 
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Of one sample, where samples are images."""
-        shape = self.notes.get("shape")
-        good = shape is not None and (len(shape) == 2 or (len(shape) == 3 and shape[2] == 3))
-        return tuple(shape) if good else None  # type: ignore[arg-type]
+    shape: tuple[int, ...] | None
+    names: list[str] | None
+    history: History
+    held_out: Any
 
     @property
-    def names(self) -> list[str] | None:
-        """The names of the features, where they have some."""
-        known = getattr(self.model, "feature_names_in_", None)
-        return self.notes.get("names") if known is None else list(known)
-
-    @property
-    def history(self) -> History:
-        """The objective along the stream."""
-        history = History()
-        history.n_samples = self.notes.get("n_samples", np.empty(0)).tolist()
-        history.objective = self.notes.get("objective", np.empty(0)).tolist()
-        return history
-
-    @property
-    def held_out(self) -> Any:
-        """Rows that were not learned from; None where there are none."""
-        holdout = Holdout(0, 0)
-        if "holdout" in self.notes:
-            holdout.restore(self.notes["holdout"])
-        return holdout.rows
+    def objective(self) -> float:
+        """Mean objective per sample of recent batches, before their update."""
+        return self.history.recent if self.history.objective else float(self.model.batch_objective_)
 
     @property
     def complete(self) -> bool | None:
@@ -83,15 +72,43 @@ def open_record(path: Path) -> Record:
     InputError, ModelFileError
         Where there is none, or none that can be read.
     """
+    settings = None
     if path.is_file():
         model, notes = read_model(path)
-        if not hasattr(model, "state_"):
-            raise InputError(f"{path} holds a model that has not learned anything.")
-        return Record(path, model, notes, None)
-    folder = RunFolder(path)
-    folder.check()
-    found = folder.load()
-    if found is None:
-        raise InputError(f"{path} has not learned anything yet; go on with: atomstream resume {path}")
-    model, notes, _ = found
-    return Record(path, model, notes, folder.settings())
+    else:
+        folder = RunFolder(path)
+        folder.check()
+        found = folder.load()
+        if found is None:
+            raise InputError(
+                f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream resume {path}"
+            )
+        model, notes, _ = found
+        settings = folder.settings()
+    if not hasattr(model, "state_"):
+        raise InputError(f"{path} holds a model that has not learned anything.")
+    try:
+        return Record(path, model, notes, settings, *_beside(model, notes))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise CorruptModelError(f"{path} has notes that make no sense: {error!r:.200}.") from None
+
+
+def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what the notes of a model hold, checked: shape, names, history, rows held out."""
+    shape = tuple(notes.get("shape") or ())
+    good = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+    known = getattr(model, "feature_names_in_", notes.get("names"))
+    names = None if known is None else [str(name) for name in known]
+    history, holdout = History(), Holdout(0, 0)
+    history.n_samples = notes.get("n_samples", np.empty(0)).tolist()
+    history.objective = notes.get("objective", np.empty(0)).tolist()
+    if "holdout" in notes:
+        holdout.restore(notes["holdout"])
+    rows, n_features = holdout.rows, model.n_features_in_
+    if rows is not None and rows.shape[1] != n_features:
+        raise ValueError(f"rows of {rows.shape[1]} features, the model has {n_features}")
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"{len(names)} names for {n_features} features")
+    if good and int(np.prod(shape)) != n_features:
+        raise ValueError(f"samples of shape {shape} and {n_features} features")
+    return shape if good else None, names, history, rows

@@ -34,7 +34,7 @@ def facts(record: Record) -> dict[str, Any]:
         if record.complete is None:
             told["state"] = "open: goes on with what comes on standard input"
         told["time"] = f"{record.notes['seconds']:.1f} s"
-    told["objective"] = f"{_recent(record):.6g} per sample, recent batches before their update"
+    told["objective"] = f"{record.objective:.6g} per sample, recent batches before their update"
     return told
 
 
@@ -45,8 +45,8 @@ def quality(record: Record) -> dict[str, float]:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        X = rows.toarray() if sp.issparse(rows) else rows
-        energy = 0.5 * float(np.nansum(X.astype(float) ** 2)) / len(X)
+        values = rows.data if sp.issparse(rows) else rows
+        energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
         return {
             "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
             "mean objective": model.objective(rows),
@@ -90,7 +90,11 @@ def _learned(record: Record) -> list[Section]:
         for atom, code, energy, features in top_atoms(record)
     ]
     unused = int((model.importance_ == 0).sum())
-    told = f"Atoms as {kind}, most important first, with the share of each in all codes."
+    n_drawn = len(model.components_) if record.shape is not None else len(figure.axes)
+    told = (
+        f"{min(n_drawn, len(model.components_))} of {len(model.components_)} atoms as {kind}, most important first "
+        "(the order of the table), with the share of each in all codes."
+    )
     return [
         Section("atoms", "Atoms", told, figure, chapter="What was learned"),
         Section(
@@ -107,7 +111,7 @@ def _how_well(record: Record) -> list[Section]:
     found: list[Section] = []
     rows, chapter = record.held_out, "How well"
     if rows is not None and rows.shape[0]:
-        told = "Rows that were not learned from, from the best explained to the worst."
+        told = "Rows that were not learned from, from the smallest relative error to the largest."
         figure = plots.triples(record.model, rows, record.shape, names=record.names)
         found.append(Section("held_out", "Held-out rows", told, figure, chapter=chapter))
         figures = {name: f"{value:.4g}" for name, value in quality(record).items()}
@@ -119,7 +123,7 @@ def _how_well(record: Record) -> list[Section]:
         chapter = ""
     history = record.history
     if history.n_samples:
-        told = "Mean objective of each batch before it was learned from."
+        told = "Mean objective of each batch before it was learned from; it varies with the samples of the batch."
         found.append(Section("objective", "Learning", told, plots.objective(history), chapter=chapter))
     return found
 
@@ -132,7 +136,7 @@ def _from_what(record: Record) -> list[Section]:
     told = {
         "inputs": ", ".join(inputs[:5]) + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
         "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
-        "rows held out": f"{notes['holdout']['n_held']:,}",
+        "rows held out": f"{0 if record.held_out is None else record.held_out.shape[0]:,}, never learned from",
         "missing entries": f"{100 * missing:.2f} %" if record.settings.missing else "none allowed",
     }
     return [Section("inputs", "", facts=told, chapter="From what")]
@@ -153,8 +157,3 @@ def _how(record: Record) -> list[Section]:
     told["re-seeded atoms"] = record.model.n_reseeded_
     told["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
     return [Section("how", "", facts=told, chapter="How")]
-
-
-def _recent(record: Record) -> float:
-    values = record.history.objective
-    return float(np.mean(values[-(1 + len(values) // 6) :])) if values else float(record.model.batch_objective_)

@@ -18,6 +18,7 @@ from atomstream.schedules import Constant
 
 __all__ = ["MODELS", "Settings", "read_settings", "write_settings"]
 
+MOST = 2**31
 MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning}
 
 
@@ -79,6 +80,11 @@ class Settings:
             if made is None and value is not None:
                 raise ValueError(f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}.")
             object.__setattr__(self, field.name, made)
+        for text in (*self.inputs, *self.columns, self.key or ""):
+            if any("\ud800" <= sign <= "\udfff" for sign in text):
+                raise ValueError(f"{text!r} is not UTF-8; rename it.")
+        if self.half_life is not None and not 0 < self.half_life < float("inf"):
+            raise ValueError(f"half_life is {self.half_life!r}, needed is a number of samples above 0.")
         least = {
             "atoms": 1,
             "epochs": 1,
@@ -93,6 +99,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not bound <= value < float("inf"):
                 raise ValueError(f"{name} is {value!r}, needed is at least {bound}.")
+            if value is not None and value > MOST:
+                raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
         if self.holdout >= 1:
             raise ValueError(f"holdout is {self.holdout!r}, needed is a share below 1.")
         if self.model not in MODELS:
@@ -110,9 +118,11 @@ class Settings:
         """Return settings with some changed."""
         return replace(self, **changes)
 
-    def decisive(self) -> str:
-        """Return the settings that decide what is learned, as text: not for how long or on how many cores."""
-        return write_settings(self.changed(epochs=1, checkpoint_every=None, keep=1, jobs=1))
+    def decisive(self) -> list[str]:
+        """Return the settings that decide what is learned, as lines: not for how long or on how many cores."""
+        others = ("epochs", "checkpoint_every", "keep", "jobs")
+        lines = write_settings(self).splitlines()[1:]
+        return [line for line in lines if line.split(" = ")[0] not in others]
 
     def wanted(self) -> Wanted:
         """Return how inputs are to be read."""
