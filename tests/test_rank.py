@@ -103,6 +103,8 @@ def test_settings_out_of_range_are_refused():
         ({"ranks": [1.5]}, "ranks must be whole numbers"),
         ({"ranks": [2], "n_seeds": 1}, "n_seeds must be at least 2"),
         ({"ranks": [2], "holdout": 1.0}, "holdout must lie between 0 and 1"),
+        ({"ranks": 3}, "ranks must be whole numbers"),
+        ({"ranks": [2, 5]}, "No hidden entry stands in a row that shows at least 5 others"),
     ):
         with pytest.raises(ValueError, match=sentence):
             choose_rank(X, **wrong)

@@ -68,7 +68,8 @@ def choose_rank(
     """Choose the number of atoms by errors on hidden entries, with the one-standard-error rule.
 
     For every seed a share of the entries is hidden, the same for all ranks; a model learns from the rest and its
-    reconstruction is compared with what was hidden. Too few atoms cannot explain the data, too many explain their
+    reconstruction is compared with what was hidden, in rows that show at least as many entries as there are atoms at
+    most. Too few atoms cannot explain the data, too many explain their
     noise and lose on hidden entries. Beside it stands how alike the atoms are that different seeds find.
 
     Parameters
@@ -78,7 +79,7 @@ def choose_rank(
     ranks : iterable of int
     model : estimator, optional
         Not fitted; its ``n_components``, ``missing`` and ``random_state`` are set here. By default
-        ``OnlineNMF(ridge=0.001, batch_size=64, n_epochs=50)``: without a ridge, rows of which few entries are left
+        ``OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50)``: without a ridge, rows of which few entries are left
         are filled with anything.
     n_seeds : int, default=5
         At least 2.
@@ -114,18 +115,22 @@ def choose_rank(
         raise ValueError(f"n_seeds must be at least 2, got {n_seeds!r}.")
     if not 0 < holdout < 1:
         raise ValueError(f"holdout must lie between 0 and 1, got {holdout!r}.")
-    base = OnlineNMF(ridge=1e-3, batch_size=64, n_epochs=50) if model is None else model
+    base = OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50) if model is None else model
     rng = generator(random_state)
     errors = np.empty((len(tried), n_seeds))
     found: list[list[Any]] = [[] for _ in tried]
     for seed in range(n_seeds):
         hidden = (rng.random(X.shape) < holdout) & ~np.isnan(X)
-        if not hidden.any():
-            raise ValueError(f"No entry was hidden: holdout={holdout!r} of {X.size} entries is too little.")
+        judged = hidden & ((~hidden & ~np.isnan(X)).sum(axis=1, keepdims=True) >= tried[-1])
+        if not judged.any():
+            raise ValueError(
+                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take smaller ranks, "
+                f"another holdout than {holdout!r}, or more rows."
+            )
         shown, start = np.where(hidden, np.nan, X), int(rng.integers(2**31))
         for place, rank in enumerate(tried):
             learned = clone(base).set_params(n_components=int(rank), missing=True, random_state=start).fit(shown)
-            error = (learned.impute(shown) - X)[hidden].astype(np.float64)
+            error = (learned.inverse_transform(learned.transform(shown)) - X)[judged].astype(np.float64)
             errors[place, seed] = np.mean(error**2)
             found[place].append(learned.components_)
     similar = np.array([[align(a, b).stability for a, b in combinations(atoms, 2)] for atoms in found])
