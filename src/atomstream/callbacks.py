@@ -136,7 +136,7 @@ class LearningBar(_Callback):
         newest, now = estimator.batch_objective_, time.monotonic()
         self._running = newest if self._running is None else self.memory * self._running + (1 - self.memory) * newest
         if self._met is None:  # compiling, at the first batch, is not learning speed
-            self._began, self._met = now, estimator.n_samples_seen_
+            self._began, self._met, self._said = now, estimator.n_samples_seen_, now
         rate = (estimator.n_samples_seen_ - self._met) / max(now - self._began, 1e-9)
         told = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
         with suppress(OSError):  # whoever watched may have gone; learning goes on
