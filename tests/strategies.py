@@ -5,11 +5,33 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from atomstream.coders import ActiveSet, ProjectedGradient
-from atomstream.losses import Squared
+from atomstream.losses import (
+    L1,
+    L2,
+    Alpha,
+    Beta,
+    Hellinger,
+    Huber,
+    ItakuraSaito,
+    KullbackLeibler,
+    Mahalanobis,
+    Squared,
+)
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 
-LOSSES = [Squared()]
+LOSSES = [
+    Squared(),
+    Mahalanobis([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.4]]),
+    KullbackLeibler(),
+    ItakuraSaito(),
+    *(Beta(beta) for beta in (-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0)),
+    *(Alpha(alpha) for alpha in (-1.0, 0.0, 0.5, 1.0, 2.0)),
+    Hellinger(),
+    Huber(0.7),
+    L1(),
+    L2(),
+]
 PENALTIES = [
     Free(),
     Free(l1=0.3),

@@ -1,0 +1,21 @@
+"""What a wrong reconstruction costs: one frozen class per divergence."""
+
+from atomstream.losses.base import Loss
+from atomstream.losses.divergences import Alpha, Beta, Hellinger, ItakuraSaito, KullbackLeibler
+from atomstream.losses.robust import L1, L2, Huber
+from atomstream.losses.squared import Mahalanobis, Squared, squared_norms
+
+__all__ = [
+    "L1",
+    "L2",
+    "Alpha",
+    "Beta",
+    "Hellinger",
+    "Huber",
+    "ItakuraSaito",
+    "KullbackLeibler",
+    "Loss",
+    "Mahalanobis",
+    "Squared",
+    "squared_norms",
+]

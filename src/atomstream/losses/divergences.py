@@ -1,0 +1,198 @@
+r"""Divergences of nonnegative data: Kullback-Leibler, Itakura-Saito, and the families they belong to.
+
+All are sums over entries; x are the data, y their reconstruction, logarithms are natural.
+
+References
+----------
+Zhao, Tan, Xu (2017), "Online nonnegative matrix factorization with general divergences", Table I, whose row for alpha
+is garbled: here it is :math:`\frac{1}{\alpha(\alpha-1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)`, Hellinger's at
+1/2. Cichocki, Amari (2010), "Families of alpha- beta- and gamma-divergences", eqs. (1) and (39).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import kl_div
+
+from atomstream.losses.base import _Entrywise
+
+__all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
+
+LIMIT = 1e-7  # parameters as near to a limit as this are the limit: the general formula cancels there
+
+
+@dataclass(frozen=True)
+class KullbackLeibler(_Entrywise):
+    r"""The divergence of counts, :math:`\sum x \log(x/y) - x + y`; convex in y."""
+
+    data: ClassVar[str] = "nonnegative"
+    reconstruction: ClassVar[str] = "positive"
+    slope_at_zero: ClassVar[float | None] = 1.0
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return x log(x/y) - x + y, which is y where x is 0."""
+        return kl_div(x, y)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return 1 - x/y."""
+        return 1 - X / Y
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return x/y^2."""
+        return X / Y**2
+
+
+@dataclass(frozen=True)
+class ItakuraSaito(_Entrywise):
+    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; blind to scale, not convex in y."""
+
+    convex: ClassVar[bool] = False
+    data: ClassVar[str] = "positive"
+    reconstruction: ClassVar[str] = "positive"
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return x/y - log(x/y) - 1."""
+        excess = (x - y) / y
+        return excess - np.log1p(excess)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return 1/y - x/y^2."""
+        return (Y - X) / Y**2
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return 2x/y^3 - 1/y^2, negative where y > 2x."""
+        return (2 * X - Y) / Y**3
+
+
+@dataclass(frozen=True)
+class Beta(_Entrywise):
+    r"""The family from Itakura-Saito (0) by Kullback-Leibler (1) to half the squared distance (2).
+
+    .. math:: \sum \frac{x^\beta + (\beta - 1) y^\beta - \beta x y^{\beta - 1}}{\beta (\beta - 1)}
+
+    Parameters
+    ----------
+    beta : float
+        Any real number; convex in y for 1 to 2.
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        _check_finite("Beta", "beta", self.beta)
+
+    @property
+    def convex(self) -> bool:
+        """Whether beta lies in [1, 2]."""
+        return 1 <= self.beta <= 2
+
+    @property
+    def data(self) -> str:
+        """Zeros are allowed for beta above 0."""
+        return "nonnegative" if self.beta > LIMIT else "positive"
+
+    reconstruction: ClassVar[str] = "positive"
+
+    @property
+    def slope_at_zero(self) -> float | None:
+        """Constant for beta = 1 alone, where d(0, y) = y."""
+        return 1.0 if abs(self.beta - 1) < LIMIT else None
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return the entries of the sum; its limits at 0 and 1."""
+        limit = _limit(self.beta, ItakuraSaito(), KullbackLeibler())
+        if limit is not None:
+            return limit.entries(x, y)
+        b = self.beta
+        return np.maximum((x**b + (b - 1) * y**b - b * x * y ** (b - 1)) / (b * (b - 1)), 0)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return y^(beta - 2) (y - x)."""
+        return Y ** (self.beta - 2) * (Y - X)
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return y^(beta - 3) ((beta - 1) y - (beta - 2) x)."""
+        return Y ** (self.beta - 3) * ((self.beta - 1) * Y - (self.beta - 2) * X)
+
+
+@dataclass(frozen=True)
+class Alpha(_Entrywise):
+    r"""The family from reverse Kullback-Leibler (0) by Hellinger (1/2) to Kullback-Leibler (1); convex in y.
+
+    .. math:: \frac{1}{\alpha (\alpha - 1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)
+
+    Parameters
+    ----------
+    alpha : float
+        Any real number.
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        _check_finite("Alpha", "alpha", self.alpha)
+
+    @property
+    def data(self) -> str:
+        """Zeros are allowed for alpha above 0."""
+        return "nonnegative" if self.alpha > LIMIT else "positive"
+
+    reconstruction: ClassVar[str] = "positive"
+
+    @property
+    def slope_at_zero(self) -> float | None:
+        """1/alpha for alpha above 0: d(0, y) = y / alpha."""
+        return 1 / self.alpha if self.alpha > LIMIT else None
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return the entries of the sum; its limits at 0 and 1."""
+        a = self.alpha
+        if abs(a) < LIMIT:
+            return kl_div(y, x)
+        if abs(a - 1) < LIMIT:
+            return kl_div(x, y)
+        return np.maximum((y * ((x / y) ** a - 1) - a * (x - y)) / (a * (a - 1)), 0)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return (1 - (x/y)^alpha) / alpha, its limit -log(x/y) at 0."""
+        ratio = X / Y
+        return -np.log(ratio) if abs(self.alpha) < LIMIT else (1 - ratio**self.alpha) / self.alpha
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return (x/y)^alpha / y."""
+        return (X / Y) ** self.alpha / Y
+
+
+@dataclass(frozen=True)
+class Hellinger(_Entrywise):
+    r"""Twice the squared distance of the square roots, :math:`2 \sum (\sqrt x - \sqrt y)^2`: Alpha(1/2)."""
+
+    data: ClassVar[str] = "nonnegative"
+    reconstruction: ClassVar[str] = "positive"
+    slope_at_zero: ClassVar[float | None] = 2.0
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return 2 (sqrt x - sqrt y)^2."""
+        return 2 * (np.sqrt(x) - np.sqrt(y)) ** 2
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return 2 - 2 sqrt(x/y)."""
+        return 2 - 2 * np.sqrt(X / Y)
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return sqrt(x/y) / y."""
+        return np.sqrt(X / Y) / Y
+
+
+def _limit(parameter: float, at_zero: Any, at_one: Any) -> Any:
+    """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
+    return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
+
+
+def _check_finite(family: str, name: str, value: float) -> None:
+    if isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"{family} needs {name} to be a finite number, got {value!r}.")

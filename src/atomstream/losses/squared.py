@@ -1,0 +1,104 @@
+"""Squared losses: the Euclidean distance, and that of Mahalanobis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.dictionaries import Dictionary
+from atomstream.losses.base import _double, _General
+
+__all__ = ["Mahalanobis", "Squared", "squared_norms"]
+
+
+@dataclass(frozen=True)
+class Squared(_General):
+    r"""Half the squared Euclidean distance, :math:`\tfrac12 \|x - y\|_2^2`."""
+
+    quadratic: ClassVar[bool] = True
+    smoothness: ClassVar[float | None] = 1.0
+
+    def value(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return half the squared distance of each row, in float64."""
+        error = X - Y
+        return 0.5 * np.einsum("ij,ij->i", error, error).astype(np.float64)
+
+    def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
+        """Return half the squared distance from products alone; in float64, for the terms nearly cancel."""
+        X, codes = X.astype(np.float64), codes.astype(np.float64)
+        atoms = dictionary.atoms().astype(np.float64)
+        linear = np.einsum("ij,ij->i", codes, np.asarray(X @ atoms.T))
+        quadratic = np.einsum("ij,ij->i", codes @ (atoms @ atoms.T), codes)
+        return np.maximum(0.5 * squared_norms(X) - linear + 0.5 * quadratic, 0)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return ``Y - X``."""
+        return Y - X
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return ones."""
+        return np.ones_like(Y)
+
+
+@dataclass(frozen=True, eq=False)
+class Mahalanobis(_General):
+    r"""Half the squared distance in a metric, :math:`\tfrac12 (x - y) A (x - y)^\top`.
+
+    Parameters
+    ----------
+    A : array-like of shape (n_features, n_features)
+        Symmetric and without negative eigenvalues.
+
+    Raises
+    ------
+    ValueError
+        For a matrix that is no metric.
+    """
+
+    A: Any
+
+    def __post_init__(self) -> None:
+        matrix = np.array(self.A, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+            raise ValueError(f"Mahalanobis needs a finite square matrix A, got one of shape {matrix.shape}.")
+        if not np.allclose(matrix, matrix.T):
+            raise ValueError("Mahalanobis needs a symmetric matrix A; give (A + A.T) / 2.")
+        eigenvalues = np.linalg.eigvalsh(matrix)
+        if len(eigenvalues) and eigenvalues[0] < -1e-10 * max(eigenvalues[-1], 0):
+            raise ValueError(
+                f"Mahalanobis needs A without negative eigenvalues, the smallest is {eigenvalues[0]:.3g}."
+            )
+        matrix.flags.writeable = False
+        object.__setattr__(self, "A", matrix)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mahalanobis) and np.array_equal(self.A, other.A)
+
+    def __hash__(self) -> int:
+        return hash(self.A.tobytes())
+
+    @cached_property
+    def smoothness(self) -> float:
+        """The largest eigenvalue of A."""
+        return float(np.linalg.eigvalsh(self.A)[-1])
+
+    def value(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return the loss of each row, in float64."""
+        error = _double(X) - _double(Y)
+        return np.maximum(0.5 * np.einsum("ij,ij->i", error @ self.A, error), 0)
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return ``(Y - X) A``."""
+        return (Y - X) @ self.A.astype(np.result_type(X, Y), copy=False)
+
+
+def squared_norms(X: Any) -> NDArray:
+    """Return the squared Euclidean length of each row, float64 of shape (n_samples,)."""
+    if sp.issparse(X):
+        return np.asarray(abs(X.astype(np.float64)).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
