@@ -65,6 +65,7 @@ def learn_file(path: Path, folder: Path, alpha: float) -> tuple[float, float]:
 
 
 def main() -> None:
+    """Measure, and write the results."""
     X, _ = patches()
     X64 = X.astype(np.float64)
     learn_array(X[: 4 * BATCH], 0.03)  # compile

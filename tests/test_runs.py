@@ -467,3 +467,13 @@ def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
     assert "names its columns otherwise" in told
     assert feed("resume", tmp_path / "run", header="")[0] == 0
     assert list(read_model(tmp_path / "run/model.atoms")[1]["names"]) == ["a", "b"]
+
+
+def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.log("one")
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"event": "cut o')
+    folder.log("two", n=2)
+    folder.log("three")
+    assert [event["event"] for event in folder.events()] == ["one", "two", "three"]

@@ -127,6 +127,7 @@ def _by_blocks(
     whole = make(dictionary.gram()) if batch.mask is None else None
 
     def code(block: slice) -> None:
+        """Write the codes of a block of rows."""
         linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
         begin = None if start is None else start[block].astype(np.float64)
         energy = batch.energy[block]
@@ -229,6 +230,7 @@ class ProjectedGradient:
         penalty, rest = objective.codes, float(np.sqrt(np.finfo(batch.X.dtype).eps))
 
         def make(gram: NDArray) -> _Solver:
+            """Return what solves for rows whose atoms have these products."""
             smoothness, bound = max(float(np.linalg.eigvalsh(gram)[-1]), TINY), DualBound.of(gram, penalty)
 
             def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:

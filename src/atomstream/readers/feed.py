@@ -125,6 +125,7 @@ class Feed:
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
+            """Hand an item over; false when nobody waits for it any more."""
             while not given_up.is_set():
                 try:
                     ready.put(item, timeout=PATIENCE)
@@ -134,6 +135,7 @@ class Feed:
             return False
 
         def read() -> None:
+            """Read what is left of the pass, in a thread of its own."""
             try:
                 for number in range(start.source, len(self.sources)):
                     row = start.row if number == start.source else 0

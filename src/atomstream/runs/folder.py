@@ -155,11 +155,11 @@ class RunFolder:
 
     def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""
-        path = self.path / "log.jsonl"
-        whole = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")  # a kill may have cut the last line
         line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
-        with path.open("a", encoding="utf-8") as file:
-            file.write(("" if whole else "\n") + json.dumps(line) + "\n")
+        with (self.path / "log.jsonl").open("a+b") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
+            cut = file.read(1) not in (b"", b"\n")  # a kill may have cut the last line
+            file.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
 
     def events(self) -> list[dict[str, Any]]:
         """Return the lines of the log that are whole."""
