@@ -477,3 +477,21 @@ def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path)
     folder.log("two", n=2)
     folder.log("three")
     assert [event["event"] for event in folder.events()] == ["one", "two", "three"]
+
+
+def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, monkeypatch):
+    import warnings
+
+    from atomstream.runs.learning import MOST_WARNINGS
+
+    numbers = iter(range(1000))
+    update = BlockCoordinate.update
+
+    def warn(*given):
+        warnings.warn(f"step {next(numbers) // 2}", UserWarning, stacklevel=1)
+        return update(*given)
+
+    monkeypatch.setattr(BlockCoordinate, "update", warn)
+    run("learn", data, "--atoms", 2, "--batch-size", 10, "--out", tmp_path / "run")
+    told = list(read_model(tmp_path / "run/model.atoms")[1]["warnings"])
+    assert told == [f"step {n}" for n in range(MOST_WARNINGS)]

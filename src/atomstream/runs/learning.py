@@ -164,13 +164,10 @@ class Learning:
     def _passes(self, pace: _Pace, bar: Callable[[str], Any]) -> bool:
         """Make the passes that are left; return whether all are done. A live stream has one, without end."""
         while self.position.epoch < self.settings.epochs:
-            with warnings.catch_warnings(record=True) as caught:
+            with warnings.catch_warnings():
                 warnings.simplefilter("default")
-                try:
-                    self._pass(pace, bar)
-                finally:
-                    told = {str(item.message) for item in caught} - set(self.warnings)
-                    self.warnings = [*self.warnings, *sorted(told)][:MOST_WARNINGS]
+                warnings.showwarning = self._hear  # for the report, and no more of them than fit there
+                self._pass(pace, bar)
             if self._reason is not None:
                 return False
             if self._feed.live:
@@ -208,6 +205,10 @@ class Learning:
             pace()
             if self._reason is not None and not self._feed.live:
                 return
+
+    def _hear(self, message: Warning | str, *_: Any) -> None:
+        if str(message) not in self.warnings and len(self.warnings) < MOST_WARNINGS:
+            self.warnings = [*self.warnings, str(message)]
 
     def _commit(self, piece: Piece, held: NDArray) -> None:
         """Take note of a batch that has been learned."""
