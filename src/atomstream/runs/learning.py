@@ -166,7 +166,7 @@ class Learning:
         while self.position.epoch < self.settings.epochs:
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
-                warnings.showwarning = self._hear  # for the report, and no more of them than fit there
+                warnings.showwarning = self._hear  # type: ignore[assignment]
                 self._pass(pace, bar)
             if self._reason is not None:
                 return False
@@ -207,6 +207,7 @@ class Learning:
                 return
 
     def _hear(self, message: Warning | str, *_: Any) -> None:
+        """Keep a warning for the report, if there is room."""
         if str(message) not in self.warnings and len(self.warnings) < MOST_WARNINGS:
             self.warnings = [*self.warnings, str(message)]
 
