@@ -61,36 +61,61 @@ def result(run):
     return json.dumps(content), [array.tobytes() for array in arrays]
 
 
-def go_on(run, data):
+def go_on(run, arguments):
     """Take a run up again, or begin it where it had not begun."""
-    begun = (run / "run.toml").exists()
-    return child("resume", run) if begun else child("learn", data, "--out", run, *SETTINGS)
+    return child("resume", run) if (run / "run.toml").exists() else child("learn", *arguments, "--out", run)
+
+
+def inputs(base):
+    """Write inputs of several kinds; return what to learn from each, with the first rows of the last."""
+    from PIL import Image
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(6000, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((6000, 12))
+    np.save(base / "dense.npy", X)
+    np.save(base / "more.npy", X[:777])
+    sparse.save_npz(base / "sparse.npz", sparse.csr_array(np.where(X.mean() > X, 0, X)))
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)[:3000]
+    np.savetxt(base / "holes.csv", holes, delimiter=",", fmt="%.5g")
+    (base / "pictures").mkdir()
+    for number in range(3):
+        pixels = rng.integers(0, 256, (40, 40), np.uint8)
+        Image.fromarray(pixels).save(base / "pictures" / f"{number}.png")
+    return X, [
+        [base / "dense.npy", *SETTINGS],
+        [base / "dense.npy", base / "more.npy", "--half-life", "2000", *SETTINGS],
+        [base / "sparse.npz", *SETTINGS],
+        [base / "holes.csv", "--missing", *SETTINGS],
+        [base / "pictures", "--patch", "4", *SETTINGS],
+    ]
 
 
 if __name__ == "__main__":
     base, n_kills = Path(sys.argv[1]), int(sys.argv[2])
     rng = np.random.default_rng(0)
-    X = rng.exponential(size=(6000, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((6000, 12))
-    data = base / "x.npy"
-    np.save(data, X)
+    X, kinds = inputs(base)
     OnlineNMF(6, random_state=0).partial_fit(X[:50])
-    wait(child("learn", data, "--out", base / "warm", *SETTINGS))
-    began = time.monotonic()
-    assert wait(child("learn", data, "--out", base / "reference", *SETTINGS)) == 0
-    lasts, reference = time.monotonic() - began, result(base / "reference")
+    references, lasts = [], []
+    for number, arguments in enumerate(kinds):
+        wait(child("learn", *arguments, "--out", base / f"warm{number}"))
+        began = time.monotonic()
+        assert wait(child("learn", *arguments, "--out", base / f"reference{number}")) == 0
+        lasts.append(time.monotonic() - began)
+        references.append(result(base / f"reference{number}"))
     equal = caught = half_written = 0
     for trial in range(n_kills):
-        run, inside = base / f"run{trial}", trial % 3 == 2
-        kill_at = int(rng.integers(1, 40)) if inside else None
-        pid = child("learn", data, "--out", run, *SETTINGS, kill_at=kill_at)
+        run, inside, kind = base / f"run{trial}", trial % 3 == 2, trial % len(kinds)
+        arguments = kinds[kind]
+        pid = child("learn", *arguments, "--out", run, kill_at=int(rng.integers(1, 40)) if inside else None)
         for _ in range(1 + trial % 2):
             if not inside:
-                time.sleep(rng.uniform(0, lasts))
+                time.sleep(rng.uniform(0, lasts[kind]))
                 os.kill(pid, signal.SIGKILL)
             caught += os.WIFSIGNALED(wait(pid))
             half_written += any(run.rglob(".*.part"))
-            pid = go_on(run, data)
+            pid = go_on(run, arguments)
             inside = False
         status = wait(pid)
-        equal += status == 0 and result(run) == reference and not any(run.rglob(".*.part"))
+        equal += status == 0 and result(run) == references[kind] and not any(run.rglob(".*.part"))
     print(json.dumps({"equal": equal, "caught": caught, "half_written": half_written, "seconds": lasts}))
