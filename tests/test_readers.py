@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 
 import numpy as np
@@ -352,3 +353,34 @@ def test_a_sparse_matrix_that_points_outside_of_itself_is_refused(tmp_path):
 def test_columns_of_what_is_no_table_are_refused(folder):
     with pytest.raises(InputError, match="--columns chooses columns of tables"):
         open_inputs([str(folder / "x.npy")], Wanted(columns=("1",)))
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_what_a_live_stream_brought_is_handed_out_when_all_else_stops(live):
+    """Rows of a file come again; those of a stream, once read ahead, would be lost."""
+    waits, gate = threading.Event(), threading.Event()
+
+    class Brook(source.Source):
+        name, n_features = "brook", 4
+
+        def _blocks(self, start, epoch):
+            for first in range(0, 20, 10):
+                yield source.numbered(X[first : first + 10], first)
+            waits.set()  # both blocks are out of our hands
+            gate.wait(10)
+
+        def fingerprint(self):
+            return None
+
+    brook = Brook()
+    brook.live = live
+    feed = Feed([brook], 10)
+    pieces = feed.batches(Position())
+    assert_array_equal(next(pieces).X, X[:10])
+    assert waits.wait(10)
+    feed.stop()
+    rest = [piece.X for piece in pieces]
+    gate.set()
+    assert len(rest) == live
+    if live:
+        assert_array_equal(rest[0], X[10:20])

@@ -495,3 +495,21 @@ def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, mon
     run("learn", data, "--atoms", 2, "--batch-size", 10, "--out", tmp_path / "run")
     told = list(read_model(tmp_path / "run/model.atoms")[1]["warnings"])
     assert told == [f"step {n}" for n in range(MOST_WARNINGS)]
+
+
+def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(data, tmp_path, capsys, monkeypatch):
+    from atomstream.cli import running
+
+    real, ended = running.Learning, []
+
+    def late(*arguments):  # between the first look at the folder and its lock
+        if not ended:
+            ended.append(True)
+            run("learn", data, "--atoms", 3, "--out", tmp_path / "run")
+        return real(*arguments)
+
+    monkeypatch.setattr(running, "Learning", late)
+    assert main(["learn", str(data), "--atoms", "5", "--out", str(tmp_path / "run")]) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert atomstream.load(tmp_path / "run").n_components == 3
+    assert RunFolder(tmp_path / "run").settings().atoms == 3
