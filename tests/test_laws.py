@@ -42,7 +42,7 @@ def memory_after(model, X, cuts, weights=None):
     """Memory after ``X`` came in the given cuts, with the dictionary held fixed."""
     model = copy.deepcopy(model)
     state, method, clock = model.state_, model.method_, Clock(Harmonic())
-    memory = method.statistics.start(*model.components_.shape)
+    memory = method.statistics.start(*model.components_.shape, method.objective.loss)
     weights = np.ones(len(X)) if weights is None else weights
     for start, stop in zip([0, *cuts], [*cuts, len(X)], strict=True):
         batch = Batch(X[start:stop], weights[start:stop])

@@ -86,7 +86,7 @@ def test_the_completed_sums_bound_the_observed_objective_from_above():
     batch, method, rng = model._batch(X), model.method_, np.random.default_rng(0)
     codes = method.coder.encode(batch, model.state_.dictionary, method.objective, Accuracy(gap=1e-9))
     delta = method.statistics.measure(batch, codes, model.state_.dictionary, method.objective)
-    memory = method.statistics.start(*model.components_.shape)
+    memory = method.statistics.start(*model.components_.shape, method.objective.loss)
     memory.absorb(delta, 1.0)
     for _ in range(20):
         other = Rows(np.abs(model.components_ + 0.1 * rng.standard_normal(model.components_.shape)))

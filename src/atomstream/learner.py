@@ -24,6 +24,9 @@ from atomstream.statistics import Statistics
 __all__ = ["Batch", "Clock", "Method", "Progress", "State", "check_compatible", "learn", "step"]
 
 
+Met = tuple[Batch, Codes]
+
+
 class Updater(Protocol):
     """Improves the dictionary, given what the memory holds."""
 
@@ -32,8 +35,8 @@ class Updater(Protocol):
         """How many of the first atoms never change."""
         ...
 
-    def update(self, state: State, objective: Objective, clock: Clock, rng: Any) -> None:
-        """Make the dictionary better for the memory."""
+    def update(self, state: State, objective: Objective, clock: Clock, met: Met | None = None) -> None:
+        """Make the dictionary better for the memory; ``met`` is the batch that was absorbed last, and its codes."""
         ...
 
     def value(self, state: State, objective: Objective) -> float:
@@ -83,7 +86,7 @@ def step(
     delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
     state.memory.absorb(delta, clock.tick(delta.mass))
     state.usage.absorb(delta, state.memory.strength(state.dictionary))
-    method.updater.update(state, method.objective, clock, rng)
+    method.updater.update(state, method.objective, clock, (batch, codes))
     return codes, delta
 
 

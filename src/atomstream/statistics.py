@@ -7,21 +7,23 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import xlogy
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Dictionary
-from atomstream.losses import squared_norms
-from atomstream.memory import Aggregates, GramDelta
+from atomstream.losses import Loss, squared_norms
+from atomstream.memory import Aggregates, GramDelta, MajorantDelta, Majorants
 from atomstream.objective import Objective
 from atomstream.state import Batch
+from atomstream.views import view
 
-__all__ = ["GramSums", "Statistics"]
+__all__ = ["GramSums", "MajorantSums", "Statistics"]
 
 
 class Statistics(Protocol):
     """Knows what to measure, and the memory that goes with it."""
 
-    def start(self, n_components: int, n_features: int) -> Any:
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Any:
         """Return an empty memory of the right kind and size."""
         ...
 
@@ -48,7 +50,7 @@ class GramSums:
 
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",)}
 
-    def start(self, n_components: int, n_features: int) -> Aggregates:
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
         """Return an empty memory."""
         return Aggregates(n_components, n_features)
 
@@ -78,3 +80,49 @@ class GramSums:
                 f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
             )
         return GramDelta(gram, cross, constant, usage, constant + fit, batch.mass)
+
+
+@dataclass(frozen=True)
+class MajorantSums:
+    """The sums that make up the power majoriser of all past losses, and a quadratic model beside it.
+
+    References
+    ----------
+    docs/algorithms/divergences.md.
+    """
+
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split")}
+
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Majorants:
+        """Return an empty memory."""
+        return Majorants(n_components, n_features, loss.exponents)
+
+    def measure(self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective) -> MajorantDelta:
+        """Return what the batch adds.
+
+        Raises
+        ------
+        ValueError
+            If a sum is not finite: data too large or too small for their type.
+        """
+        h, loss = codes.values, objective.loss
+        atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents
+        weights = np.ones(len(h)) if batch.weights is None else batch.weights
+        unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
+        weighted = h * (weights / unit)[:, None].astype(h.dtype)
+        seen = view(batch, slice(None), dictionary.atoms(), loss)
+        parts = seen.split(h)
+        plus, minus = (unit * np.asarray(seen.push(weighted, part), dtype=np.float64) for part in parts[:2])
+        bend = np.asarray(parts[2].T @ weights, dtype=np.float64)
+        per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
+        gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
+        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        concave = minus * atoms
+        told = plus * atoms / p - (xlogy(concave, atoms) if q == 0 else concave / q)
+        constant = total - float(told.sum())
+        if not np.isfinite(constant):
+            raise ValueError(
+                f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
+            )
+        usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
+        return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)

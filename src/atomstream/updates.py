@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.objective import Objective
-from atomstream.penalties import Penalty
-from atomstream.state import Clock, State
+from atomstream.coders import Codes
+from atomstream.majorisers import power_step
+from atomstream.penalties import Nonnegative, Penalty
+from atomstream.state import Batch, Clock, State
+from atomstream.views import view
 
-__all__ = ["BlockCoordinate"]
+__all__ = ["BlockCoordinate", "Majorise"]
 
+LEAST = 1e-8  # of an atom's mean entry that each of its entries has at least
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
 
 
@@ -48,15 +52,12 @@ class BlockCoordinate:
     n_sweeps: int = 1
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("rowwise",)}
 
-    def update(self, state: State, objective: Objective, clock: Clock, rng: Any) -> None:
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
         """Sweep over the atoms."""
         memory: Any = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
-        sweep = plain_sweep
-        if getattr(objective.atoms, "shape", None) is not None:
-            from atomstream._kernels.block_coordinate import sweep
         for _ in range(self.n_sweeps):
-            sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
+            _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
         if _length_is_free(objective) and not self.damping:
             lengths = np.linalg.norm(atoms, axis=1)
             short = (lengths > 0) & (lengths < SHORT) & (np.arange(len(atoms)) >= self.fixed)
@@ -75,6 +76,112 @@ class BlockCoordinate:
             + 0.5 * self.damping * float(size)
             + float(objective.atoms.value(atoms).sum())
         )
+
+
+@dataclass(frozen=True)
+class Majorise:
+    r"""Minimise the power majoriser of the past, or its quadratic model where that serves the newest batch better.
+
+    The majoriser's minimiser never raises the surrogate, but moves slowly where atoms are alike, as multiplicative
+    updates do. With ``newton`` a second proposal is made: one sweep of `BlockCoordinate` over the quadratic model, with
+    all that the Gram matrix of the codes knows of how atoms depend on each other. It promises nothing; it is taken
+    where the loss of the newest batch at its codes is lower than under the first.
+
+    Where codes may have any size, a set that only fixes the size of atoms (a ball, a simplex) costs nothing: atoms
+    are found without it and scaled, past codes the other way, which leaves the surrogate as it is.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A in the quadratic model.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+    newton : bool, default=True
+        Whether the second proposal is made.
+
+    References
+    ----------
+    docs/algorithms/divergences.md.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+    newton: bool = True
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split"), "atoms": ("rowwise", "nonnegative")}
+
+    def update(
+        self, state: State, objective: Objective, clock: Clock, met: tuple[Batch, Codes] | None = None
+    ) -> None:
+        """Take the better of the two proposals; without a batch to judge by, the first."""
+        memory: Any = state.memory
+        atoms = state.dictionary.atoms().astype(np.float64)
+        free = _size_is_free(objective)
+        penalty = Nonnegative() if free else objective.atoms
+        proposals = [self._majoriser(atoms, memory, objective, penalty)]
+        if self.newton and met is not None:
+            proposals.append(self._quadratic(atoms, memory, penalty))
+        for proposal in proposals:
+            np.maximum(proposal, LEAST * proposal.mean(axis=1, keepdims=True), out=proposal)  # what is 0 stays 0
+            proposal[: self.fixed] = atoms[: self.fixed]
+        best = proposals[0]
+        if len(proposals) > 1:
+            best = min(proposals, key=lambda rows: _loss(rows, objective, *met))  # type: ignore[misc]
+        if free:
+            scale = _size(best, objective.atoms)
+            scale[: self.fixed] = 1
+            best /= scale[:, None]
+            memory.rescale(scale)
+        else:
+            best[self.fixed :] = objective.atoms.prox(best[self.fixed :], 0.0)
+        state.dictionary.assign(best)
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with the penalty on the atoms that may change."""
+        penalty = objective.atoms.value(state.dictionary.atoms()[self.fixed :])
+        return state.memory.value(state.dictionary) + float(penalty.sum())
+
+    def _majoriser(self, atoms: NDArray, memory: Any, objective: Objective, penalty: Penalty) -> NDArray:
+        p, q = exponents = objective.loss.exponents
+        with np.errstate(divide="ignore", invalid="ignore"):
+            plus = np.where(memory.plus > 0, memory.plus * atoms ** (p - 1), 0)
+            minus = np.where(memory.minus > 0, memory.minus * atoms ** (q - 1), 0)
+        return power_step(atoms, plus, minus, exponents, penalty)
+
+    def _quadratic(self, atoms: NDArray, memory: Any, penalty: Penalty) -> NDArray:
+        proposal = atoms.copy()
+        _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
+        return proposal
+
+
+def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
+    """Return the loss of a batch at its codes under other atoms; where it is no number, infinity."""
+    seen = view(batch, slice(None), atoms.astype(codes.values.dtype), objective.loss)
+    values = seen.losses(codes.values)
+    total = float(values.sum() if batch.weights is None else values @ batch.weights)
+    return total if np.isfinite(total) else np.inf
+
+
+def _size_is_free(objective: Objective) -> bool:
+    """Whether atoms lie in a ball or on a simplex, and codes may make up for any size of theirs at no cost."""
+    codes, atoms = (getattr(part, "shape", None) for part in (objective.codes, objective.atoms))
+    if codes is None or atoms is None or any(part.l1 or part.l2 for part in (objective.codes, objective.atoms)):
+        return False
+    cone = codes.low == 0 and codes.high == codes.radius == np.inf and not codes.total
+    return cone and (atoms.total > 0 or atoms.radius < np.inf)
+
+
+def _size(atoms: NDArray, penalty: Any) -> NDArray:
+    """Return what each atom has to be divided by to lie on the boundary of its set; 1 for atoms of zeros."""
+    size = atoms.sum(axis=1) / penalty.shape.total if penalty.shape.total else np.linalg.norm(atoms, axis=1)
+    return np.where(size > 0, size, 1.0)
+
+
+def _sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
+    """Run `plain_sweep` or its compiled twin."""
+    sweep: Any = plain_sweep
+    if getattr(penalty, "shape", None) is not None:
+        from atomstream._kernels.block_coordinate import sweep
+    sweep(atoms, gram, cross, penalty, damping, fixed)
 
 
 def _length_is_free(objective: Objective) -> bool:

@@ -32,9 +32,12 @@ class Loss(Protocol):
         What entries of the data may be.
     reconstruction : {"real", "positive"}
         What entries of the reconstruction must be.
-    slope_at_zero : float or None
-        Where d(0, y) = slope * y for nonnegative y: entries of the data that are zero then ask for the sum of the
-        reconstruction only, never for its entries.
+    slope_at_zero, ratio_power : float or None
+        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data that are zero then
+        ask for the sum of the reconstruction only, never for its entries.
+    exponents : (float, float) or None
+        p > q where the loss has a power majoriser for nonnegative data (`atomstream.majorisers`) and a method
+        ``split``; None where it has none.
     """
 
     quadratic: ClassVar[bool]
@@ -43,6 +46,8 @@ class Loss(Protocol):
     data: ClassVar[Any]
     reconstruction: ClassVar[Any]
     slope_at_zero: ClassVar[Any]
+    ratio_power: ClassVar[Any]
+    exponents: ClassVar[Any]
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return the loss of each row ``Y`` as a reconstruction of the row ``X``, summed over features."""
@@ -56,6 +61,13 @@ class Loss(Protocol):
         """Return the gradient with respect to ``Y``, or a subgradient where there is a kink."""
         ...
 
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return two parts without negative entries whose difference is the gradient, of nonnegative ``X`` and ``Y``.
+
+        A part that is the same everywhere may be a number. Only losses with ``exponents`` have it.
+        """
+        ...
+
 
 class _General(ABC):
     """Sparse rows by blocks of dense ones, for losses of which no more is known."""
@@ -66,6 +78,8 @@ class _General(ABC):
     data: ClassVar[Any] = "real"
     reconstruction: ClassVar[Any] = "real"
     slope_at_zero: ClassVar[Any] = None
+    ratio_power: ClassVar[Any] = None
+    exponents: ClassVar[Any] = None
 
     @abstractmethod
     def value(self, X: NDArray, Y: NDArray) -> NDArray:

@@ -32,6 +32,8 @@ class KullbackLeibler(_Entrywise):
     data: ClassVar[str] = "nonnegative"
     reconstruction: ClassVar[str] = "positive"
     slope_at_zero: ClassVar[float | None] = 1.0
+    ratio_power: ClassVar[float | None] = 1.0
+    exponents: ClassVar[tuple[float, float] | None] = (1.0, 0.0)
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x log(x/y) - x + y, which is y where x is 0."""
@@ -40,6 +42,10 @@ class KullbackLeibler(_Entrywise):
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 1 - x/y."""
         return 1 - X / Y
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return 1 and x/y."""
+        return 1.0, X / Y
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return x/y^2."""
@@ -53,6 +59,7 @@ class ItakuraSaito(_Entrywise):
     convex: ClassVar[bool] = False
     data: ClassVar[str] = "positive"
     reconstruction: ClassVar[str] = "positive"
+    exponents: ClassVar[tuple[float, float] | None] = (1.0, -1.0)
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x/y - log(x/y) - 1."""
@@ -62,6 +69,11 @@ class ItakuraSaito(_Entrywise):
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 1/y - x/y^2."""
         return (Y - X) / Y**2
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return 1/y and x/y^2."""
+        inverse = 1 / Y
+        return inverse, X * inverse * inverse
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 2x/y^3 - 1/y^2, negative where y > 2x."""
@@ -114,6 +126,16 @@ class Beta(_Entrywise):
         """Return y^(beta - 2) (y - x)."""
         return Y ** (self.beta - 2) * (Y - X)
 
+    @property
+    def exponents(self) -> tuple[float, float]:
+        """Powers of the terms convex and concave in y: (beta, beta - 1), neither crossing 1."""
+        return max(self.beta, 1.0), min(self.beta - 1, 1.0)
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return y^(beta - 1) and x y^(beta - 2)."""
+        power = Y ** (self.beta - 2)
+        return power * Y, X * power
+
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return y^(beta - 3) ((beta - 1) y - (beta - 2) x)."""
         return Y ** (self.beta - 3) * ((self.beta - 1) * Y - (self.beta - 2) * X)
@@ -148,6 +170,21 @@ class Alpha(_Entrywise):
         """1/alpha for alpha above 0: d(0, y) = y / alpha."""
         return 1 / self.alpha if self.alpha > LIMIT else None
 
+    @property
+    def ratio_power(self) -> float | None:
+        """Alpha, where zeros are allowed."""
+        return self.alpha if self.alpha > LIMIT else None
+
+    @property
+    def exponents(self) -> tuple[float, float] | None:
+        """1 and 1 - alpha, the larger one first; none at 0, where they meet."""
+        return None if abs(self.alpha) <= LIMIT else (max(1.0, 1 - self.alpha), min(1.0, 1 - self.alpha))
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return 1/alpha and (x/y)^alpha / alpha, exchanged and without their sign for negative alpha."""
+        parts = 1 / abs(self.alpha), (X / Y) ** self.alpha / abs(self.alpha)
+        return parts if self.alpha > 0 else parts[::-1]
+
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return the entries of the sum; its limits at 0 and 1."""
         a = self.alpha
@@ -174,6 +211,8 @@ class Hellinger(_Entrywise):
     data: ClassVar[str] = "nonnegative"
     reconstruction: ClassVar[str] = "positive"
     slope_at_zero: ClassVar[float | None] = 2.0
+    ratio_power: ClassVar[float | None] = 0.5
+    exponents: ClassVar[tuple[float, float] | None] = (1.0, 0.5)
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return 2 (sqrt x - sqrt y)^2."""
@@ -182,6 +221,10 @@ class Hellinger(_Entrywise):
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 2 - 2 sqrt(x/y)."""
         return 2 - 2 * np.sqrt(X / Y)
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return 2 and 2 sqrt(x/y)."""
+        return 2.0, 2 * np.sqrt(X / Y)
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return sqrt(x/y) / y."""

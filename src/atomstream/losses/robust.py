@@ -12,6 +12,8 @@ from atomstream.losses.base import _double, _Entrywise, _General
 
 __all__ = ["L1", "L2", "Huber"]
 
+SMALL = 1e-6  # errors below this share of the data have the weight of that share
+
 
 @dataclass(frozen=True)
 class Huber(_Entrywise):
@@ -25,6 +27,7 @@ class Huber(_Entrywise):
 
     delta: float = 1.0
     smoothness: ClassVar[float | None] = 1.0
+    exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < np.inf:
@@ -40,6 +43,11 @@ class Huber(_Entrywise):
         """Return the error y - x, clipped to [-delta, delta]."""
         return np.clip(Y - X, -self.delta, self.delta)
 
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return w y and w x with the weights w = min(1, delta / |x - y|) of the quadratic that touches from above."""
+        weights = self.delta / np.maximum(np.abs(X - Y), self.delta)
+        return weights * Y, weights * X
+
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 1 up to delta and 0 beyond."""
         return (np.abs(Y - X) <= self.delta).astype(Y.dtype)
@@ -49,6 +57,8 @@ class Huber(_Entrywise):
 class L1(_Entrywise):
     r"""The sum of absolute errors, :math:`\|x - y\|_1`."""
 
+    exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
+
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return the absolute error of each entry."""
         return np.abs(x - y)
@@ -57,10 +67,18 @@ class L1(_Entrywise):
         """Return the sign of y - x: a subgradient, 0 where both are equal."""
         return np.sign(Y - X)
 
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return w y and w x with w = 1 / |x - y|, errors below 1e-6 of the row's mean counting as that."""
+        least = SMALL * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
+        weights = 1 / np.maximum(np.abs(X - Y), least)
+        return weights * Y, weights * X
+
 
 @dataclass(frozen=True)
 class L2(_General):
     r"""The length of the error, :math:`\|x - y\|_2`, not squared: robust against whole rows that are wrong."""
+
+    exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return the length of the error of each row, in float64."""
@@ -71,3 +89,9 @@ class L2(_General):
         error = Y - X
         lengths: Any = np.linalg.norm(error, axis=1, keepdims=True)
         return np.divide(error, lengths, out=np.zeros_like(error), where=lengths > 0)
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return w y and w x with w one over the length of the row's error."""
+        lengths: Any = np.linalg.norm(X - Y, axis=1, keepdims=True)
+        weights = 1 / np.maximum(lengths, SMALL * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny)
+        return weights * Y, weights * X

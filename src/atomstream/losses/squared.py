@@ -22,6 +22,7 @@ class Squared(_General):
 
     quadratic: ClassVar[bool] = True
     smoothness: ClassVar[float | None] = 1.0
+    exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return half the squared distance of each row, in float64."""
@@ -39,6 +40,10 @@ class Squared(_General):
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return ``Y - X``."""
         return Y - X
+
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return ``Y`` and ``X``."""
+        return Y, X
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return ones."""

@@ -365,7 +365,7 @@ class OnlineDictionary(
         return observe(check_X(self, X, reset=False), missing=self.missing)
 
     def _set_state(self, atoms: NDArray) -> None:
-        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape), Usage(len(atoms)))
+        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape, self.method_.objective.loss), Usage(len(atoms)))
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
         """Make the starting dictionary: the array given, or one made from the first batch."""

@@ -94,7 +94,7 @@ def sparse_encode(
     known = {name: SETS[name] for name in ("nonnegative", "free")}
     penalty = with_net(resolve("sign", sign, known, "prox"), alpha, ridge)
     objective = Objective(Squared(), codes=penalty, atoms=Free())
-    coder = resolve_coder("auto", penalty, n_jobs)
+    coder = resolve_coder("auto", objective.loss, penalty, n_jobs)
     begin = None if start is None else _check_start(start, (samples.shape[0], len(atoms)))
     codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin).values
     return sp.csr_array(codes) if sparse_output else codes

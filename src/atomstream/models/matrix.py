@@ -6,11 +6,12 @@ from typing import Any
 
 from atomstream.learner import Method
 from atomstream.models.base import OnlineDictionary
-from atomstream.models.names import LOSSES, SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.models.names import SCHEDULES, SETS, resolve, resolve_coder, resolve_loss, with_net
 from atomstream.objective import Objective
+from atomstream.penalties import NonnegativeBall, Simplex
 from atomstream.reseeding import Reseeding
-from atomstream.statistics import GramSums
-from atomstream.updates import BlockCoordinate
+from atomstream.statistics import GramSums, MajorantSums
+from atomstream.updates import BlockCoordinate, Majorise
 
 __all__ = ["OnlineDictionaryLearning", "OnlineNMF"]
 
@@ -32,11 +33,15 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def method_(self) -> Method:
         """The parts that the parameters stand for."""
         codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
-        atoms = resolve("atoms", self.atoms, SETS, "prox")
-        objective = Objective(resolve("loss", self.loss, LOSSES, "gradient"), codes, atoms)
-        coder = resolve_coder(self.coder, codes, self.n_jobs)
-        updater = BlockCoordinate(float(self.damping), self.fixed_components)
-        return Method(objective, coder, GramSums(), updater, Reseeding())
+        loss = resolve_loss(self.loss)
+        auto = Simplex if loss.reconstruction == "positive" else NonnegativeBall
+        atoms = resolve("atoms", self.atoms, SETS | {"auto": auto}, "prox")
+        objective = Objective(loss, codes, atoms)
+        coder = resolve_coder(self.coder, loss, codes, self.n_jobs)
+        damping, fixed = float(self.damping), self.fixed_components
+        if loss.quadratic:
+            return Method(objective, coder, GramSums(), BlockCoordinate(damping, fixed), Reseeding())
+        return Method(objective, coder, MajorantSums(), Majorise(damping, fixed), Reseeding())
 
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
@@ -143,7 +148,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         ridge: float = 0.0,
         damping: float = 0.0,
         codes: Any = "nonnegative",
-        atoms: Any = "nonnegative_ball",
+        atoms: Any = "auto",
         coder: Any = "auto",
         schedule: Any = "power",
         tol: Any = "root",

@@ -10,13 +10,21 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from atomstream.coders import ActiveSet, ProjectedGradient
-from atomstream.losses import Squared
+from atomstream.coders import ActiveSet, Multiplicative, ProjectedGradient
+from atomstream.losses import L1, L2, Beta, Hellinger, Huber, ItakuraSaito, KullbackLeibler, Squared
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.tolerances import LogTolerance, RootTolerance
 
-LOSSES: dict[str, Callable[[], Any]] = {"squared": Squared}
+LOSSES: dict[str, Callable[[], Any]] = {
+    "squared": Squared,
+    "kl": KullbackLeibler,
+    "is": ItakuraSaito,
+    "hellinger": Hellinger,
+    "huber": Huber,
+    "l1": L1,
+    "l2": L2,
+}
 SETS: dict[str, Callable[[], Any]] = {
     "free": Free,
     "nonnegative": Nonnegative,
@@ -35,6 +43,7 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
+    "multiplicative": Multiplicative,
     "projected_gradient": ProjectedGradient,
 }
 
@@ -69,6 +78,12 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
     return choice
 
 
+def resolve_loss(choice: Any) -> Any:
+    """Return the loss that a name or a part stands for; half the squared distance is one loss, by whatever name."""
+    loss = resolve("loss", choice, LOSSES, "gradient")
+    return Squared() if isinstance(loss, Beta) and loss.beta == 2 else loss
+
+
 def resolve_tolerance(choice: Any) -> float | Callable[[int], float]:
     """Return the accuracy of coding that a number, a name or a function of the step stands for."""
     if not isinstance(choice, Real):
@@ -90,8 +105,10 @@ def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
     return replace(penalty, l1=float(alpha), l2=float(ridge))  # type: ignore[type-var]
 
 
-def resolve_coder(choice: Any, penalty: Penalty, n_jobs: int | None) -> Any:
+def resolve_coder(choice: Any, loss: Any, penalty: Penalty, n_jobs: int | None) -> Any:
     """Return the coder that a name stands for on ``n_jobs`` threads; a part given as itself says its own number."""
-    auto = ActiveSet if getattr(penalty, "polyhedral", False) else ProjectedGradient
+    auto: Any = ActiveSet if getattr(penalty, "polyhedral", False) else ProjectedGradient
+    if not loss.quadratic:
+        auto = Multiplicative
     part = resolve("coder", choice, {**CODERS, "auto": auto}, "encode")
     return replace(part, n_jobs=effective_n_jobs(n_jobs)) if isinstance(choice, str) else part

@@ -1,62 +1,29 @@
-"""Codes of samples under a fixed dictionary: pure functions with a certificate of how optimal they are."""
+"""Codes under the squared loss, with a certificate of how optimal they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from atomstream.certificates import DualBound, duality_gap
+from atomstream.coders.base import Codes
 from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
 from atomstream.penalties import TINY, Penalty
 from atomstream.state import Accuracy, Batch
 
-__all__ = ["ActiveSet", "Coder", "Codes", "ProjectedGradient"]
+__all__ = ["ActiveSet", "ProjectedGradient"]
 
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
-
-
-class Codes(NamedTuple):
-    r"""Codes and how far each is from optimal.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_components)
-    residual : ndarray of shape (n_samples,)
-        Certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
-        part of the row's own. Objectives below 5e-5 of the squared length of the sample count as that. The gap is
-        that of the float64 codes, before they are rounded to the type of the data.
-    """
-
-    values: NDArray
-    residual: NDArray
-
-
-class Coder(Protocol):
-    """Finds codes; states what it needs of the loss and of the set of codes, and whether entries may be missing."""
-
-    handles_mask: ClassVar[bool]
-    needs: ClassVar[dict[str, tuple[str, ...]]]
-
-    def encode(
-        self,
-        batch: Batch,
-        dictionary: Dictionary,
-        objective: Objective,
-        accuracy: Accuracy,
-        start: NDArray | None = None,
-    ) -> Codes:
-        """Return codes of this accuracy, if the coder's limit on work allows, searched from ``start``."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""Multiplicative codes of sparse rows under losses that ask zeros for sums only: the stored entries alone are met."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import kernel
+
+
+@kernel
+def encode(codes, indptr, indices, data, products, ratio, net, exponent, limits):  # type: ignore[no-untyped-def]
+    """Minimise the majoriser of each row again and again, in place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Starting codes; overwritten. All arrays are of one type of float.
+    indptr, indices, data : ndarray
+        The rows, CSR.
+    products : (columns, totals)
+        The atoms transposed, (n_features, n_components), and their sums.
+    ratio : (slope, power)
+        The gradient of the loss is slope * (1 - (x/y)^power).
+    net : (l1, l2, low, high, radius, total)
+        Penalty, bounds, and the sum of the simplex or 0.
+    exponent : float
+        Of the multiplicative update.
+    limits : (most, moved)
+        A row is left after so many rounds, or when a round moves less than this share of it.
+    """
+    columns, totals = products
+    slope, power = ratio
+    l1, l2, low, high, _, total = net
+    n_components = codes.shape[1]
+    pulled = np.empty(n_components, codes.dtype)
+    one, least = codes.dtype.type(1), codes.dtype.type(1e-30)
+    for i in range(len(codes)):
+        h = codes[i]
+        first, last = indptr[i], indptr[i + 1]
+        for _ in range(limits[0]):
+            pulled[:] = 0
+            for place in range(first, last):
+                column = columns[indices[place]]
+                y = least
+                for k in range(n_components):
+                    y += h[k] * column[k]
+                quotient = data[place] / y
+                if power != 1:
+                    quotient = quotient**power * one
+                for k in range(n_components):
+                    pulled[k] += quotient * column[k]
+            moved, size = 0.0, 0.0
+            for k in range(n_components):
+                plus = slope * totals[k] + (0.0 if total > 0 else l1 + l2 * h[k])
+                change = slope * pulled[k] / plus if plus > 0 else 1.0
+                if exponent != 1:
+                    change = change**exponent
+                pulled[k] = min(max(h[k] * change, low), high)
+                size += pulled[k]
+            scale = total / size if total > 0 and size > 0 else 1.0
+            for k in range(n_components):
+                now = pulled[k] * scale
+                moved += abs(now - h[k])
+                h[k] = now
+            if moved <= limits[1] * size * scale:
+                break
+
+
+@kernel
+def reconstruct(y, codes, indptr, indices, columns):  # type: ignore[no-untyped-def]
+    """Write the reconstruction at each stored entry.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_stored,)
+        Overwritten.
+    codes : ndarray of shape (n_samples, n_components)
+    indptr, indices : ndarray
+        Where the entries stand, CSR.
+    columns : ndarray of shape (n_features, n_components)
+        The atoms transposed.
+    """
+    for i in range(len(codes)):
+        h = codes[i]
+        for place in range(indptr[i], indptr[i + 1]):
+            column = columns[indices[place]]
+            total = h[0] * column[0]
+            for k in range(1, h.size):
+                total += h[k] * column[k]
+            y[place] = total

@@ -1,0 +1,7 @@
+"""Codes of samples under a fixed dictionary, one room per kind of loss."""
+
+from atomstream.coders.base import Coder, Codes
+from atomstream.coders.multiplicative import Multiplicative
+from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
+
+__all__ = ["ActiveSet", "Coder", "Codes", "Multiplicative", "ProjectedGradient"]

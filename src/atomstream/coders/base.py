@@ -1,0 +1,47 @@
+"""What a coder is: a pure function from samples and a dictionary to codes."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from atomstream.dictionaries import Dictionary
+from atomstream.objective import Objective
+from atomstream.state import Accuracy, Batch
+
+__all__ = ["Coder", "Codes"]
+
+
+class Codes(NamedTuple):
+    r"""Codes and how far each is from optimal.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_components)
+    residual : ndarray of shape (n_samples,)
+        For the squared loss the certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
+        part of the row's own. Objectives below 5e-5 of the squared length of the sample count as that. The gap is
+        that of the float64 codes, before they are rounded to the type of the data.
+    """
+
+    values: NDArray
+    residual: NDArray
+
+
+class Coder(Protocol):
+    """Finds codes; states what it needs of the loss and of the set of codes, and whether entries may be missing."""
+
+    handles_mask: ClassVar[bool]
+    needs: ClassVar[dict[str, tuple[str, ...]]]
+
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy, if the coder's limit on work allows, searched from ``start``."""
+        ...

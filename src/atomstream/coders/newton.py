@@ -1,0 +1,95 @@
+"""The last digits of a code: quadratic models of the loss, row by row, each minimised exactly over the set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.penalties import Penalty
+
+__all__ = ["polish"]
+
+WITHIN = (1e-6, 1e-12)  # accuracy of each quadratic program: violation, gap
+ENOUGH = 1e-4  # of the decrease that the slope promises must come true
+HALVINGS = 30
+REST = 1e-10
+
+
+def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: int) -> tuple[NDArray, NDArray]:
+    """Take Newton steps until what a step promises to gain is at most ``gap`` of the objective.
+
+    The bend of the majoriser serves as second derivative: it is never negative, and it is the second derivative
+    itself for the alpha divergences and the beta divergences from 1 to 2. Steps are halved until they go downhill.
+
+    Parameters
+    ----------
+    seen : Dense or Stored
+        The samples, in float64.
+    codes : ndarray of shape (n_samples, n_components)
+        Inside the set; not changed.
+    penalty : Penalty
+    gap : float
+    max_steps : int
+
+    Returns
+    -------
+    codes, residual : ndarray
+        ``residual`` is the gain that the last step promised, as a share of the objective.
+    """
+    codes, residual = codes.copy(), np.full(len(codes), np.inf)
+    values = seen.losses(codes) + penalty.net(codes)
+    rest = REST * np.maximum(seen.losses(0.5 * codes), values)  # losses that nearly vanish are measured against this
+    left = np.arange(len(codes))
+    for _ in range(max_steps):
+        if not len(left):
+            break
+        here = seen if len(left) == len(codes) else seen.of(left)
+        start = codes[left]
+        slope, grams = here.quadratic(start)
+        step = _minimise(start, slope, grams, values[left], penalty) - start
+        promise = -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
+        residual[left] = np.maximum(promise, 0) / np.maximum(values[left], np.maximum(rest[left], np.finfo(float).tiny))
+        moved, value = _search(here, start, step, promise, values[left], penalty)
+        gained = value < values[left]
+        codes[left[gained]], values[left[gained]] = moved[gained], value[gained]
+        left = left[(residual[left] > gap) & gained]
+    return codes, residual
+
+
+def _minimise(codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, penalty: Penalty) -> NDArray:
+    """Return the minimisers of the quadratic models with these slopes and Gram matrices at ``codes``."""
+    from atomstream._kernels.each import on_intervals, on_simplex
+
+    curved = np.einsum("ijk,ik->ij", grams, codes)
+    energy = np.einsum("ij,ij->i", curved, codes) + values
+    goal = codes.copy()
+    low, high, _, total = penalty.shape  # type: ignore[misc]
+    if total:
+        net: Any = (float(penalty.l1), float(penalty.l2), float(total))
+        on_simplex(goal, grams, curved - slope, energy, net, WITHIN, (1000, 1e-15))
+    else:
+        net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
+        on_intervals(goal, grams, curved - slope, energy, net, WITHIN, (0, 1000, 1e-15))
+    return goal
+
+
+def _search(
+    seen: Any, start: NDArray, step: NDArray, promise: NDArray, values: NDArray, penalty: Penalty
+) -> tuple[NDArray, NDArray]:
+    """Halve each step until it gains enough of what it promised; return the points and their objectives."""
+    point, value = start.copy(), values.copy()
+    left, length = np.arange(len(start)), 1.0
+    for _ in range(HALVINGS):
+        if not len(left):
+            break
+        tried = start[left] + length * step[left]
+        here = seen if len(left) == len(start) else seen.of(left)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            now = here.losses(tried) + penalty.net(tried)
+        good = now <= values[left] - ENOUGH * length * promise[left]
+        point[left[good]], value[left[good]] = tried[good], now[good]
+        left = left[~good]
+        length /= 2
+    return point, value
