@@ -1,11 +1,11 @@
 """Online NMF under every divergence: the public calls, and the laws that the squared loss does not test.
 
-    model = OnlineNMF(20, loss="kl").fit(counts)           # sparse or dense; atoms are distributions over features
-    OnlineNMF(20, loss=Beta(0.5)).fit(spectra)             # a family's member, as a part
-    OnlineNMF(20, loss="is", zeros="refuse")               # zeros are raised to 1e-8 unless refused
-    OnlineNMF(20, loss="huber", method="spsg")             # the paper's projected subgradient steps
-    robust = OnlineNMF(20, loss=Huber(30.0)).fit(pictures)
-    robust.clean(pictures), robust.outliers(pictures)      # what the model explains, and what goes beyond it
+model = OnlineNMF(20, loss="kl").fit(counts)           # sparse or dense; atoms are distributions over features
+OnlineNMF(20, loss=Beta(0.5)).fit(spectra)             # a family's member, as a part
+OnlineNMF(20, loss="is", zeros="refuse")               # zeros are raised to 1e-8 unless refused
+OnlineNMF(20, loss="huber", method="spsg")             # the paper's projected subgradient steps
+robust = OnlineNMF(20, loss=Huber(30.0)).fit(pictures)
+robust.clean(pictures), robust.outliers(pictures)      # what the model explains, and what goes beyond it
 """
 
 import numpy as np

@@ -10,12 +10,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.dictionaries import Rows
 from atomstream.learner import Batch, Clock, State, step
+from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
+from atomstream.persistence import CHANGING
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
 from atomstream.state import Accuracy
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
+    "kl": (OnlineNMF, {"loss": "kl", "alpha": 0.0}),
+    "sparse kl": (OnlineNMF, {"loss": "kl"}),
+    "is": (OnlineNMF, {"loss": "is", "alpha": 0.0}),
+    "beta": (OnlineNMF, {"loss": Beta(1.5)}),
+    "huber": (OnlineNMF, {"loss": Huber(0.2)}),
+    "l2": (OnlineNMF, {"loss": "l2"}),
     "signed": (OnlineDictionaryLearning, {}),
     "box": (OnlineDictionaryLearning, {"codes": "box", "atoms": "nonnegative"}),
     "simplex": (OnlineDictionaryLearning, {"codes": "simplex", "atoms": "free"}),
@@ -54,7 +62,7 @@ def memory_after(model, X, cuts, weights=None):
 
 def assert_same_memory(one, other, rtol):
     one, other = (x[0] if isinstance(x, tuple) else x for x in (one, other))
-    for field in ("gram", "cross", "constant"):
+    for field in CHANGING[type(one)]:
         a, b = np.asarray(getattr(one, field)), np.asarray(getattr(other, field))
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
 

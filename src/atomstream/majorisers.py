@@ -26,11 +26,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from atomstream.penalties import Penalty
 
-__all__ = ["bend", "power_step", "power_value"]
+__all__ = ["bend", "power_step", "power_value", "times_power"]
 
 HALVINGS = 60
 INSIDE = 0.05  # a step into the boundary stops this share of its length before
@@ -67,17 +66,30 @@ def bend(exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray) -> N
     return ((p - 1) * plus + (1 - q) * minus) / Y
 
 
+def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
+    """Return ``part * z**exponent``, 0 where ``part`` is: how gradients become coefficients, and again gradients."""
+    if exponent == 0:
+        return part
+    if exponent == 1:
+        return part * z
+    with np.errstate(divide="ignore", invalid="ignore"):
+        product = part / z if exponent == -1 else part * z**exponent
+    return product if z.all() else np.where(part > 0, product, 0)
+
+
 def power_value(z: NDArray, plus: NDArray, minus: NDArray, exponents: tuple[float, float]) -> NDArray:
     """Return the sum of two powers entry by entry, ``plus`` and ``minus`` being its coefficients."""
     p, q = exponents
     if q == 0:
-        return plus * z**p / p - xlogy(minus, z)
+        return times_power(plus, z, p) / p - minus * np.log(np.maximum(z, np.finfo(float).tiny))
     with np.errstate(divide="ignore", invalid="ignore"):
         concave = np.where(minus > 0, minus * z**q / q, 0)
     return plus * z**p / p - concave
 
 
-def _on_intervals(current: NDArray, plus: Any, minus: Any, exponents: tuple[float, float], penalty: Penalty) -> NDArray:
+def _on_intervals(
+    current: NDArray, plus: Any, minus: Any, exponents: tuple[float, float], penalty: Penalty
+) -> NDArray:
     p, q = exponents
     if penalty.l1 or penalty.l2:
         plus = plus + penalty.l1 + penalty.l2 * current
@@ -118,9 +130,9 @@ def _downhill(
 ) -> NDArray:
     """Take the longest of ever shorter proximal gradient steps on the majoriser that goes downhill, row by row."""
     p, q = exponents
+    scaled = times_power(plus, current, 1 - p), times_power(minus, current, 1 - q)
+    coefficients = [np.where(current > 0, part, 0) for part in scaled]
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = (plus * current ** (1 - p), minus * current ** (1 - q))
-        coefficients = [np.where(current > 0, part, 0) for part in scaled]
         steep = np.where(current > 0, bend(exponents, plus, minus, current), 0).max(axis=1)
 
     def value(rows: NDArray, which: NDArray) -> NDArray:
@@ -133,8 +145,12 @@ def _downhill(
         if not len(left):
             break
         start = current[left] - length[left, None] * (plus - minus)[left]
-        tried = np.concatenate([penalty.prox(row[None], float(length[i])) for i, row in zip(left, start, strict=True)])
-        tried += INSIDE * (current[left] - tried)  # what reaches zero stays there for ever; between two points is lower
+        tried = np.concatenate(
+            [penalty.prox(row[None], float(length[i])) for i, row in zip(left, start, strict=True)]
+        )
+        tried += INSIDE * (
+            current[left] - tried
+        )  # what reaches zero stays there for ever; between two points is lower
         better = value(tried, left) <= before[left]
         moved[left[better]] = tried[better]
         left = left[~better]

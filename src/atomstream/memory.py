@@ -13,9 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
-from atomstream.majorisers import power_value
+from atomstream.majorisers import power_value, times_power
 
-__all__ = ["Aggregates", "Delta", "GramDelta", "Majorants", "MajorantDelta", "Memory", "Usage"]
+__all__ = [
+    "Aggregates",
+    "Delta",
+    "GramDelta",
+    "Majorants",
+    "MajorantDelta",
+    "Memory",
+    "Subgradient",
+    "SubgradientDelta",
+    "Usage",
+]
 
 MAJORANT_SUMS = ("plus", "minus", "gram", "target", "slope", "bend", "constant")
 FLAT = 1e-6  # of the mean bend; features whose loss bends less (none of their data seen) count as that
@@ -274,12 +284,9 @@ class Majorants:
     def absorb(self, delta: MajorantDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
         p, q = self.exponents
-        with np.errstate(divide="ignore", invalid="ignore"):
-            plus = np.where(delta.plus > 0, delta.plus * delta.atoms ** (1 - p), 0)
-            minus = np.where(delta.minus > 0, delta.minus * delta.atoms ** (1 - q), 0)
         batch = {
-            "plus": plus,
-            "minus": minus,
+            "plus": times_power(delta.plus, delta.atoms, 1 - p),
+            "minus": times_power(delta.minus, delta.atoms, 1 - q),
             "gram": delta.gram,
             "target": delta.gram @ delta.atoms,
             "slope": delta.plus - delta.minus,
@@ -329,6 +336,90 @@ class Majorants:
     def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
         share = weight / mass
         vars(self).update({name: (1 - weight) * getattr(self, name) + share * batch[name] for name in MAJORANT_SUMS})
+
+
+@dataclass(frozen=True)
+class SubgradientDelta:
+    """Sums over the samples i of a batch, each with its weight w_i.
+
+    Attributes
+    ----------
+    slope : ndarray of shape (n_components, n_features)
+        Sum of w_i h_i' g_i, with g_i a subgradient of the loss with respect to the reconstruction.
+    curvature : ndarray of shape (n_features,)
+        Sum of w_i |h_i|^2 b_i, with b_i the bend of the loss: bounds how much the slope of a feature can change.
+    energy : ndarray of shape (n_components,)
+        Sum of w_i h_i^2.
+    usage, objective, mass
+        As in `GramDelta`.
+    """
+
+    slope: NDArray
+    curvature: NDArray
+    energy: NDArray
+    usage: NDArray
+    objective: float
+    mass: float
+
+    def __add__(self, other: SubgradientDelta) -> SubgradientDelta:
+        return SubgradientDelta(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def gradient(self, dictionary: Dictionary) -> NDArray:
+        """Return the subgradient of the mean loss with respect to the atoms."""
+        return self.slope / self.mass
+
+    def smoothness(self) -> float:
+        """Return the largest curvature of a feature."""
+        return float(self.curvature.max()) / self.mass
+
+
+class Subgradient:
+    """The newest batch's subgradient, and running averages of what it is scaled and judged by.
+
+    Attributes
+    ----------
+    slope : ndarray of shape (n_components, n_features)
+        Subgradient of the mean loss of the newest batch.
+    curvature : ndarray of shape (n_features,)
+        Running average of the curvature of each feature's problem.
+    energy : ndarray of shape (n_components,)
+        Running average of squared codes.
+    constant : float
+        Running average of the objective of batches at the dictionaries they met.
+    """
+
+    def __init__(self, n_components: int, n_features: int) -> None:
+        self.slope = np.zeros((n_components, n_features))
+        self.curvature, self.energy = np.zeros(n_features), np.zeros(n_components)
+        self.constant = 0.0
+
+    def absorb(self, delta: SubgradientDelta, weight: float) -> None:
+        """Keep the subgradient, and move the averages towards the batch's by its weight."""
+        share = weight / delta.mass
+        vars(self).update(
+            slope=delta.slope / delta.mass,
+            curvature=(1 - weight) * self.curvature + share * delta.curvature,
+            energy=(1 - weight) * self.energy + share * delta.energy,
+            constant=(1 - weight) * self.constant + share * delta.objective,
+        )
+
+    def strength(self, dictionary: Dictionary) -> NDArray:
+        """Return the mean energy of each atom's part."""
+        return self.energy * np.diag(dictionary.gram())
+
+    def forget(self, atoms: NDArray) -> None:
+        """Clear what is known of these atoms."""
+        slope, energy = self.slope.copy(), self.energy.copy()
+        slope[atoms] = energy[atoms] = 0
+        vars(self).update(slope=slope, energy=energy)
+
+    def value(self, dictionary: Dictionary) -> float:
+        """Return the smoothed objective: no bound, but what falls along the stream."""
+        return self.constant
+
+    def merge(self, other: Self, share: float) -> None:
+        """Refuse: two sequences of steps have no common one."""
+        raise ValueError("Runs of projected subgradient steps do not merge; learn with method='auto' for that.")
 
 
 class Usage:

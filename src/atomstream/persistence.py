@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream import coders, losses, penalties, schedules, tolerances
+from atomstream import coders, losses, penalties, schedules, tolerances, updates
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
-from atomstream.memory import Aggregates, Usage
+from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.state import Clock, State
 
@@ -30,7 +30,7 @@ MODELS = {model.__name__: model for model in (OnlineDictionaryLearning, OnlineNM
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
     name: part
-    for module in (coders, losses, penalties, schedules, tolerances)
+    for module in (coders, losses, penalties, schedules, tolerances, updates)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
 }
@@ -39,9 +39,19 @@ CHANGING: dict[type, tuple[str, ...]] = {
     State: ("dictionary", "memory", "usage"),
     Rows: ("_rows",),
     Aggregates: ("gram", "cross", "constant"),
+    Majorants: ("exponents", *MAJORANT_SUMS),
+    Subgradient: ("slope", "curvature", "energy", "constant"),
     Usage: ("total", "idle"),
     Clock: tuple(field.name for field in fields(Clock)),
 }
+# Shapes of what changes: r components, d features; the others are numbers.
+SIZES = {
+    **dict.fromkeys(("_rows", "cross", "plus", "minus", "target", "slope"), "rd"),
+    **dict.fromkeys(("bend", "curvature"), "d"),
+    **dict.fromkeys(("total", "idle", "energy"), "r"),
+    "gram": "rr",
+}
+KINDS = ((Rows,), (Aggregates, Majorants, Subgradient), (Usage,))
 NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
 LEARNED = ("state_", "clock_", "_rng", "n_reseeded_", "batch_objective_", "n_features_in_", "feature_names_in_")
 BIT_GENERATORS = {
@@ -133,24 +143,27 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
 def _check_learned(model: Any) -> None:
     """Refuse parts of a model that do not fit together."""
     state, clock = model.state_, model.clock_
-    arrays = (state.dictionary.atoms(), state.memory.gram, state.memory.cross, state.usage.total, state.usage.idle)
-    if any(array.dtype.kind != "f" for array in arrays):
-        raise ValueError(f"arrays of {[str(array.dtype) for array in arrays]}")
-    shape = arrays[0].shape
-    n_atoms = shape[0]
-    found = (
-        shape,
-        state.memory.gram.shape,
-        state.memory.cross.shape,
-        state.usage.total.shape,
-        state.usage.idle.shape,
+    if any(type(part) not in kinds for part, kinds in zip((state.dictionary, state.memory, state.usage), KINDS)):
+        raise ValueError(f"a state of {[type(part).__name__ for part in vars(state).values()]}")
+    sizes = {"r": state.dictionary.atoms().shape[0], "d": model.n_features_in_}
+    for part in (state.dictionary, state.memory, state.usage):
+        for name in CHANGING[type(part)]:
+            value = getattr(part, name)
+            shape = tuple(sizes[letter] for letter in SIZES.get(name, ""))
+            fits = _are_exponents(value) if name == "exponents" else np.shape(value) == shape
+            if not fits or np.asarray(value).dtype.kind != "f":
+                raise ValueError(f"{name} of shape {np.shape(value)} where {shape} is needed")
+    known = (
         clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0,
         isinstance(model._rng, np.random.Generator) and isinstance(model.n_reseeded_, int),
         isinstance(model.batch_objective_, float),
     )
-    n_features = model.n_features_in_
-    if found != ((n_atoms, n_features), (n_atoms, n_atoms), shape, (n_atoms,), (n_atoms,), True, True, True):
-        raise ValueError(f"sizes {found} of its parts do not fit")
+    if not all(known):
+        raise ValueError("a clock or counters that make no sense")
+
+
+def _are_exponents(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and np.isfinite(value).all() and value[0] > value[1]
 
 
 def _check_source(bits: str, state: dict[str, Any]) -> None:

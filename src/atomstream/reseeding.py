@@ -65,6 +65,8 @@ class Reseeding:
         lacking = objective.atoms.normalize(samples - decoded)
         empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
         lacking[empty] = objective.atoms.normalize(samples[empty])
+        if not objective.loss.quadratic:
+            lacking = _softened(lacking, batch, objective.atoms)
         idle = idle[: len(rows)]
         atoms = state.dictionary.atoms().copy()
         atoms[idle] = lacking
@@ -74,7 +76,9 @@ class Reseeding:
         return len(rows)
 
 
-def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator) -> NDArray:
+def starting_atoms(
+    batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator, soft: bool = False
+) -> NDArray:
     """Return a starting dictionary, (n_components, n_features), made from the first batch.
 
     The batch is seen as a weighted set: neither the order of its rows nor whether a row is repeated or weighted
@@ -86,11 +90,19 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
         Missing entries count as the mean of the feature's observed ones.
     n_components : int
         May exceed the number of rows: the rest are rows with each entry scaled at random.
-    how : {"samples", "spread", "random"}
-        Rows drawn in proportion to their weights, rows far from each other (k-means++), or random numbers.
+    how : {"samples", "spread", "svd", "random"}
+        Rows drawn in proportion to their weights, rows far from each other (k-means++), singular vectors (for
+        nonnegative atoms the stronger of their two nonnegative parts), or random numbers.
     penalty : Penalty
         On the atoms; they start inside its set.
     rng : numpy.random.Generator
+    soft : bool, default=False
+        Whether to mix every atom half and half with the mean of the batch: multiplicative updates leave zeros as they
+        are.
+
+    References
+    ----------
+    Boutsidis, Gallopoulos (2008), "SVD based initialization: A head start for nonnegative matrix factorization".
     """
     n_features = batch.X.shape[1]
     weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
@@ -102,14 +114,41 @@ def starting_atoms(batch: Batch, n_components: int, how: str, penalty: Penalty, 
         noise = rng.standard_normal((n_components, n_features))
         return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(X.dtype))
     n_drawn = min(n_components, len(points))
-    if how == "spread":
-        drawn = _spread(X[points], point_weights, n_drawn, rng)
+    if how == "svd":
+        drawn_rows = _singular(X[points], point_weights, min(n_drawn, n_features), penalty.nonnegative, rng)
+    elif how == "spread":
+        drawn_rows = _dense_rows(X, points[_spread(X[points], point_weights, n_drawn, rng)])
     else:
-        drawn = rng.choice(len(points), n_drawn, replace=False, p=point_weights / point_weights.sum())
-    again = rng.integers(n_drawn, size=n_components - n_drawn)
-    rows = _dense_rows(X, points[np.concatenate([drawn, drawn[again]])])
-    rows[n_drawn:] *= rng.uniform(0, 2, rows[n_drawn:].shape).astype(rows.dtype)
-    return penalty.normalize(rows)
+        chances = point_weights / point_weights.sum()
+        drawn_rows = _dense_rows(X, points[rng.choice(len(points), n_drawn, replace=False, p=chances)])
+    again = drawn_rows[rng.integers(len(drawn_rows), size=n_components - len(drawn_rows))]
+    again *= rng.uniform(0, 2, again.shape).astype(again.dtype)
+    rows = penalty.normalize(np.concatenate([drawn_rows, again]))
+    return _softened(rows, batch, penalty) if soft else rows
+
+
+def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
+    """Return atoms mixed half and half with the mean of a batch."""
+    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    mean = np.asarray(weights @ batch.X).reshape(1, -1).astype(rows.dtype)
+    return penalty.normalize(0.5 * rows + 0.5 * penalty.normalize(mean))
+
+
+def _singular(rows: Any, weights: NDArray, size: int, nonnegative: bool, rng: np.random.Generator) -> NDArray:
+    """Return the leading right singular vectors of weighted rows, or the stronger nonnegative part of each."""
+    from sklearn.utils.extmath import randomized_svd
+
+    roots = np.sqrt(weights).astype(rows.dtype)
+    weighted = sp.diags_array(roots) @ rows if sp.issparse(rows) else roots[:, None] * rows
+    left, _, right = randomized_svd(weighted, size, random_state=int(rng.integers(2**31)))
+    if not nonnegative:
+        return right
+    parts = np.maximum(right, 0), np.maximum(-right, 0)
+    ahead, behind = (
+        np.linalg.norm(np.maximum(side * left, 0), axis=0) * np.linalg.norm(part, axis=1)
+        for side, part in zip((1, -1), parts, strict=True)
+    )
+    return np.where((ahead >= behind)[:, None], *parts)
 
 
 def _observed_means(batch: Batch, weights: NDArray) -> NDArray:

@@ -7,17 +7,16 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Dictionary
 from atomstream.losses import Loss, squared_norms
-from atomstream.memory import Aggregates, GramDelta, MajorantDelta, Majorants
+from atomstream.memory import Aggregates, GramDelta, MajorantDelta, Majorants, Subgradient, SubgradientDelta
 from atomstream.objective import Objective
 from atomstream.state import Batch
 from atomstream.views import view
 
-__all__ = ["GramSums", "MajorantSums", "Statistics"]
+__all__ = ["GramSums", "MajorantSums", "Statistics", "Subgradients"]
 
 
 class Statistics(Protocol):
@@ -117,12 +116,45 @@ class MajorantSums:
         per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
         total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
-        concave = minus * atoms
-        told = plus * atoms / p - (xlogy(concave, atoms) if q == 0 else concave / q)
-        constant = total - float(told.sum())
+        concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
+        constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
         if not np.isfinite(constant):
             raise ValueError(
                 f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
             )
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)
+
+
+@dataclass(frozen=True)
+class Subgradients:
+    """A subgradient of the loss of the newest batch, and how much it can change.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), Algorithm 1: the G of a batch.
+    """
+
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Subgradient:
+        """Return an empty memory."""
+        return Subgradient(n_components, n_features)
+
+    def measure(self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective) -> SubgradientDelta:
+        """Return what the batch adds.
+
+        Raises
+        ------
+        ValueError
+            If a sum is not finite: data too large or too small for their type.
+        """
+        h = codes.values.astype(np.float64)
+        weights = np.ones(len(h)) if batch.weights is None else batch.weights
+        seen = view(batch, slice(None), dictionary.atoms().astype(np.float64), objective.loss)
+        plus, minus, bent = seen.split(h)
+        weighted = h * weights[:, None]
+        slope = seen.push(weighted, plus) - seen.push(weighted, minus)
+        curvature = np.asarray(bent.T @ (weights * np.einsum("ij,ij->i", h, h)))
+        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        if not np.isfinite(total + slope.sum()):
+            raise ValueError(f"Sums over the batch are not finite in {codes.values.dtype}; rescale the data.")
+        return SubgradientDelta(slope, curvature, weights @ h**2, weights @ np.abs(h), total, batch.mass)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from atomstream.objective import Objective
 from atomstream.coders import Codes
-from atomstream.majorisers import power_step
+from atomstream.majorisers import power_step, times_power
 from atomstream.penalties import Nonnegative, Penalty
 from atomstream.state import Batch, Clock, State
 from atomstream.views import view
 
-__all__ = ["BlockCoordinate", "Majorise"]
+__all__ = ["BlockCoordinate", "Majorise", "SubgradientStep"]
 
 LEAST = 1e-8  # of an atom's mean entry that each of its entries has at least
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
@@ -107,7 +107,10 @@ class Majorise:
     damping: float = 0.0
     fixed: int = 0
     newton: bool = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split"), "atoms": ("rowwise", "nonnegative")}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+        "loss": ("exponents", "split"),
+        "atoms": ("rowwise", "nonnegative"),
+    }
 
     def update(
         self, state: State, objective: Objective, clock: Clock, met: tuple[Batch, Codes] | None = None
@@ -142,9 +145,7 @@ class Majorise:
 
     def _majoriser(self, atoms: NDArray, memory: Any, objective: Objective, penalty: Penalty) -> NDArray:
         p, q = exponents = objective.loss.exponents
-        with np.errstate(divide="ignore", invalid="ignore"):
-            plus = np.where(memory.plus > 0, memory.plus * atoms ** (p - 1), 0)
-            minus = np.where(memory.minus > 0, memory.minus * atoms ** (q - 1), 0)
+        plus, minus = times_power(memory.plus, atoms, p - 1), times_power(memory.minus, atoms, q - 1)
         return power_step(atoms, plus, minus, exponents, penalty)
 
     def _quadratic(self, atoms: NDArray, memory: Any, penalty: Penalty) -> NDArray:
@@ -213,3 +214,51 @@ def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty,
         curvature = gram[j, j] + damping
         target = atoms[j] + (cross[j] - gram[j] @ atoms - damping * atoms[j]) / curvature
         atoms[j] = penalty.prox(target[None], 1 / curvature)[0]
+
+
+@dataclass(frozen=True)
+class SubgradientStep:
+    r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
+
+    At step t, with :math:`\tau` the mass of the batch, :math:`\eta_t = a / (\tau t + b)` is a length in units of one
+    over the curvature of each feature's problem (see `SubgradientDelta`), never above one unit: raw lengths would have
+    to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is infinite and
+    the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
+
+    Parameters
+    ----------
+    a, b : float, default=2e4
+        Above 0.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), Algorithm 1 and eq. (8).
+    """
+
+    a: float = 2e4
+    b: float = 2e4
+    fixed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"SubgradientStep needs {name} above 0, got {getattr(self, name)!r}.")
+
+    def update(
+        self, state: State, objective: Objective, clock: Clock, met: tuple[Batch, Codes] | None = None
+    ) -> None:
+        """Step and project."""
+        memory: Any = state.memory
+        mass = met[0].mass if met is not None else 1.0
+        rate = min(1.0, self.a / (mass * clock.step + self.b))
+        atoms = state.dictionary.atoms().astype(np.float64)
+        floor = LEAST * float(memory.curvature.mean()) + np.finfo(np.float64).tiny
+        moved = objective.atoms.prox(atoms - rate * memory.slope / np.maximum(memory.curvature, floor), 0.0)
+        moved[: self.fixed] = atoms[: self.fixed]
+        state.dictionary.assign(moved)
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the smoothed objective."""
+        return state.memory.value(state.dictionary)

@@ -77,8 +77,12 @@ class Dense:
     def split(self, codes: NDArray) -> tuple[Any, Any, NDArray]:
         """Return the two parts of the gradient and the bend of the majoriser, by entries of the reconstruction."""
         X, Y = self.meet(codes)
-        plus, minus = self._loss.split(X, Y)
-        bent = bend(self._loss.exponents, plus, minus, Y)
+        if self._loss.exponents is None:
+            slope = self._loss.gradient(X, Y)
+            plus, minus, bent = np.maximum(slope, 0), np.maximum(-slope, 0), _curvature(self._loss, X, Y)
+        else:
+            plus, minus = self._loss.split(X, Y)
+            bent = bend(self._loss.exponents, plus, minus, Y)
         if self._mask is not None:
             plus, minus, bent = plus * self._mask, minus * self._mask, bent * self._mask
         return plus, minus, bent
@@ -86,6 +90,10 @@ class Dense:
     def pull(self, part: Any) -> NDArray:
         """Return a part of the gradient with respect to the codes."""
         return part @ self._atoms.T if isinstance(part, np.ndarray) else part * self._atoms.sum(axis=1)[None]
+
+    def curvature(self, bent: NDArray) -> NDArray:
+        """Return the trace of the Gram matrix of the atoms under each row's bend."""
+        return bent @ (self._atoms**2).sum(axis=0)
 
     def push(self, codes: NDArray, part: Any) -> NDArray:
         """Return a part of the gradient with respect to the atoms, summed over the rows."""
@@ -96,18 +104,19 @@ class Dense:
 
     def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
         """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
-        left = np.arange(len(codes))
-        seen: Dense = self
+        left, seen, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
         for _ in range(most):
-            plus, minus = seen._gradient_parts(codes[left])
-            now = power_step(codes[left], plus, minus, self._loss.exponents, penalty)
-            still = np.abs(now - codes[left]).sum(axis=1) > moved * now.sum(axis=1)
+            before = codes[left]
+            plus, minus = seen._gradient_parts(before)
+            now = power_step(before, plus, minus, self._loss.exponents, penalty)
+            now[~still] = before[~still]
             codes[left] = now
+            still &= np.abs(now - before).sum(axis=1) > moved * now.sum(axis=1)
             if not still.any():
                 break
-            if 2 * still.sum() < len(left):  # below that, looking at fewer rows is not worth the copy
+            if 2 * still.sum() < len(left):  # before that, looking at fewer rows is not worth the copies
                 left = left[still]
-                seen = self.of(left)
+                seen, still = self.of(left), np.ones(len(left), bool)
         return codes
 
     def _gradient_parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
@@ -163,6 +172,10 @@ class Stored:
         """Return a part of the gradient with respect to the codes."""
         return part @ self._columns if sp.issparse(part) else part * self._totals[None]
 
+    def curvature(self, bent: Any) -> NDArray:
+        """Return the trace of the Gram matrix of the atoms under each row's bend."""
+        return bent @ (self._atoms**2).sum(axis=0)
+
     def push(self, codes: NDArray, part: Any) -> NDArray:
         """Return a part of the gradient with respect to the atoms, summed over the rows."""
         if sp.issparse(part):
@@ -200,3 +213,10 @@ class Stored:
 
     def _with(self, data: NDArray) -> Any:
         return sp.csr_array((data, self._X.indices, self._X.indptr), self._X.shape)
+
+
+def _curvature(loss: Any, X: NDArray, Y: NDArray) -> NDArray:
+    """Return how much a loss without a power majoriser bends, as far as it says."""
+    if hasattr(loss, "curvature"):
+        return np.abs(loss.curvature(X, Y))
+    return np.full_like(Y, loss.smoothness or 1.0)

@@ -3,5 +3,6 @@
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
+from atomstream.coders.subgradient import ProjectedSubgradient
 
-__all__ = ["ActiveSet", "Coder", "Codes", "Multiplicative", "ProjectedGradient"]
+__all__ = ["ActiveSet", "Coder", "Codes", "Multiplicative", "ProjectedGradient", "ProjectedSubgradient"]

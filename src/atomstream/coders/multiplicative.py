@@ -110,7 +110,7 @@ def _least_squares(atoms: NDArray, loss: Loss) -> NDArray:
     weighted = rows * (weights / weights.max())
     gram = weighted @ rows.T
     gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / len(gram) + np.finfo(np.float64).tiny
-    return np.linalg.solve(gram, weighted).T.astype(atoms.dtype)
+    return (weighted.T @ np.linalg.inv(gram)).astype(atoms.dtype)
 
 
 def _start(seen: Any, projector: NDArray, penalty: Penalty) -> NDArray:

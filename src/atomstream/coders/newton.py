@@ -50,7 +50,9 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
         slope, grams = here.quadratic(start)
         step = _minimise(start, slope, grams, values[left], penalty) - start
         promise = -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
-        residual[left] = np.maximum(promise, 0) / np.maximum(values[left], np.maximum(rest[left], np.finfo(float).tiny))
+        residual[left] = np.maximum(promise, 0) / np.maximum(
+            values[left], np.maximum(rest[left], np.finfo(float).tiny)
+        )
         moved, value = _search(here, start, step, promise, values[left], penalty)
         gained = value < values[left]
         codes[left[gained]], values[left[gained]] = moved[gained], value[gained]

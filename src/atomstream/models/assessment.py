@@ -29,9 +29,13 @@ class Assessment:
     def _encode(self, batch: Batch) -> Any:
         """Code a batch exactly."""
 
+    @abstractmethod
+    def _admit(self, X: Any) -> Any:
+        """Return checked data that lie in the domain of what is minimised."""
+
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
+        X = self._admit(check_X(self, X, reset=False))
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
         return observe(X, weights, missing=self.missing)

@@ -93,7 +93,7 @@ class OnlineDictionary(
         self
         """
         with untouched(self):
-            frame, X = X, check_X(self, X, reset=True)
+            frame, X = X, self._admit(check_X(self, X, reset=True))
             weights = check_weights(sample_weight, X)
             rng = self._begin()
             self.clock_.horizon = check_observed(X, weights, missing=self.missing)
@@ -346,7 +346,7 @@ class OnlineDictionary(
     def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
         first = "state_" not in self.__dict__
-        frame, X = X, check_X(self, X, reset=first)
+        frame, X = X, self._admit(check_X(self, X, reset=first))
         weights = check_weights(sample_weight, X)
         if first:
             self._begin()
@@ -354,6 +354,7 @@ class OnlineDictionary(
             check_settings(self)
             check_compatible(self.method_)
             check_size(self, len(self.components_))
+            self._check_memory()
             self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
         position = self.clock_.n_samples
@@ -362,19 +363,36 @@ class OnlineDictionary(
 
     def _batch(self, X: Any) -> Batch:
         """Return checked samples that are only looked at."""
-        return observe(check_X(self, X, reset=False), missing=self.missing)
+        return observe(self._admit(check_X(self, X, reset=False)), missing=self.missing)
+
+    def _admit(self, X: Any) -> Any:
+        """Return checked data that lie in the domain of what is minimised; models with narrower domains say more."""
+        return X
+
+    def _check_memory(self) -> None:
+        """Refuse to go on with a method for whose loss the memory was not made."""
+        method = self.method_
+        fresh = method.statistics.start(1, 1, method.objective.loss)
+        if type(fresh) is not type(self.state_.memory) or _exponents(fresh) != _exponents(self.state_.memory):
+            raise ValueError(
+                f"loss={method.objective.loss!r} is not what the model has learned with so far; call fit to start anew."
+            )
 
     def _set_state(self, atoms: NDArray) -> None:
-        self.state_ = State(Rows(atoms), self.method_.statistics.start(*atoms.shape, self.method_.objective.loss), Usage(len(atoms)))
+        self.state_ = State(
+            Rows(atoms), self.method_.statistics.start(*atoms.shape, self.method_.objective.loss), Usage(len(atoms))
+        )
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
         """Make the starting dictionary: the array given, or one made from the first batch."""
         penalty = self.method_.objective.atoms
         if isinstance(self.init, str):
-            atoms = starting_atoms(batch, self.n_components, self.init, penalty, rng)
+            soft = not self.method_.objective.loss.quadratic
+            how = self.init if self.init != "auto" else "svd" if soft else "samples"
+            atoms = starting_atoms(batch, self.n_components, how, penalty, rng, soft)
         else:
             given = check_start(self.init, (self.n_components, batch.X.shape[1])).astype(batch.X.dtype)
-            atoms = penalty.prox(given, 0.0)
+            atoms = penalty.normalize(given) if penalty.shape and penalty.shape.total else penalty.prox(given, 0.0)
             atoms[: self.fixed_components] = given[: self.fixed_components]
         self._set_state(atoms)
 
@@ -438,3 +456,7 @@ class OnlineDictionary(
         method = self.method_
         check_compatible(method)
         return encode_exactly(method.coder, batch, self.state_.dictionary, method.objective)
+
+
+def _exponents(memory: Any) -> Any:
+    return getattr(memory, "exponents", None)

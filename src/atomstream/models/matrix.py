@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from atomstream.learner import Method
 from atomstream.models.base import OnlineDictionary
-from atomstream.models.names import SCHEDULES, SETS, resolve, resolve_coder, resolve_loss, with_net
+from atomstream.models.names import METHODS, SCHEDULES, SETS, resolve, resolve_coder, resolve_loss, with_net
+from atomstream.models.validation import raise_zeros
 from atomstream.objective import Objective
-from atomstream.penalties import NonnegativeBall, Simplex
+from atomstream.penalties import Box, Covering, Nonnegative, NonnegativeBall, Simplex
 from atomstream.reseeding import Reseeding
-from atomstream.statistics import GramSums, MajorantSums
-from atomstream.updates import BlockCoordinate, Majorise
+from atomstream.statistics import GramSums, MajorantSums, Subgradients
+from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep
 
 __all__ = ["OnlineDictionaryLearning", "OnlineNMF"]
 
@@ -20,6 +23,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""
 
     loss: Any = "squared"
+    method: Any = "auto"
     codes: Any
     atoms: Any
     alpha: float
@@ -32,16 +36,27 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     @property
     def method_(self) -> Method:
         """The parts that the parameters stand for."""
-        codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         loss = resolve_loss(self.loss)
-        auto = Simplex if loss.reconstruction == "positive" else NonnegativeBall
+        steps = self._steps_by_name(loss)
+        bounded: Any = partial(Box, 1e-8, 1e8) if steps else Nonnegative
+        codes = with_net(resolve("codes", self.codes, SETS | {"auto": bounded}, "prox"), self.alpha, self.ridge)
+        auto: Any = Covering if steps else Simplex if loss.reconstruction == "positive" else NonnegativeBall
         atoms = resolve("atoms", self.atoms, SETS | {"auto": auto}, "prox")
         objective = Objective(loss, codes, atoms)
-        coder = resolve_coder(self.coder, loss, codes, self.n_jobs)
+        coder = resolve_coder(self.coder, loss, codes, self.n_jobs, subgradient=bool(steps))
         damping, fixed = float(self.damping), self.fixed_components
+        if steps:
+            return Method(objective, coder, Subgradients(), replace(steps, fixed=fixed), Reseeding())
         if loss.quadratic:
             return Method(objective, coder, GramSums(), BlockCoordinate(damping, fixed), Reseeding())
         return Method(objective, coder, MajorantSums(), Majorise(damping, fixed), Reseeding())
+
+    def _steps_by_name(self, loss: Any) -> SubgradientStep | None:
+        """Return the steps of the paper where they are asked for, or nothing better is known for the loss."""
+        steps = resolve("method", self.method, METHODS, "update")
+        if steps is None and not loss.quadratic and loss.exponents is None:
+            return SubgradientStep()
+        return steps
 
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
@@ -144,10 +159,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         n_components: int = 20,
         *,
         loss: Any = "squared",
+        method: Any = "auto",
+        zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "nonnegative",
+        codes: Any = "auto",
         atoms: Any = "auto",
         coder: Any = "auto",
         schedule: Any = "power",
@@ -155,7 +172,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "samples",
+        init: Any = "auto",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
@@ -164,6 +181,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     ) -> None:
         self.n_components = n_components
         self.loss = loss
+        self.method = method
+        self.zeros = zeros
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping
@@ -194,6 +213,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
                     "use OnlineDictionaryLearning for signed ones."
                 )
         return method
+
+    def _admit(self, X: Any) -> Any:
+        """Return data in the domain of the loss."""
+        return raise_zeros(X, self.zeros, resolve_loss(self.loss))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,7 +290,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "samples",
+        init: Any = "auto",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,

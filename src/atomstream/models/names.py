@@ -10,11 +10,12 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from atomstream.coders import ActiveSet, Multiplicative, ProjectedGradient
+from atomstream.coders import ActiveSet, Multiplicative, ProjectedGradient, ProjectedSubgradient
 from atomstream.losses import L1, L2, Beta, Hellinger, Huber, ItakuraSaito, KullbackLeibler, Squared
-from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
+from atomstream.penalties import Box, Covering, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.tolerances import LogTolerance, RootTolerance
+from atomstream.updates import SubgradientStep
 
 LOSSES: dict[str, Callable[[], Any]] = {
     "squared": Squared,
@@ -32,6 +33,7 @@ SETS: dict[str, Callable[[], Any]] = {
     "unit_ball": UnitBall,
     "nonnegative_ball": NonnegativeBall,
     "simplex": Simplex,
+    "covering": Covering,
 }
 SCHEDULES: dict[str, Callable[[], Any]] = {
     "power": Power,
@@ -40,10 +42,12 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "log_polynomial": LogPolynomial,
     "constant": lambda: Constant(weight=0.05),
 }
+METHODS: dict[str, Callable[[], Any]] = {"auto": lambda: None, "spsg": SubgradientStep}
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "multiplicative": Multiplicative,
+    "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
 
@@ -105,10 +109,12 @@ def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
     return replace(penalty, l1=float(alpha), l2=float(ridge))  # type: ignore[type-var]
 
 
-def resolve_coder(choice: Any, loss: Any, penalty: Penalty, n_jobs: int | None) -> Any:
+def resolve_coder(choice: Any, loss: Any, penalty: Penalty, n_jobs: int | None, *, subgradient: bool = False) -> Any:
     """Return the coder that a name stands for on ``n_jobs`` threads; a part given as itself says its own number."""
     auto: Any = ActiveSet if getattr(penalty, "polyhedral", False) else ProjectedGradient
-    if not loss.quadratic:
+    if subgradient:
+        auto = ProjectedSubgradient
+    elif not loss.quadratic:
         auto = Multiplicative
     part = resolve("coder", choice, {**CODERS, "auto": auto}, "encode")
     return replace(part, n_jobs=effective_n_jobs(n_jobs)) if isinstance(choice, str) else part

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.learner import Batch
 
+ZERO = 1e-8  # what zeros are raised to where the loss is infinite at zeros (Zhao, Tan, Xu, section VII: "small")
 # name: (smallest value, whether it must be whole)
 LIMITS = {
     "n_components": (1, True),
@@ -61,6 +62,30 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
         )
     known = None if reset else model.components_.dtype
     return X if known is None or X.dtype == known else X.astype(known)
+
+
+def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
+    """Return data with zeros raised to 1e-8, or refuse them, for losses that are infinite at zeros of the data.
+
+    Raises
+    ------
+    ValueError
+        For zeros where ``zeros`` is "refuse".
+    """
+    if zeros not in ("floor", "refuse"):
+        raise ValueError(f"zeros={zeros!r} is unknown; choose one of floor, refuse.")
+    if loss.data != "positive":
+        return X
+    X = X.toarray() if sp.issparse(X) else X
+    low = np.fmin.reduce(X, axis=None, initial=np.inf)
+    if low >= ZERO:
+        return X
+    if zeros == "refuse" and low <= 0:
+        row = _first_row(X, X <= 0)
+        raise ValueError(
+            f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say zeros='floor'."
+        )
+    return np.maximum(X, X.dtype.type(ZERO))
 
 
 def _extremes(values: NDArray, missing: bool) -> tuple[float, float]:
@@ -143,7 +168,7 @@ def check_settings(model: Any) -> None:
     check_n_jobs(model.n_jobs)
     if not isinstance(model.missing, bool | np.bool_):
         raise ValueError(f"missing must be True or False, got {model.missing!r}.")
-    known = ("samples", "spread", "random")
+    known = ("auto", "samples", "spread", "svd", "random")
     if model.init is None or (isinstance(model.init, str) and model.init not in known):
         raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
     if model.fixed_components and isinstance(model.init, str):

@@ -1,0 +1,180 @@
+"""Codes by projected subgradient steps under any loss that has a gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.coders.base import Codes
+from atomstream.coders.newton import polish
+from atomstream.dictionaries import Dictionary
+from atomstream.objective import Objective
+from atomstream.parallel import over_rows
+from atomstream.penalties import Penalty
+from atomstream.state import Accuracy, Batch
+from atomstream.views import view
+
+__all__ = ["ProjectedSubgradient"]
+
+PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promises must come true
+SHRINK = 0.1  # gamma of Armijo's rule
+MOST = 10  # q: how often a step is shrunk
+BELOW = 0.01  # delta of Polyak's rule: the goal lies this share below the best objective so far
+NEWTON = 100  # steps that finish an exact code
+RULES = ("auto", "armijo", "constant", "polyak")
+
+
+@dataclass(frozen=True)
+class ProjectedSubgradient:
+    r"""Codes :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the loss plus the penalty's gradient.
+
+    Steps are in units of one over a bound of the curvature along the row (the trace of its weighted Gram matrix), so
+    that they mean the same under every loss and at every scale.
+
+    Parameters
+    ----------
+    rule : {"auto", "armijo", "constant", "polyak"}, default="auto"
+        "armijo" starts from ten units and shrinks tenfold until the objective falls by 0.01 of what the gradient
+        promises for the *projected* step; "constant" is one unit, 1/L of section V-C; "polyak" goes where the linear
+        model reaches a goal 1 % below the best objective so far, and keeps the best code. "auto" is "polyak" for
+        losses with kinks (those without ``curvature``), else "armijo".
+    max_iter : int, default=200
+        Steps that a row may take. Exact codes are finished by Newton steps, as those of `Multiplicative` are, wherever
+        the loss has a power majoriser.
+    n_jobs : int, default=1
+        Threads over blocks of rows.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), Algorithms 2 and 3, where the test of the latter lacks the projection, and section V-C.
+    """
+
+    rule: str = "auto"
+    max_iter: int = 200
+    n_jobs: int = 1
+    handles_mask: ClassVar[bool] = True
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"codes": ("prox",)}
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"ProjectedSubgradient knows the rules {', '.join(RULES)}, got {self.rule!r}.")
+        if self.max_iter < 1:
+            raise ValueError(f"ProjectedSubgradient needs max_iter of at least 1, got {self.max_iter!r}.")
+
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy, or those after ``max_iter`` steps, searched from ``start``.
+
+        The residual is what a step of one unit promises to gain, as a share of the objective.
+        """
+        atoms = dictionary.atoms().astype(np.float64)
+        codes, residual = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype), np.empty(batch.X.shape[0])
+        enough = max(accuracy.gap, (0.1 * accuracy.violation) ** 2)
+        kinks = not hasattr(objective.loss, "curvature")
+        finish = accuracy.violation == 0 and objective.loss.exponents and objective.codes.polyhedral
+        rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
+
+        def code(rows: slice) -> None:
+            """Write the codes of a block of rows."""
+            problem = _Problem(view(batch, rows, atoms, objective.loss), objective.codes)
+            found = problem.start() if start is None else start[rows].astype(np.float64)
+            found, promised = self._descend(problem, objective.codes.prox(found, 0.0), rule, enough)
+            if finish:
+                found, promised = polish(problem.seen, found, objective.codes, accuracy.gap, NEWTON)
+            codes[rows], residual[rows] = found, promised
+
+        over_rows(code, len(codes), self.n_jobs)
+        return Codes(codes, residual)
+
+    def _descend(self, problem: _Problem, codes: NDArray, rule: str, enough: float) -> tuple[NDArray, NDArray]:
+        best, left = codes.copy(), np.arange(len(codes))
+        lowest = problem.values(codes)
+        residual, here = np.full(len(codes), np.inf), problem
+        for _ in range(self.max_iter):
+            point = codes[left]
+            value = here.values(point)
+            slope, unit = here.slope(point)
+            promise = -np.einsum("ij,ij->i", slope, here.move(point, slope, unit) - point)
+            residual[left] = promise / np.maximum(np.abs(value), np.finfo(float).tiny)
+            keep = residual[left] > enough
+            if not keep.all():
+                left = left[keep]
+                if not len(left):
+                    break
+                here, point, value = problem.of(left), point[keep], value[keep]
+                slope, unit = slope[keep], unit[keep]
+            moved = self._step(here, point, value, slope, unit, lowest[left], rule)
+            codes[left], value = moved, here.values(moved)
+            lower = value < lowest[left]
+            best[left[lower]], lowest[left[lower]] = moved[lower], value[lower]
+        return best, residual
+
+    def _step(
+        self,
+        here: _Problem,
+        point: NDArray,
+        value: NDArray,
+        slope: NDArray,
+        unit: NDArray,
+        lowest: NDArray,
+        rule: str,
+    ) -> NDArray:
+        if rule == "constant":
+            return here.move(point, slope, unit)
+        if rule == "polyak":
+            square = np.maximum(np.einsum("ij,ij->i", slope, slope), np.finfo(float).tiny)
+            return here.move(point, slope, (value - lowest + BELOW * np.abs(lowest)) / square)
+        moved, left, length = point.copy(), np.arange(len(point)), unit / SHRINK
+        for _ in range(MOST + 1):
+            some = here if len(left) == len(point) else here.of(left)
+            tried = some.move(point[left], slope[left], length[left])
+            promise = np.einsum("ij,ij->i", slope[left], tried - point[left])
+            good = some.values(tried) <= value[left] + PROMISED * promise
+            moved[left[good]] = tried[good]
+            left = left[~good]
+            if not len(left):
+                break
+            length = length * SHRINK
+        return moved
+
+
+class _Problem:
+    """The coding problems of a block of rows."""
+
+    def __init__(self, seen: Any, penalty: Penalty) -> None:
+        self.seen, self._penalty = seen, penalty
+
+    def of(self, rows: NDArray) -> _Problem:
+        """Return the problems of some of the rows."""
+        return _Problem(self.seen.of(rows), self._penalty)
+
+    def start(self) -> NDArray:
+        """Return even codes whose reconstructions have the sums of the samples."""
+        samples, atoms = self.seen.sums()
+        total = atoms.sum(axis=1, keepdims=True)
+        even = np.divide(samples, total, out=np.zeros_like(samples), where=total > 0)
+        return np.repeat(even, atoms.shape[1], axis=1)
+
+    def values(self, codes: NDArray) -> NDArray:
+        """Return the objective of each row."""
+        return self.seen.losses(codes) + self._penalty.net(codes)
+
+    def slope(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return a subgradient of the loss and the smooth penalty, and the unit of steps of each row."""
+        plus, minus, bent = self.seen.split(codes)
+        slope = self.seen.pull(plus) - self.seen.pull(minus) + self._penalty.l1 * np.sign(codes)
+        curvature = self.seen.curvature(bent) + self._penalty.l2
+        return slope + self._penalty.l2 * codes, 1 / np.maximum(curvature, np.finfo(float).tiny)
+
+    def move(self, codes: NDArray, slope: NDArray, length: NDArray) -> NDArray:
+        """Return the projection of a step against the slope."""
+        return self._penalty.prox(codes - length[:, None] * slope, 0.0)
