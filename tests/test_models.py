@@ -61,14 +61,14 @@ SENTENCES = [
     ({"batch_size": 0}, X, "batch_size must be a whole number of at least 1, got 0"),
     ({"n_epochs": 0}, X, "n_epochs must be a whole number of at least 1, got 0"),
     ({"max_time": -1}, X, "max_time must be a number of at least 0, got -1"),
-    ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of squared"),
+    ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared"),
     ({"schedule": "fast"}, X, "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p"),
-    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of active_set, auto, projected_gradient"),
-    ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of box, free, nonnegative, nonnegative_ball"),
-    ({"init": "svd"}, X, "init='svd' is unknown; choose one of samples, spread, random or give an array"),
+    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of active_set, auto, multiplicative, projected_gradient, projected_sub"),
+    ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of auto, box, covering, free, nonnegative, nonnegative_ball"),
+    ({"init": "svdd"}, X, "init='svdd' is unknown; choose one of auto, samples, spread, svd, random or give an array"),
     ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),
     ({"n_jobs": 0}, X, "n_jobs must be None, a number of threads, or -1 for all, got 0"),
-    ({"init": None}, X, "init=None is unknown; choose one of samples, spread, random or give an array"),
+    ({"init": None}, X, "init=None is unknown; choose one of auto, samples, spread, svd, random or give an array"),
     ({"fixed_components": 2}, X, "fixed_components=2 needs init to be an array whose first rows stay"),
     ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
     ({"atoms": "unit_ball"}, X, "holds negative entries and OnlineNMF needs nonnegative atoms; use OnlineDictionary"),
@@ -87,7 +87,7 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, me
 
 
 def test_parts_of_the_wrong_kind_are_refused():
-    with pytest.raises(TypeError, match="loss must be one of squared or a part with a method 'gradient', got 3"):
+    with pytest.raises(TypeError, match="loss must be one of hellinger, huber, is, kl, l1, l2, squared or a part with a method 'gradient', got 3"):
         OnlineNMF(loss=3).fit(X)
     with pytest.raises(TypeError, match="schedule must be one of"):
         OnlineNMF(schedule=Power).fit(X)
@@ -459,7 +459,7 @@ def test_figures_of_a_model_agree_with_each_other():
 def test_codes_that_do_not_converge_are_told():
     coder = ProjectedGradient(max_iter=2)
     model = OnlineNMF(8, coder=coder, random_state=0).fit(X)
-    with pytest.warns(NotConvergedWarning, match="codes stopped at a duality gap of up to"):
+    with pytest.warns(NotConvergedWarning, match="codes stopped at a residual of up to"):
         model.transform(X)
 
 

@@ -129,13 +129,11 @@ class Majorise:
         best = proposals[0]
         if len(proposals) > 1:
             best = min(proposals, key=lambda rows: _loss(rows, objective, *met))  # type: ignore[misc]
+        scale = _excess(best, objective.atoms, free)
+        scale[: self.fixed] = 1
+        best /= scale[:, None]
         if free:
-            scale = _size(best, objective.atoms)
-            scale[: self.fixed] = 1
-            best /= scale[:, None]
             memory.rescale(scale)
-        else:
-            best[self.fixed :] = objective.atoms.prox(best[self.fixed :], 0.0)
         state.dictionary.assign(best)
 
     def value(self, state: State, objective: Objective) -> float:
@@ -171,10 +169,14 @@ def _size_is_free(objective: Objective) -> bool:
     return cone and (atoms.total > 0 or atoms.radius < np.inf)
 
 
-def _size(atoms: NDArray, penalty: Any) -> NDArray:
-    """Return what each atom has to be divided by to lie on the boundary of its set; 1 for atoms of zeros."""
-    size = atoms.sum(axis=1) / penalty.shape.total if penalty.shape.total else np.linalg.norm(atoms, axis=1)
-    return np.where(size > 0, size, 1.0)
+def _excess(atoms: NDArray, penalty: Any, free: bool) -> NDArray:
+    """Return what each atom has to be divided by to lie in its set, or on its boundary where its size is free."""
+    if penalty.shape.total:
+        return atoms.sum(axis=1) / penalty.shape.total
+    if penalty.shape.radius == np.inf:
+        return np.ones(len(atoms))
+    size = np.linalg.norm(atoms, axis=1) / penalty.shape.radius
+    return np.where(size > 0, size, 1.0) if free else np.maximum(size, 1.0)
 
 
 def _sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:

@@ -40,7 +40,8 @@ class Dense:
 
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
         self._X, self._mask, self._atoms, self._loss = X, mask, atoms, loss
-        self._least = LEAST[atoms.dtype] if loss.reconstruction == "positive" else None
+        nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
+        self._least = LEAST[atoms.dtype] if nonnegative else None
 
     @property
     def masked(self) -> bool:

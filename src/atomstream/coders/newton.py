@@ -11,14 +11,15 @@ from atomstream.penalties import Penalty
 
 __all__ = ["polish"]
 
-WITHIN = (1e-6, 1e-12)  # accuracy of each quadratic program: violation, gap
+WITHIN = (0.0, 1e-14)  # accuracy of each quadratic program: violation, gap
 ENOUGH = 1e-4  # of the decrease that the slope promises must come true
 HALVINGS = 30
-REST = 1e-10
+REST = 1e-10  # of the size of its terms: a loss below that is measured against it
+ROUNDING = 1e-13  # of that size: what the objective is known to
 
 
 def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: int) -> tuple[NDArray, NDArray]:
-    """Take Newton steps until what a step promises to gain is at most ``gap`` of the objective.
+    """Take Newton steps until one has promised to gain at most ``gap`` of the objective, that one included.
 
     The bend of the majoriser serves as second derivative: it is never negative, and it is the second derivative
     itself for the alpha divergences and the beta divergences from 1 to 2. Steps are halved until they go downhill.
@@ -40,7 +41,7 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
     """
     codes, residual = codes.copy(), np.full(len(codes), np.inf)
     values = seen.losses(codes) + penalty.net(codes)
-    rest = REST * np.maximum(seen.losses(0.5 * codes), values)  # losses that nearly vanish are measured against this
+    size = np.maximum(seen.losses(0.5 * codes), values) + np.finfo(float).tiny  # of the terms that make up a loss
     left = np.arange(len(codes))
     for _ in range(max_steps):
         if not len(left):
@@ -50,13 +51,11 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
         slope, grams = here.quadratic(start)
         step = _minimise(start, slope, grams, values[left], penalty) - start
         promise = -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
-        residual[left] = np.maximum(promise, 0) / np.maximum(
-            values[left], np.maximum(rest[left], np.finfo(float).tiny)
-        )
-        moved, value = _search(here, start, step, promise, values[left], penalty)
-        gained = value < values[left]
-        codes[left[gained]], values[left[gained]] = moved[gained], value[gained]
-        left = left[(residual[left] > gap) & gained]
+        residual[left] = np.maximum(promise, 0) / np.maximum(values[left], REST * size[left])
+        highest = values[left] + ROUNDING * size[left]
+        moved, value, found = _search(here, start, step, promise, highest, penalty)
+        codes[left[found]], values[left[found]] = moved[found], value[found]
+        left = left[(residual[left] > gap) & found]
     return codes, residual
 
 
@@ -78,10 +77,10 @@ def _minimise(codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, p
 
 
 def _search(
-    seen: Any, start: NDArray, step: NDArray, promise: NDArray, values: NDArray, penalty: Penalty
-) -> tuple[NDArray, NDArray]:
-    """Halve each step until it gains enough of what it promised; return the points and their objectives."""
-    point, value = start.copy(), values.copy()
+    seen: Any, start: NDArray, step: NDArray, promise: NDArray, highest: NDArray, penalty: Penalty
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Halve each step until it gains enough of what it promised; return points, objectives and where that worked."""
+    point, value = start.copy(), highest.copy()
     left, length = np.arange(len(start)), 1.0
     for _ in range(HALVINGS):
         if not len(left):
@@ -90,8 +89,10 @@ def _search(
         here = seen if len(left) == len(start) else seen.of(left)
         with np.errstate(divide="ignore", invalid="ignore"):
             now = here.losses(tried) + penalty.net(tried)
-        good = now <= values[left] - ENOUGH * length * promise[left]
+        good = now <= highest[left] - ENOUGH * length * promise[left]
         point[left[good]], value[left[good]] = tried[good], now[good]
         left = left[~good]
         length /= 2
-    return point, value
+    found = np.ones(len(start), bool)
+    found[left] = False
+    return point, value, found
