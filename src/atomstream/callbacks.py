@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["History", "LearningBar"]
+__all__ = ["History", "LearningBar", "StoredObjective"]
 
 
 class _Callback:
@@ -76,6 +76,63 @@ class History(_Callback):
         if len(self.n_samples) > self.max_points:
             self.n_samples, self.objective = self.n_samples[::2], self.objective[::2]
             self.every *= 2
+
+
+class StoredObjective(History):
+    r"""Follow the mean loss of all rows met so far at the codes they got, under the dictionary of the moment.
+
+    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the mean
+    loss at optimal codes (`OnlineNMF.objective`). It keeps every row and its newest code, so memory grows with the
+    data, unlike anything else here; and it looks at all of them at every point.
+
+    Parameters
+    ----------
+    every : int, default=10
+        Steps from point to point.
+
+    Attributes
+    ----------
+    n_samples, objective : list
+        Samples met when a point was taken, and the value.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), eq. (17) and figure 2.
+    """
+
+    def __init__(self, every: int = 10) -> None:
+        super().__init__()
+        self.spacing = every
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Forget earlier fits."""
+        super().setup(estimator, context)
+        self.every = self.spacing
+        self._known: dict[Any, tuple[Any, Any, Any]] = {}
+
+    def note(self, estimator: Any) -> None:
+        """Keep the codes of the batch, and take a point if one is due at this step."""
+        import numpy as np
+        import scipy.sparse as sp
+
+        from atomstream.state import Batch
+
+        batch, codes = estimator._progress.batch, estimator._progress.codes.values
+        for i, name in enumerate(batch.ids):
+            row = batch.X[i : i + 1]
+            mask = None if batch.mask is None else batch.mask[i]
+            self._known[name] = (row.copy(), mask, codes[i])
+        if (estimator.n_steps_ - 1) % self.every:
+            return
+        rows, masks, stored = zip(*self._known.values(), strict=True)
+        X = sp.vstack(rows, format="csr") if sp.issparse(batch.X) else np.concatenate(rows)
+        seen = None
+        if any(mask is not None for mask in masks):
+            seen = np.array([np.ones(X.shape[1], bool) if mask is None else mask for mask in masks])
+        objective = estimator.method_.objective
+        losses = objective.losses(Batch(X, mask=seen), np.array(stored), estimator.state_.dictionary)
+        self.n_samples.append(estimator.n_samples_seen_)
+        self.objective.append(float(losses.mean()))
 
 
 class LearningBar(_Callback):

@@ -417,7 +417,7 @@ class OnlineDictionary(
             nonlocal stopped
             self.n_reseeded_ += progress.n_reseeded
             self.batch_objective_ = progress.delta.objective / progress.delta.mass
-            stopped = self._tell(context, progress.batch) or time.monotonic() >= deadline
+            stopped = self._tell(context, progress) or time.monotonic() >= deadline
             return stopped
 
         with one_blas_thread():
@@ -435,10 +435,11 @@ class OnlineDictionary(
         context.call_on_fit_task_begin(estimator=self)
         return context
 
-    def _tell(self, context: Any, batch: Batch) -> bool:
+    def _tell(self, context: Any, progress: Progress) -> bool:
         """Tell the callbacks that a batch has been learned; return whether one of them wants to stop."""
         if context is None:
             return False
+        batch, self._progress = progress.batch, progress  # what our own callbacks look at
         task = context.subcontext(task_name="batch", task_id=self.clock_.step - 1)
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
         X = batch.complete(np.array(np.nan, batch.X.dtype))
@@ -449,6 +450,7 @@ class OnlineDictionary(
         )
         # A context keeps every task it has had: on an endless stream that would grow without bound (law 7).
         getattr(context, "_children_map", {}).clear()
+        del self._progress
         return bool(stop)
 
     def _encode(self, batch: Batch) -> Codes:

@@ -6,7 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
 from atomstream.learner import Method
+from atomstream.losses import Huber
 from atomstream.models.base import OnlineDictionary
 from atomstream.models.names import METHODS, SCHEDULES, SETS, resolve, resolve_coder, resolve_loss, with_net
 from atomstream.models.validation import raise_zeros
@@ -213,6 +219,46 @@ class OnlineNMF(_OnlineMatrixFactorization):
                     "use OnlineDictionaryLearning for signed ones."
                 )
         return method
+
+    def clean(self, X: Any) -> NDArray:
+        """Return the reconstructions of samples: under a robust loss, without their outliers.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        return self.inverse_transform(self.transform(X))
+
+    def outliers(self, X: Any) -> NDArray:
+        """Return by how much entries miss their reconstruction where that is beyond the threshold of the Huber loss.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Absolute errors above ``delta``; 0 elsewhere and where entries are missing.
+
+        Raises
+        ------
+        ValueError
+            For models with another loss.
+        """
+        check_is_fitted(self)
+        loss = self.method_.objective.loss
+        if not isinstance(loss, Huber):
+            raise ValueError(f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss.")
+        batch = self._batch(X)
+        reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
+        samples = batch.X.toarray() if sp.issparse(batch.X) else batch.complete(reconstruction)
+        error = np.abs(samples - reconstruction)
+        return np.where(error > loss.delta, error, error.dtype.type(0))
 
     def _admit(self, X: Any) -> Any:
         """Return data in the domain of the loss."""

@@ -11,7 +11,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from atomstream.coders import ActiveSet, Multiplicative, ProjectedGradient, ProjectedSubgradient
-from atomstream.losses import L1, L2, Beta, Hellinger, Huber, ItakuraSaito, KullbackLeibler, Squared
+from atomstream.losses import L1, L2, Alpha, Beta, Hellinger, Huber, ItakuraSaito, KullbackLeibler, Squared
 from atomstream.penalties import Box, Covering, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.tolerances import LogTolerance, RootTolerance
@@ -26,6 +26,7 @@ LOSSES: dict[str, Callable[[], Any]] = {
     "l1": L1,
     "l2": L2,
 }
+FAMILIES: dict[str, Callable[[float], Any]] = {"alpha": Alpha, "beta": Beta, "huber": Huber}
 SETS: dict[str, Callable[[], Any]] = {
     "free": Free,
     "nonnegative": Nonnegative,
@@ -83,7 +84,18 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
 
 
 def resolve_loss(choice: Any) -> Any:
-    """Return the loss that a name or a part stands for; half the squared distance is one loss, by whatever name."""
+    """Return the loss that a name or a part stands for; half the squared distance is one loss, by whatever name.
+
+    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
+    """
+    name, _, parameter = choice.partition(":") if isinstance(choice, str) else ("", "", "")
+    if name in FAMILIES and parameter:
+        try:
+            choice = FAMILIES[name](float(parameter))
+        except ValueError as error:
+            raise ValueError(f"loss={choice!r} needs a number after the colon: {error}") from None
+    elif name in FAMILIES and name not in LOSSES:
+        raise ValueError(f"loss={choice!r} is a family; name its member, as in {name}:0.5.")
     loss = resolve("loss", choice, LOSSES, "gradient")
     return Squared() if isinstance(loss, Beta) and loss.beta == 2 else loss
 

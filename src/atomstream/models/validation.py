@@ -72,8 +72,6 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     ValueError
         For zeros where ``zeros`` is "refuse".
     """
-    if zeros not in ("floor", "refuse"):
-        raise ValueError(f"zeros={zeros!r} is unknown; choose one of floor, refuse.")
     if loss.data != "positive":
         return X
     X = X.toarray() if sp.issparse(X) else X
@@ -166,6 +164,8 @@ def check_settings(model: Any) -> None:
         if name != "max_time" or value is not None:
             check_number(name, value)
     check_n_jobs(model.n_jobs)
+    if getattr(model, "zeros", "floor") not in ("floor", "refuse"):
+        raise ValueError(f"zeros={model.zeros!r} is unknown; choose one of floor, refuse.")
     if not isinstance(model.missing, bool | np.bool_):
         raise ValueError(f"missing must be True or False, got {model.missing!r}.")
     known = ("auto", "samples", "spread", "svd", "random")

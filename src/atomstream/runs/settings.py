@@ -33,8 +33,8 @@ class Settings:
         Number of atoms.
     model : {"nmf", "dictionary"}
         Nonnegative or signed.
-    loss, alpha, schedule, batch_size, missing, jobs
-        As the models' ``loss``, ``alpha``, ``schedule``, ``batch_size``, ``missing``, ``n_jobs``.
+    loss, method, zeros, alpha, schedule, batch_size, missing, jobs
+        As the models' ``loss``, ``method``, ``zeros``, ``alpha``, ``schedule``, ``batch_size``, ``missing``, ``n_jobs``.
     half_life : float, optional
         In samples; forgets at a constant rate and takes the place of ``schedule``.
     epochs : int
@@ -54,6 +54,8 @@ class Settings:
     atoms: int = 20
     model: str = "nmf"
     loss: str = "squared"
+    method: str = "auto"
+    zeros: str = "floor"
     alpha: float | None = None
     schedule: str = "power"
     half_life: float | None = None
@@ -134,9 +136,9 @@ class Settings:
         schedule: Any = self.schedule if self.half_life is None else Constant(half_life=self.half_life)
         given: dict[str, Any] = {} if self.alpha is None else {"alpha": self.alpha}
         if self.model == "nmf":
-            given["loss"] = self.loss
-        elif self.loss != "squared":
-            raise ValueError(f"loss is {self.loss!r}, the model 'dictionary' knows squared only.")
+            given |= {"loss": self.loss, "method": self.method, "zeros": self.zeros}
+        elif (self.loss, self.method, self.zeros) != ("squared", "auto", "floor"):
+            raise ValueError("The model 'dictionary' knows the squared loss only, and neither --method nor --zeros.")
         return MODELS[self.model](
             self.atoms,
             schedule=schedule,
