@@ -91,7 +91,10 @@ BAD = {
     "no atoms": ("learn x.npy --atoms 0 --out new", "atoms is 0, needed is at least 1"),
     "atoms no number": ("learn x.npy --atoms many --out new", "'many' is not a valid integer"),
     "negative alpha": ("learn x.npy --alpha -1 --out new", "alpha is -1.0, needed is at least 0"),
-    "unknown loss": ("learn x.npy --loss lost --out new", "loss='lost' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared"),
+    "unknown loss": (
+        "learn x.npy --loss lost --out new",
+        "loss='lost' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
+    ),
     "unknown schedule": ("learn x.npy --schedule s --out new", "schedule='s' is unknown; choose one of"),
     "two schedules": ("learn x.npy --schedule harmonic --half-life 9 --out new", "exclude each other"),
     "unknown model": ("learn x.npy --model m --out new", "model is 'm', needed is one of nmf, dictionary"),

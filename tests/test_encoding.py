@@ -108,7 +108,5 @@ def test_bad_input_gets_one_sentence(settings, message):
 
 def test_what_was_not_reached_is_told():
     model = OnlineNMF.from_components(ATOMS, coder=ActiveSet(max_rounds=1))
-    with pytest.warns(
-        NotConvergedWarning, match=r"of 60 codes stopped at a residual of up to .* \(wanted: 1e-09\)"
-    ):
+    with pytest.warns(NotConvergedWarning, match=r"of 60 codes stopped at a residual of up to .* \(wanted: 1e-09\)"):
         model.transform(X)

@@ -63,9 +63,21 @@ SENTENCES = [
     ({"max_time": -1}, X, "max_time must be a number of at least 0, got -1"),
     ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared"),
     ({"schedule": "fast"}, X, "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p"),
-    ({"coder": "lars"}, X, "coder='lars' is unknown; choose one of active_set, auto, multiplicative, projected_gradient, projected_sub"),
-    ({"atoms": "sphere"}, X, "atoms='sphere' is unknown; choose one of auto, box, covering, free, nonnegative, nonnegative_ball"),
-    ({"init": "svdd"}, X, "init='svdd' is unknown; choose one of auto, samples, spread, svd, random or give an array"),
+    (
+        {"coder": "lars"},
+        X,
+        "coder='lars' is unknown; choose one of active_set, auto, multiplicative, projected_gradient, projected_sub",
+    ),
+    (
+        {"atoms": "sphere"},
+        X,
+        "atoms='sphere' is unknown; choose one of auto, box, covering, free, nonnegative, nonnegative_ball",
+    ),
+    (
+        {"init": "svdd"},
+        X,
+        "init='svdd' is unknown; choose one of auto, samples, spread, svd, random or give an array",
+    ),
     ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),
     ({"n_jobs": 0}, X, "n_jobs must be None, a number of threads, or -1 for all, got 0"),
     ({"init": None}, X, "init=None is unknown; choose one of auto, samples, spread, svd, random or give an array"),
@@ -87,7 +99,10 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, me
 
 
 def test_parts_of_the_wrong_kind_are_refused():
-    with pytest.raises(TypeError, match="loss must be one of hellinger, huber, is, kl, l1, l2, squared or a part with a method 'gradient', got 3"):
+    with pytest.raises(
+        TypeError,
+        match="loss must be one of hellinger, huber, is, kl, l1, l2, squared or a part with a method 'gradient', got 3",
+    ):
         OnlineNMF(loss=3).fit(X)
     with pytest.raises(TypeError, match="schedule must be one of"):
         OnlineNMF(schedule=Power).fit(X)

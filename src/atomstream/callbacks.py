@@ -81,9 +81,9 @@ class History(_Callback):
 class StoredObjective(History):
     r"""Follow the mean loss of all rows met so far at the codes they got, under the dictionary of the moment.
 
-    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the mean
-    loss at optimal codes (`OnlineNMF.objective`). It keeps every row and its newest code, so memory grows with the
-    data, unlike anything else here; and it looks at all of them at every point.
+    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the
+    mean loss at optimal codes (`OnlineNMF.objective`). It keeps every row and its newest code, so memory grows with
+    the data, unlike anything else here; and it looks at all of them at every point.
 
     Parameters
     ----------

@@ -1,15 +1,15 @@
 r"""Power majorisers: upper bounds of a loss in which every entry of codes or atoms stands alone.
 
-For nonnegative data, codes h and atoms D, every divergence of the beta and alpha families and every robust loss of this
-library is majorised, around a point of which it knows only the two parts of its gradient there, by a sum of two powers.
-With c the current codes of a row (or, with the roles exchanged, the current atoms), and :math:`g^+ - g^-` the gradient
-of the loss with respect to them,
+For nonnegative data, codes h and atoms D, every divergence of the beta and alpha families and every robust loss of
+this library is majorised, around a point of which it knows only the two parts of its gradient there, by a sum of two
+powers. With c the current codes of a row (or, with the roles exchanged, the current atoms), and :math:`g^+ - g^-` the
+gradient of the loss with respect to them,
 
 .. math:: \sum_k g^+_k c_k^{1-p} \frac{z_k^p}{p} - g^-_k c_k^{1-q} \frac{z_k^q}{q}, \qquad p > q,
 
 (:math:`z^0/0` standing for :math:`\log z`) touches the loss at z = c and lies above it elsewhere. Terms convex in y are
-split among the atoms by Jensen's inequality, concave ones replaced by their tangent, robust ones by the quadratic that
-touches from above. Without constraints the minimiser is the multiplicative update
+split among the atoms by Jensen's inequality, concave ones replaced by their tangent, robust ones by the quadratic
+that touches from above. Without constraints the minimiser is the multiplicative update
 :math:`z = c\,(g^-/g^+)^{1/(p-q)}`; since c and the gradient parts enter through products with fixed powers of z only,
 majorisers of many batches add up to one of the same form.
 
@@ -137,7 +137,9 @@ def _downhill(
 
     def value(rows: NDArray, which: NDArray) -> NDArray:
         """Return the majoriser and the penalty of some of the rows."""
-        return power_value(rows, *(part[which] for part in coefficients), exponents).sum(axis=1) + penalty.net(rows)
+        return power_value(rows, coefficients[0][which], coefficients[1][which], exponents).sum(axis=1) + penalty.net(
+            rows
+        )
 
     moved, left = current.copy(), np.flatnonzero(steep > 0)
     before, length = value(current, np.arange(len(current))), 64 / np.where(steep > 0, steep, 1)

@@ -19,8 +19,8 @@ __all__ = [
     "Aggregates",
     "Delta",
     "GramDelta",
-    "Majorants",
     "MajorantDelta",
+    "Majorants",
     "Memory",
     "Subgradient",
     "SubgradientDelta",
@@ -346,8 +346,9 @@ class SubgradientDelta:
     ----------
     slope : ndarray of shape (n_components, n_features)
         Sum of w_i h_i' g_i, with g_i a subgradient of the loss with respect to the reconstruction.
-    curvature : ndarray of shape (n_features,)
-        Sum of w_i |h_i|^2 b_i, with b_i the bend of the loss: bounds how much the slope of a feature can change.
+    pulls, errors : ndarray of shape (n_features,)
+        Sums of w_i |g_i| and of w_i |x_i - h_i D|: their ratio is the mean curvature from the data to the
+        reconstruction.
     energy : ndarray of shape (n_components,)
         Sum of w_i h_i^2.
     usage, objective, mass
@@ -355,7 +356,8 @@ class SubgradientDelta:
     """
 
     slope: NDArray
-    curvature: NDArray
+    pulls: NDArray
+    errors: NDArray
     energy: NDArray
     usage: NDArray
     objective: float
@@ -370,7 +372,7 @@ class SubgradientDelta:
 
     def smoothness(self) -> float:
         """Return the largest curvature of a feature."""
-        return float(self.curvature.max()) / self.mass
+        return float(_curvature(self.energy / self.mass, self.pulls, self.errors).max())
 
 
 class Subgradient:
@@ -380,8 +382,8 @@ class Subgradient:
     ----------
     slope : ndarray of shape (n_components, n_features)
         Subgradient of the mean loss of the newest batch.
-    curvature : ndarray of shape (n_features,)
-        Running average of the curvature of each feature's problem.
+    pulls, errors : ndarray of shape (n_features,)
+        Running averages of absolute gradients and absolute errors.
     energy : ndarray of shape (n_components,)
         Running average of squared codes.
     constant : float
@@ -390,7 +392,8 @@ class Subgradient:
 
     def __init__(self, n_components: int, n_features: int) -> None:
         self.slope = np.zeros((n_components, n_features))
-        self.curvature, self.energy = np.zeros(n_features), np.zeros(n_components)
+        self.pulls, self.errors = np.zeros((2, n_features))
+        self.energy = np.zeros(n_components)
         self.constant = 0.0
 
     def absorb(self, delta: SubgradientDelta, weight: float) -> None:
@@ -398,7 +401,8 @@ class Subgradient:
         share = weight / delta.mass
         vars(self).update(
             slope=delta.slope / delta.mass,
-            curvature=(1 - weight) * self.curvature + share * delta.curvature,
+            pulls=(1 - weight) * self.pulls + share * delta.pulls,
+            errors=(1 - weight) * self.errors + share * delta.errors,
             energy=(1 - weight) * self.energy + share * delta.energy,
             constant=(1 - weight) * self.constant + share * delta.objective,
         )
@@ -406,6 +410,11 @@ class Subgradient:
     def strength(self, dictionary: Dictionary) -> NDArray:
         """Return the mean energy of each atom's part."""
         return self.energy * np.diag(dictionary.gram())
+
+    @property
+    def curvature(self) -> NDArray:
+        """How much the slope of each feature's problem changes with its atoms, (n_features,)."""
+        return _curvature(self.energy, self.pulls, self.errors)
 
     def forget(self, atoms: NDArray) -> None:
         """Clear what is known of these atoms."""
@@ -420,6 +429,13 @@ class Subgradient:
     def merge(self, other: Self, share: float) -> None:
         """Refuse: two sequences of steps have no common one."""
         raise ValueError("Runs of projected subgradient steps do not merge; learn with method='auto' for that.")
+
+
+def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
+    """Return the trace of the Gram matrix of codes times the secant curvature of each feature's loss."""
+    tiny = np.finfo(np.float64).tiny
+    secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
+    return energy.sum() * np.where(secant > 0, secant, max(float(pulls.sum() / max(errors.sum(), tiny)), tiny))
 
 
 class Usage:

@@ -40,14 +40,14 @@ CHANGING: dict[type, tuple[str, ...]] = {
     Rows: ("_rows",),
     Aggregates: ("gram", "cross", "constant"),
     Majorants: ("exponents", *MAJORANT_SUMS),
-    Subgradient: ("slope", "curvature", "energy", "constant"),
+    Subgradient: ("slope", "pulls", "errors", "energy", "constant"),
     Usage: ("total", "idle"),
     Clock: tuple(field.name for field in fields(Clock)),
 }
 # Shapes of what changes: r components, d features; the others are numbers.
 SIZES = {
     **dict.fromkeys(("_rows", "cross", "plus", "minus", "target", "slope"), "rd"),
-    **dict.fromkeys(("bend", "curvature"), "d"),
+    **dict.fromkeys(("bend", "pulls", "errors"), "d"),
     **dict.fromkeys(("total", "idle", "energy"), "r"),
     "gram": "rr",
 }
@@ -143,7 +143,10 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
 def _check_learned(model: Any) -> None:
     """Refuse parts of a model that do not fit together."""
     state, clock = model.state_, model.clock_
-    if any(type(part) not in kinds for part, kinds in zip((state.dictionary, state.memory, state.usage), KINDS)):
+    if any(
+        type(part) not in kinds
+        for part, kinds in zip((state.dictionary, state.memory, state.usage), KINDS, strict=True)
+    ):
         raise ValueError(f"a state of {[type(part).__name__ for part in vars(state).values()]}")
     sizes = {"r": state.dictionary.atoms().shape[0], "d": model.n_features_in_}
     for part in (state.dictionary, state.memory, state.usage):
@@ -163,7 +166,7 @@ def _check_learned(model: Any) -> None:
 
 
 def _are_exponents(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and np.isfinite(value).all() and value[0] > value[1]
+    return isinstance(value, tuple) and len(value) == 2 and bool(np.isfinite(value).all() and value[0] > value[1])
 
 
 def _check_source(bits: str, state: dict[str, Any]) -> None:

@@ -150,11 +150,11 @@ class Subgradients:
         h = codes.values.astype(np.float64)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
         seen = view(batch, slice(None), dictionary.atoms().astype(np.float64), objective.loss)
-        plus, minus, bent = seen.split(h)
+        plus, minus, _ = seen.split(h)
         weighted = h * weights[:, None]
         slope = seen.push(weighted, plus) - seen.push(weighted, minus)
-        curvature = np.asarray(bent.T @ (weights * np.einsum("ij,ij->i", h, h)))
+        pulls, errors = seen.secant(h, weights)
         total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
         if not np.isfinite(total + slope.sum()):
             raise ValueError(f"Sums over the batch are not finite in {codes.values.dtype}; rescale the data.")
-        return SubgradientDelta(slope, curvature, weights @ h**2, weights @ np.abs(h), total, batch.mass)
+        return SubgradientDelta(slope, pulls, errors, weights @ h**2, weights @ np.abs(h), total, batch.mass)

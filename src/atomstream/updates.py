@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.objective import Objective
 from atomstream.coders import Codes
 from atomstream.majorisers import power_step, times_power
+from atomstream.objective import Objective
 from atomstream.penalties import Nonnegative, Penalty
 from atomstream.state import Batch, Clock, State
 from atomstream.views import view
@@ -83,9 +83,9 @@ class Majorise:
     r"""Minimise the power majoriser of the past, or its quadratic model where that serves the newest batch better.
 
     The majoriser's minimiser never raises the surrogate, but moves slowly where atoms are alike, as multiplicative
-    updates do. With ``newton`` a second proposal is made: one sweep of `BlockCoordinate` over the quadratic model, with
-    all that the Gram matrix of the codes knows of how atoms depend on each other. It promises nothing; it is taken
-    where the loss of the newest batch at its codes is lower than under the first.
+    updates do. With ``newton`` a second proposal is made: one sweep of `BlockCoordinate` over the quadratic model,
+    with all that the Gram matrix of the codes knows of how atoms depend on each other. It promises nothing; it is
+    taken where the loss of the newest batch at its codes is lower than under the first.
 
     Where codes may have any size, a set that only fixes the size of atoms (a ball, a simplex) costs nothing: atoms
     are found without it and scaled, past codes the other way, which leaves the surrogate as it is.
@@ -223,9 +223,9 @@ class SubgradientStep:
     r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
 
     At step t, with :math:`\tau` the mass of the batch, :math:`\eta_t = a / (\tau t + b)` is a length in units of one
-    over the curvature of each feature's problem (see `SubgradientDelta`), never above one unit: raw lengths would have
-    to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is infinite and
-    the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
+    over the curvature of each feature's problem (see `Subgradient`), never above one unit: raw lengths would have
+    to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is infinite
+    and the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
 
     Parameters
     ----------
@@ -256,8 +256,8 @@ class SubgradientStep:
         mass = met[0].mass if met is not None else 1.0
         rate = min(1.0, self.a / (mass * clock.step + self.b))
         atoms = state.dictionary.atoms().astype(np.float64)
-        floor = LEAST * float(memory.curvature.mean()) + np.finfo(np.float64).tiny
-        moved = objective.atoms.prox(atoms - rate * memory.slope / np.maximum(memory.curvature, floor), 0.0)
+        curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
+        moved = objective.atoms.prox(atoms - rate * memory.slope / curvature, 0.0)
         moved[: self.fixed] = atoms[: self.fixed]
         state.dictionary.assign(moved)
 

@@ -92,6 +92,14 @@ class Dense:
         """Return a part of the gradient with respect to the codes."""
         return part @ self._atoms.T if isinstance(part, np.ndarray) else part * self._atoms.sum(axis=1)[None]
 
+    def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the weighted sums over the rows of absolute gradients and of absolute errors, for each feature."""
+        X, Y = self.meet(codes)
+        slope = self._loss.gradient(X, Y)
+        if self._mask is not None:
+            slope = slope * self._mask
+        return weights @ np.abs(slope), weights @ np.abs(X - Y)
+
     def curvature(self, bent: NDArray) -> NDArray:
         """Return the trace of the Gram matrix of the atoms under each row's bend."""
         return bent @ (self._atoms**2).sum(axis=0)
@@ -172,6 +180,14 @@ class Stored:
     def pull(self, part: Any) -> NDArray:
         """Return a part of the gradient with respect to the codes."""
         return part @ self._columns if sp.issparse(part) else part * self._totals[None]
+
+    def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the weighted sums over the rows of absolute gradients and of absolute errors, for each feature."""
+        y, slope = self._reconstruct(codes), self._loss.slope_at_zero
+        plus, minus = self._loss.split(self._X.data, y)
+        pulls = self._with(np.abs(plus - minus) - slope).T @ weights + slope * weights.sum()
+        errors = self._with(np.abs(self._X.data - y) - y).T @ weights + (weights @ codes) @ self._atoms
+        return pulls, errors
 
     def curvature(self, bent: Any) -> NDArray:
         """Return the trace of the Gram matrix of the atoms under each row's bend."""

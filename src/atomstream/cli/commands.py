@@ -36,7 +36,9 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
             "--loss", help="squared (default), kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA, alpha:ALPHA."
         ),
         click.option("--method", help="auto (default), or spsg: projected stochastic subgradient steps."),
-        click.option("--zeros", help="Where the loss is infinite at zeros: floor raises them to 1e-8 (default); refuse."),
+        click.option(
+            "--zeros", help="Where the loss is infinite at zeros: floor raises them to 1e-8 (default); refuse."
+        ),
         click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0; dictionary: 0.1)."),
         click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ..."),
         click.option(

@@ -20,9 +20,9 @@ class Codes(NamedTuple):
     ----------
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
-        For the squared loss the certified duality gap of each row, (objective - dual) / objective: no code has an objective lower than this
-        part of the row's own. Objectives below 5e-5 of the squared length of the sample count as that. The gap is
-        that of the float64 codes, before they are rounded to the type of the data.
+        For the squared loss the certified duality gap of each row, (objective - dual) / objective: no code has an
+        objective lower than this part of the row's own. Objectives below 5e-5 of the squared length of the sample
+        count as that. The gap is that of the float64 codes, before they are rounded to the type of the data.
     """
 
     values: NDArray

@@ -31,9 +31,9 @@ class Multiplicative:
     r"""Codes under any loss with a power majoriser, by minimising that majoriser again and again.
 
     Starts from least squares, weighted by features, which multiplicative updates would take thousands of rounds to
-    reach where atoms are alike. Every round goes downhill (`atomstream.majorisers`). While learning a row is left when a
-    round moves less than a tenth of the accuracy's violation of it; exact codes are finished by Newton steps, each a
-    quadratic program solved by `ActiveSet`'s kernel.
+    reach where atoms are alike. Every round goes downhill (`atomstream.majorisers`). While learning a row is left
+    when a round moves less than a tenth of the accuracy's violation of it; exact codes are finished by Newton steps,
+    each a quadratic program solved by `ActiveSet`'s kernel.
 
     Parameters
     ----------

@@ -42,8 +42,7 @@ class ProjectedSubgradient:
         model reaches a goal 1 % below the best objective so far, and keeps the best code. "auto" is "polyak" for
         losses with kinks (those without ``curvature``), else "armijo".
     max_iter : int, default=200
-        Steps that a row may take. Exact codes are finished by Newton steps, as those of `Multiplicative` are, wherever
-        the loss has a power majoriser.
+        Steps that a row may take. Exact codes are finished by Newton steps, as those of `Multiplicative` are.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
@@ -80,7 +79,7 @@ class ProjectedSubgradient:
         codes, residual = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype), np.empty(batch.X.shape[0])
         enough = max(accuracy.gap, (0.1 * accuracy.violation) ** 2)
         kinks = not hasattr(objective.loss, "curvature")
-        finish = accuracy.violation == 0 and objective.loss.exponents and objective.codes.polyhedral
+        finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
 
         def code(rows: slice) -> None:

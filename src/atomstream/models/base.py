@@ -369,18 +369,23 @@ class OnlineDictionary(
         """Return checked data that lie in the domain of what is minimised; models with narrower domains say more."""
         return X
 
+    def _memory(self, n_components: int, n_features: int) -> Any:
+        """Return an empty memory of the kind that the method keeps."""
+        method = self.method_
+        return method.statistics.start(n_components, n_features, method.objective.loss)
+
     def _check_memory(self) -> None:
         """Refuse to go on with a method for whose loss the memory was not made."""
-        method = self.method_
-        fresh = method.statistics.start(1, 1, method.objective.loss)
+        method, fresh = self.method_, self._memory(1, 1)
         if type(fresh) is not type(self.state_.memory) or _exponents(fresh) != _exponents(self.state_.memory):
             raise ValueError(
-                f"loss={method.objective.loss!r} is not what the model has learned with so far; call fit to start anew."
+                f"loss={method.objective.loss!r} is not what the model has learned with so far; call fit to start
+                anew."
             )
 
     def _set_state(self, atoms: NDArray) -> None:
         self.state_ = State(
-            Rows(atoms), self.method_.statistics.start(*atoms.shape, self.method_.objective.loss), Usage(len(atoms))
+            Rows(atoms), self._memory(*atoms.shape), Usage(len(atoms))
         )
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Online matrix factorization: elastic-net codes, gram sums, block coordinate descent on the atoms."""
+"""Online matrix factorization: a loss, sets of codes and atoms, and the method that fits them."""
 
 from __future__ import annotations
 
@@ -69,28 +69,40 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
 
 class OnlineNMF(_OnlineMatrixFactorization):
-    r"""Nonnegative matrix factorization of a stream: nonnegative codes, nonnegative atoms.
+    r"""Nonnegative matrix factorization of a stream under any divergence: nonnegative codes, nonnegative atoms.
 
     Minimises the mean over the stream of
-    :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of
-    D) that are nonnegative and of Euclidean length at most one. Each batch is coded, enters two small sums, and
-    is forgotten.
+    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their set;
+    by default d is half the squared distance and atoms are nonnegative, of Euclidean length at most one. Under
+    divergences (Kullback-Leibler and the like) atoms are distributions over the features: they sum to one, and the
+    scale of a sample lives in its code. Each batch is coded, enters a few small sums, and is forgotten.
 
     Parameters
     ----------
     n_components : int, default=20
         Number of atoms.
-    loss : {"squared"} or loss part, default="squared"
+    loss : str or loss part, default="squared"
+        "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers), a member of a
+        family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
+    method : {"auto", "spsg"} or `atomstream.updates.SubgradientStep`, default="auto"
+        "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto" is much faster
+        where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md).
+    zeros : {"floor", "refuse"}, default="floor"
+        What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <= 0): raised to
+        1e-8, or refused.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their length.
     ridge : float, default=0.0
         Strength of the squared l2 penalty on the codes (halved in the objective).
     damping : float, default=0.0
         Added to the diagonal of the averaged gram of the codes.
-    codes, atoms : str or penalty part, default="nonnegative" and "nonnegative_ball"
-        Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of `atomstream.penalties`.
-    coder : {"auto", "active_set", "projected_gradient"} or coder part, default="auto"
-        "auto": the active set wherever the set of codes is made of intervals or is the simplex.
+    codes, atoms : str or penalty part, default="auto"
+        Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of `atomstream.penalties`. "auto" is
+        "nonnegative" for codes; for atoms "simplex" under divergences, else "nonnegative_ball"; under "spsg" the
+        paper's H (entries from 1e-8 to 1e8) and C ("covering").
+    coder : str or coder part, default="auto"
+        "active_set", "projected_gradient" (squared loss), "multiplicative", "projected_subgradient", or a part of
+        `atomstream.coders`. "auto" takes what is fastest for the loss and the set of codes.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
         How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float, {"log", "root"} or callable, default="root"
@@ -104,9 +116,11 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
-    init : {"samples", "spread", "random"} or array of shape (n_components, n_features), default="samples"
-        The starting dictionary: rows of the first batch drawn by weight, rows far from each other (k-means++),
-        random numbers, or the atoms themselves.
+    init : {"auto", "samples", "spread", "svd", "random"} or array of shape (n_components, n_features), default="auto"
+        The starting dictionary: rows of the first batch drawn by weight, rows far from each other (k-means++), its
+        singular vectors, random numbers, or the atoms themselves. "auto" is "samples" for the squared loss and "svd"
+        for others. For losses other than the squared one, starts from the first batch are mixed half and half with
+        its mean: multiplicative updates leave zeros as they are.
     fixed_components : int, default=0
         The first so many rows of ``init`` are kept as they are.
     missing : bool, default=False
@@ -124,8 +138,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         The atoms.
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of \|code\| over the run.
-    memory_ : Aggregates
-        ``gram`` and ``cross``: the averages A and B of the papers.
+    memory_ : Aggregates, Majorants or Subgradient
+        What is kept of the stream: for the squared loss ``gram`` and ``cross``, the averages A and B of the papers;
+        for other losses sums of majorisers, under "spsg" the newest subgradient (`atomstream.memory`).
     n_steps_, n_samples_seen_, n_reseeded_ : int
         Steps made, rows met, atoms that were replaced because nothing used them.
     batch_objective_ : float
@@ -146,7 +161,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     ----------
     Lyu, Needell, Balzano (2020), "Online matrix factorization for Markovian data and applications to network
     dictionary learning", eqs. (3), (25), (26) and Algorithms 1-3 (docs/algorithms/online-mf.md maps each equation
-    to its function).
+    to its function). Zhao, Tan, Xu (2017), "Online nonnegative matrix factorization with general divergences"
+    (docs/algorithms/divergences.md).
 
     Examples
     --------
@@ -253,7 +269,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         check_is_fitted(self)
         loss = self.method_.objective.loss
         if not isinstance(loss, Huber):
-            raise ValueError(f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss.")
+            raise ValueError(
+                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss."
+            )
         batch = self._batch(X)
         reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
         samples = batch.X.toarray() if sp.issparse(batch.X) else batch.complete(reconstruction)
@@ -336,7 +354,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "auto",
+        init: Any = "samples",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,

@@ -34,7 +34,8 @@ class Settings:
     model : {"nmf", "dictionary"}
         Nonnegative or signed.
     loss, method, zeros, alpha, schedule, batch_size, missing, jobs
-        As the models' ``loss``, ``method``, ``zeros``, ``alpha``, ``schedule``, ``batch_size``, ``missing``, ``n_jobs``.
+        As the models' ``loss``, ``method``, ``zeros``, ``alpha``, ``schedule``, ``batch_size``, ``missing``,
+        ``n_jobs``.
     half_life : float, optional
         In samples; forgets at a constant rate and takes the place of ``schedule``.
     epochs : int
