@@ -38,7 +38,8 @@ def positive(n=120, d=15, seed=0):
 def test_the_split_is_the_gradient_in_two_parts(loss):
     X, Y = positive(20, 6), positive(20, 6, seed=1)
     plus, minus = loss.split(X, Y)
-    assert np.min(plus) >= 0 and np.min(minus) >= 0
+    assert np.min(plus) >= 0
+    assert np.min(minus) >= 0
     assert_allclose(np.broadcast_to(plus, Y.shape) - minus, loss.gradient(X, Y), rtol=1e-9, atol=1e-12)
 
 

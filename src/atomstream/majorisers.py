@@ -7,8 +7,8 @@ gradient of the loss with respect to them,
 
 .. math:: \sum_k g^+_k c_k^{1-p} \frac{z_k^p}{p} - g^-_k c_k^{1-q} \frac{z_k^q}{q}, \qquad p > q,
 
-(:math:`z^0/0` standing for :math:`\log z`) touches the loss at z = c and lies above it elsewhere. Terms convex in y are
-split among the atoms by Jensen's inequality, concave ones replaced by their tangent, robust ones by the quadratic
+(:math:`z^0/0` standing for :math:`\log z`) touches the loss at z = c and lies above it elsewhere. Terms convex in y
+are split among the atoms by Jensen's inequality, concave ones replaced by their tangent, robust ones by the quadratic
 that touches from above. Without constraints the minimiser is the multiplicative update
 :math:`z = c\,(g^-/g^+)^{1/(p-q)}`; since c and the gradient parts enter through products with fixed powers of z only,
 majorisers of many batches add up to one of the same form.

@@ -33,8 +33,8 @@ class Loss(Protocol):
     reconstruction : {"real", "positive"}
         What entries of the reconstruction must be.
     slope_at_zero, ratio_power : float or None
-        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data that are zero then
-        ask for the sum of the reconstruction only, never for its entries.
+        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data that are zero
+        then ask for the sum of the reconstruction only, never for its entries.
     exponents : (float, float) or None
         p > q where the loss has a power majoriser for nonnegative data (`atomstream.majorisers`) and a method
         ``split``; None where it has none.

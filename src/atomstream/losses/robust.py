@@ -44,7 +44,7 @@ class Huber(_Entrywise):
         return np.clip(Y - X, -self.delta, self.delta)
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return w y and w x with the weights w = min(1, delta / |x - y|) of the quadratic that touches from above."""
+        """Return w y and w x, w = min(1, delta / |x - y|): the weights of the quadratic that touches from above."""
         weights = self.delta / np.maximum(np.abs(X - Y), self.delta)
         return weights * Y, weights * X
 

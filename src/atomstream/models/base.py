@@ -379,14 +379,11 @@ class OnlineDictionary(
         method, fresh = self.method_, self._memory(1, 1)
         if type(fresh) is not type(self.state_.memory) or _exponents(fresh) != _exponents(self.state_.memory):
             raise ValueError(
-                f"loss={method.objective.loss!r} is not what the model has learned with so far; call fit to start
-                anew."
+                f"loss={method.objective.loss!r} is not what the model has learned with; call fit to start anew."
             )
 
     def _set_state(self, atoms: NDArray) -> None:
-        self.state_ = State(
-            Rows(atoms), self._memory(*atoms.shape), Usage(len(atoms))
-        )
+        self.state_ = State(Rows(atoms), self._memory(*atoms.shape), Usage(len(atoms)))
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
         """Make the starting dictionary: the array given, or one made from the first batch."""

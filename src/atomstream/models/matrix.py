@@ -72,8 +72,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     r"""Nonnegative matrix factorization of a stream under any divergence: nonnegative codes, nonnegative atoms.
 
     Minimises the mean over the stream of
-    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their set;
-    by default d is half the squared distance and atoms are nonnegative, of Euclidean length at most one. Under
+    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their
+    set; by default d is half the squared distance and atoms are nonnegative, of Euclidean length at most one. Under
     divergences (Kullback-Leibler and the like) atoms are distributions over the features: they sum to one, and the
     scale of a sample lives in its code. Each batch is coded, enters a few small sums, and is forgotten.
 
