@@ -101,7 +101,7 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, me
 def test_parts_of_the_wrong_kind_are_refused():
     with pytest.raises(
         TypeError,
-        match="loss must be one of hellinger, .*, squared or a part with a method 'gradient', got 3",
+        match=r"loss must be one of hellinger, .*, squared or a part with a method 'gradient', got 3",
     ):
         OnlineNMF(loss=3).fit(X)
     with pytest.raises(TypeError, match="schedule must be one of"):
