@@ -287,7 +287,7 @@ class Covering:
         """Return the closest matrix of the set."""
         clipped = np.clip(rows, 0, 1)
         bare = clipped.sum(axis=0, dtype=np.float64) < self.least
-        if bare.any():
+        if len(rows) and bare.any():
             clipped[:, bare] = Simplex(self.least).prox(rows[:, bare].T, step).T
         return clipped
 

@@ -18,6 +18,7 @@ from atomstream.views import view
 __all__ = ["BlockCoordinate", "Majorise", "SubgradientStep"]
 
 LEAST = 1e-8  # of an atom's mean entry that each of its entries has at least
+UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth of a must still do
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
 
 
@@ -222,8 +223,8 @@ def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty,
 class SubgradientStep:
     r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
 
-    At step t, with :math:`\tau` the mass of the batch, :math:`\eta_t = a / (\tau t + b)` is a length in units of one
-    over the curvature of each feature's problem (see `Subgradient`), never above one unit: raw lengths would have
+    At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is a length in units of
+    one over the curvature of each feature's problem (see `Subgradient`), never above one unit: raw lengths would have
     to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is infinite
     and the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
 
@@ -254,7 +255,7 @@ class SubgradientStep:
         """Step and project."""
         memory: Any = state.memory
         mass = met[0].mass if met is not None else 1.0
-        rate = min(1.0, self.a / (mass * clock.step + self.b))
+        rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
         atoms = state.dictionary.atoms().astype(np.float64)
         curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
         moved = objective.atoms.prox(atoms - rate * memory.slope / curvature, 0.0)

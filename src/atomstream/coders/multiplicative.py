@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders.base import Codes
 from atomstream.coders.newton import polish
+from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries import Dictionary
-from atomstream.losses import Loss
-from atomstream.majorisers import bend
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
 from atomstream.penalties import Penalty
 from atomstream.state import Accuracy, Batch
-from atomstream.views import Dense, view
+from atomstream.views import view
 
 __all__ = ["Multiplicative"]
 
-RIDGE = 1e-6  # of the least squares that start a code, relative to the mean square of the atoms
-SHARE = 0.02  # of an even code that every starting entry has at least: what is zero stays zero
-FILLED = 4  # rounds of least squares and filling in, where entries are missing
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,12 @@ class Multiplicative:
         atoms = dictionary.atoms().astype(np.float64 if exact else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual, penalty = np.full(len(codes), np.inf), objective.codes
-        projector = _least_squares(atoms, objective.loss)
+        projector = least_squares(atoms, objective.loss)
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             seen = view(batch, rows, atoms, objective.loss)
-            found = _start(seen, projector, penalty) if start is None else start[rows].astype(atoms.dtype)
+            found = starting_codes(seen, projector) if start is None else start[rows].astype(atoms.dtype)
             found = _inside(found, penalty)
             found = seen.rounds(found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation)
             if exact:
@@ -94,33 +90,6 @@ class Multiplicative:
 
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
-
-
-def _least_squares(atoms: NDArray, loss: Loss) -> NDArray:
-    """Return the matrix, (n_features, n_components), that takes a sample to its weighted least-squares code.
-
-    A feature's weight is the bend of the loss at the mean of the atoms: a property of the dictionary, so that a code
-    does not depend on the other rows of a batch.
-    """
-    rows = atoms.astype(np.float64, copy=False)
-    middle = rows.mean(axis=0, keepdims=True)
-    middle = np.maximum(middle, 1e-3 * middle.mean() + np.finfo(np.float64).tiny)
-    plus, minus = loss.split(middle, middle)
-    weights = np.broadcast_to(bend(loss.exponents, plus, minus, middle), middle.shape)
-    weighted = rows * (weights / weights.max())
-    gram = weighted @ rows.T
-    gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / len(gram) + np.finfo(np.float64).tiny
-    return (weighted.T @ np.linalg.inv(gram)).astype(atoms.dtype)
-
-
-def _start(seen: Any, projector: NDArray, penalty: Penalty) -> NDArray:
-    """Return the least-squares codes, no entry below a small share of an even code."""
-    samples, atoms = seen.sums()
-    even = samples / np.maximum(atoms.sum(axis=1, keepdims=True), np.finfo(atoms.dtype).tiny)
-    codes = np.repeat(even, atoms.shape[1], axis=1)
-    for _ in range(FILLED if isinstance(seen, Dense) and seen.masked else 1):
-        codes = np.maximum(seen.project(projector, codes), SHARE * even)
-    return codes
 
 
 def _inside(codes: NDArray, penalty: Penalty) -> NDArray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders.base import Codes
 from atomstream.coders.newton import polish
+from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries import Dictionary
 from atomstream.objective import Objective
 from atomstream.parallel import over_rows
@@ -77,7 +78,9 @@ class ProjectedSubgradient:
         """
         atoms = dictionary.atoms().astype(np.float64)
         codes, residual = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype), np.empty(batch.X.shape[0])
-        enough = max(accuracy.gap, (0.1 * accuracy.violation) ** 2)
+        projector = least_squares(atoms, objective.loss)
+        # The unit of steps may be too short by the number of atoms, where all are alike.
+        enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = not hasattr(objective.loss, "curvature")
         finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
@@ -85,7 +88,7 @@ class ProjectedSubgradient:
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             problem = _Problem(view(batch, rows, atoms, objective.loss), objective.codes)
-            found = problem.start() if start is None else start[rows].astype(np.float64)
+            found = starting_codes(problem.seen, projector) if start is None else start[rows].astype(np.float64)
             found, promised = self._descend(problem, objective.codes.prox(found, 0.0), rule, enough)
             if finish:
                 found, promised = polish(problem.seen, found, objective.codes, accuracy.gap, NEWTON)
@@ -155,13 +158,6 @@ class _Problem:
     def of(self, rows: NDArray) -> _Problem:
         """Return the problems of some of the rows."""
         return _Problem(self.seen.of(rows), self._penalty)
-
-    def start(self) -> NDArray:
-        """Return even codes whose reconstructions have the sums of the samples."""
-        samples, atoms = self.seen.sums()
-        total = atoms.sum(axis=1, keepdims=True)
-        even = np.divide(samples, total, out=np.zeros_like(samples), where=total > 0)
-        return np.repeat(even, atoms.shape[1], axis=1)
 
     def values(self, codes: NDArray) -> NDArray:
         """Return the objective of each row."""

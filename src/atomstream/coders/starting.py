@@ -1,0 +1,47 @@
+"""Where the search for a code starts: weighted least squares, one matrix product for all samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.losses import Loss
+from atomstream.majorisers import bend
+from atomstream.views import Dense
+
+__all__ = ["least_squares", "starting_codes"]
+
+RIDGE = 1e-6  # of the least squares, relative to the mean square of the atoms
+SHARE = 0.02  # of an even code that every starting entry has at least: what is zero stays zero
+FILLED = 4  # rounds of least squares and filling in, where entries are missing
+
+
+def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
+    """Return the matrix, (n_features, n_components), that takes a sample to its weighted least-squares code.
+
+    A feature's weight is the bend of the loss at the mean of the atoms: a property of the dictionary, so that a code
+    does not depend on the other rows of a batch.
+    """
+    rows = atoms.astype(np.float64, copy=False)
+    middle = rows.mean(axis=0, keepdims=True)
+    middle = np.maximum(middle, 1e-3 * middle.mean() + np.finfo(np.float64).tiny)
+    weights = np.ones_like(middle)
+    if loss.exponents is not None:
+        plus, minus = loss.split(middle, middle)
+        weights = weights * bend(loss.exponents, plus, minus, middle)
+    weighted = rows * (weights / weights.max())
+    gram = weighted @ rows.T
+    gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / len(gram) + np.finfo(np.float64).tiny
+    return (weighted.T @ np.linalg.inv(gram)).astype(atoms.dtype)
+
+
+def starting_codes(seen: Any, projector: NDArray) -> NDArray:
+    """Return the least-squares codes, no entry below a small share of an even code."""
+    samples, atoms = seen.sums()
+    even = samples / np.maximum(atoms.sum(axis=1, keepdims=True), np.finfo(atoms.dtype).tiny)
+    codes = np.repeat(even, atoms.shape[1], axis=1)
+    for _ in range(FILLED if isinstance(seen, Dense) and seen.masked else 1):
+        codes = np.maximum(seen.project(projector, codes), SHARE * even)
+    return codes
