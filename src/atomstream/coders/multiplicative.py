@@ -21,7 +21,6 @@ from atomstream.views import view
 __all__ = ["Multiplicative"]
 
 
-
 @dataclass(frozen=True)
 class Multiplicative:
     r"""Codes under any loss with a power majoriser, by minimising that majoriser again and again.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
 
-__all__ = ["Loss"]
+__all__ = ["Entrywise", "General", "Loss"]
 
 BLOCK = 1 << 20  # numbers that are dense at a time where sparse data must meet their reconstruction
 
@@ -69,7 +69,7 @@ class Loss(Protocol):
         ...
 
 
-class _General(ABC):
+class General(ABC):
     """Sparse rows by blocks of dense ones, for losses of which no more is known."""
 
     quadratic: ClassVar[bool] = False
@@ -94,7 +94,7 @@ class _General(ABC):
         return values
 
 
-class _Entrywise(_General):
+class Entrywise(General):
     """A sum over entries: one formula for an entry, in float64, and its first derivative."""
 
     @abstractmethod

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div
 
-from atomstream.losses.base import _Entrywise
+from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
@@ -26,7 +26,7 @@ LIMIT = 1e-7  # parameters as near to a limit as this are the limit: the general
 
 
 @dataclass(frozen=True)
-class KullbackLeibler(_Entrywise):
+class KullbackLeibler(Entrywise):
     r"""The divergence of counts, :math:`\sum x \log(x/y) - x + y`; convex in y."""
 
     data: ClassVar[str] = "nonnegative"
@@ -53,7 +53,7 @@ class KullbackLeibler(_Entrywise):
 
 
 @dataclass(frozen=True)
-class ItakuraSaito(_Entrywise):
+class ItakuraSaito(Entrywise):
     r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; blind to scale, not convex in y."""
 
     convex: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class ItakuraSaito(_Entrywise):
 
 
 @dataclass(frozen=True)
-class Beta(_Entrywise):
+class Beta(Entrywise):
     r"""The family from Itakura-Saito (0) by Kullback-Leibler (1) to half the squared distance (2).
 
     .. math:: \sum \frac{x^\beta + (\beta - 1) y^\beta - \beta x y^{\beta - 1}}{\beta (\beta - 1)}
@@ -142,7 +142,7 @@ class Beta(_Entrywise):
 
 
 @dataclass(frozen=True)
-class Alpha(_Entrywise):
+class Alpha(Entrywise):
     r"""The family from reverse Kullback-Leibler (0) by Hellinger (1/2) to Kullback-Leibler (1); convex in y.
 
     .. math:: \frac{1}{\alpha (\alpha - 1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)
@@ -205,7 +205,7 @@ class Alpha(_Entrywise):
 
 
 @dataclass(frozen=True)
-class Hellinger(_Entrywise):
+class Hellinger(Entrywise):
     r"""Twice the squared distance of the square roots, :math:`2 \sum (\sqrt x - \sqrt y)^2`: Alpha(1/2)."""
 
     data: ClassVar[str] = "nonnegative"

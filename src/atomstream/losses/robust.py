@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.losses.base import _double, _Entrywise, _General
+from atomstream.losses.base import _double, Entrywise, General
 
 __all__ = ["L1", "L2", "Huber"]
 
@@ -16,7 +16,7 @@ SMALL = 1e-6  # errors below this share of the data have the weight of that shar
 
 
 @dataclass(frozen=True)
-class Huber(_Entrywise):
+class Huber(Entrywise):
     r"""Half the squared error up to delta, then linear: :math:`\tfrac12 e^2`, :math:`\delta |e| - \tfrac12\delta^2`.
 
     Parameters
@@ -54,7 +54,7 @@ class Huber(_Entrywise):
 
 
 @dataclass(frozen=True)
-class L1(_Entrywise):
+class L1(Entrywise):
     r"""The sum of absolute errors, :math:`\|x - y\|_1`.
 
     Codes are found by reweighted least squares, which slow down where errors vanish: `transform` stops at 1e-4 of the
@@ -80,7 +80,7 @@ class L1(_Entrywise):
 
 
 @dataclass(frozen=True)
-class L2(_General):
+class L2(General):
     r"""The length of the error, :math:`\|x - y\|_2`, not squared: robust against whole rows that are wrong."""
 
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)

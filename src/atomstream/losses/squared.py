@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
-from atomstream.losses.base import _double, _General
+from atomstream.losses.base import _double, General
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
 
 
 @dataclass(frozen=True)
-class Squared(_General):
+class Squared(General):
     r"""Half the squared Euclidean distance, :math:`\tfrac12 \|x - y\|_2^2`."""
 
     quadratic: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class Squared(_General):
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(_General):
+class Mahalanobis(General):
     r"""Half the squared distance in a metric, :math:`\tfrac12 (x - y) A (x - y)^\top`.
 
     Parameters
