@@ -18,8 +18,8 @@ def weighted_mu(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes, atoms) by batch multiplicative updates of least squares with weights.
 
-    ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew before every update, it
-    turns least squares into a robust loss (Kong, Ding and Huang 2011; Du, Li and Shen 2012). Samples are rows.
+    ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew before every update,
+    it turns least squares into a robust loss (Kong, Ding and Huang 2011; Du, Li and Shen 2012). Samples are rows.
     """
     rng = np.random.default_rng(seed)
     codes, atoms = rng.random((len(X), n_components)), rng.random((n_components, X.shape[1]))
@@ -35,5 +35,5 @@ def weighted_mu(
 
 
 def huber_weights(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the weights that make weighted least squares the Huber loss: 1 up to delta, then delta over the error."""
+    """Return the weights that make least squares the Huber loss: 1 up to delta, then delta over the error."""
     return lambda X, Y: delta / np.maximum(np.abs(X - Y), delta)

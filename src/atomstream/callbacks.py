@@ -108,7 +108,7 @@ class StoredObjective(History):
         """Forget earlier fits."""
         super().setup(estimator, context)
         self.every = self.spacing
-        self._known: dict[Any, tuple[Any, Any, Any]] = {}
+        self._known: dict[Any, tuple[Any, Any, Any, float]] = {}
 
     def note(self, estimator: Any) -> None:
         """Keep the codes of the batch, and take a point if one is due at this step."""
@@ -118,13 +118,17 @@ class StoredObjective(History):
         from atomstream.state import Batch
 
         batch, codes = estimator._progress.batch, estimator._progress.codes.values
+        if len(set(batch.ids)) < len(batch.ids):
+            raise ValueError(
+                "StoredObjective needs rows with names of their own; the index of the frame repeats some."
+            )
         for i, name in enumerate(batch.ids):
-            row = batch.X[i : i + 1]
+            weight = 1.0 if batch.weights is None else float(batch.weights[i])
             mask = None if batch.mask is None else batch.mask[i]
-            self._known[name] = (row.copy(), mask, codes[i])
+            self._known[name] = (batch.X[i : i + 1].copy(), mask, codes[i], weight)
         if (estimator.n_steps_ - 1) % self.every:
             return
-        rows, masks, stored = zip(*self._known.values(), strict=True)
+        rows, masks, stored, weights = zip(*self._known.values(), strict=True)
         X = sp.vstack(rows, format="csr") if sp.issparse(batch.X) else np.concatenate(rows)
         seen = None
         if any(mask is not None for mask in masks):
@@ -132,7 +136,8 @@ class StoredObjective(History):
         objective = estimator.method_.objective
         losses = objective.losses(Batch(X, mask=seen), np.array(stored), estimator.state_.dictionary)
         self.n_samples.append(estimator.n_samples_seen_)
-        self.objective.append(float(losses.mean()))
+        counts = np.array(weights) > 0
+        self.objective.append(float(np.average(losses[counts], weights=np.array(weights)[counts])))
 
 
 class LearningBar(_Callback):

@@ -67,14 +67,17 @@ def bend(exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray) -> N
 
 
 def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
-    """Return ``part * z**exponent``, 0 where ``part`` is: how gradients become coefficients, and again gradients."""
+    """Return ``part * z**exponent``, 0 where ``part`` or z is: how gradients become coefficients, and again gradients.
+
+    What is zero stays zero, so its coefficients are of no use.
+    """
     if exponent == 0:
         return part
     if exponent == 1:
         return part * z
     with np.errstate(divide="ignore", invalid="ignore"):
         product = part / z if exponent == -1 else part * z**exponent
-    return product if z.all() else np.where(part > 0, product, 0)
+    return product if z.all() else np.where((part > 0) & (z > 0), product, 0)
 
 
 def power_value(z: NDArray, plus: NDArray, minus: NDArray, exponents: tuple[float, float]) -> NDArray:
@@ -113,7 +116,8 @@ def _on_simplex(current: NDArray, plus: Any, minus: Any, exponent: float, total:
     sums = share.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = (sums / total) ** (1 / exponent)
-        low = middle - np.where(share > 0, plus, -np.inf).max(axis=1, keepdims=True)
+        alone = np.where(share > 0, (share / total) ** (1 / exponent) - plus, -np.inf)  # one entry has it all
+        low = alone.max(axis=1, keepdims=True)
         high = middle - np.where(share > 0, plus, np.inf).min(axis=1, keepdims=True)
         if not (high - low <= 1e-15 * middle).all():
             for _ in range(HALVINGS):

@@ -316,7 +316,9 @@ class Majorants:
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         (p, q), column = self.exponents, scale[:, None]
+        logarithms = float(self.minus.sum(axis=1) @ np.log(scale)) if q == 0 else 0.0
         vars(self).update(
+            constant=self.constant - logarithms,
             gram=self.gram * scale * column,
             plus=self.plus * column**p,
             minus=self.minus * column**q,

@@ -11,6 +11,7 @@ from atomstream.dictionaries import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties import Penalty
 from atomstream.state import Batch
+from atomstream.views import losses
 
 __all__ = ["Objective"]
 
@@ -32,6 +33,8 @@ class Objective:
 
     def losses(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""
+        if not self.loss.quadratic:
+            return losses(batch, codes, dictionary.atoms(), self.loss)
         if sp.issparse(batch.X):
             return self.loss.sparse_value(batch.X, codes, dictionary)
         reconstruction = dictionary.decode(codes)

@@ -53,7 +53,16 @@ SIZES = {
 }
 KINDS = ((Rows,), (Aggregates, Majorants, Subgradient), (Usage,))
 NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
-LEARNED = ("state_", "clock_", "_rng", "n_reseeded_", "batch_objective_", "n_features_in_", "feature_names_in_")
+LEARNED = (
+    "state_",
+    "clock_",
+    "_rng",
+    "_loss",
+    "n_reseeded_",
+    "batch_objective_",
+    "n_features_in_",
+    "feature_names_in_",
+)
 BIT_GENERATORS = {
     source.__name__: source
     for source in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)

@@ -64,13 +64,14 @@ class Reseeding:
             samples = batch.complete(decoded, rows)
         lacking = objective.atoms.normalize(samples - decoded)
         empty = ~lacking.any(axis=1)  # nonnegative atoms and nothing but excess: take the row itself
-        lacking[empty] = objective.atoms.normalize(samples[empty])
+        if empty.any():
+            lacking[empty] = objective.atoms.normalize(samples[empty])
         if not objective.loss.quadratic:
             lacking = _softened(lacking, batch, objective.atoms)
         idle = idle[: len(rows)]
         atoms = state.dictionary.atoms().copy()
         atoms[idle] = lacking
-        state.dictionary.assign(atoms)
+        state.dictionary.assign(atoms if objective.atoms.rowwise else objective.atoms.prox(atoms, 0.0))
         state.memory.forget(idle)
         state.usage.forget(idle)
         return len(rows)
@@ -129,7 +130,7 @@ def starting_atoms(
 
 def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
     """Return atoms mixed half and half with the mean of a batch."""
-    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights / batch.weights.max()
     mean = np.asarray(weights @ batch.X).reshape(1, -1).astype(rows.dtype)
     return penalty.normalize(0.5 * rows + 0.5 * penalty.normalize(mean))
 
@@ -138,7 +139,7 @@ def _singular(rows: Any, weights: NDArray, size: int, nonnegative: bool, rng: np
     """Return the leading right singular vectors of weighted rows, or the stronger nonnegative part of each."""
     from sklearn.utils.extmath import randomized_svd
 
-    roots = np.sqrt(weights).astype(rows.dtype)
+    roots = np.sqrt(weights / weights.max()).astype(rows.dtype)
     weighted = sp.diags_array(roots) @ rows if sp.issparse(rows) else roots[:, None] * rows
     left, _, right = randomized_svd(weighted, size, random_state=int(rng.integers(2**31)))
     if not nonnegative:

@@ -56,6 +56,11 @@ class Batch:
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
+    def of(self, rows: slice) -> Batch:
+        """Return some of the samples as a batch."""
+        weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
+        return Batch(self.X[rows], weights, mask)
+
     def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
         """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
         return self.X[rows] if self.mask is None else np.where(self.mask[rows], self.X[rows], reconstruction)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -14,7 +16,7 @@ from atomstream.losses import Loss, squared_norms
 from atomstream.memory import Aggregates, GramDelta, MajorantDelta, Majorants, Subgradient, SubgradientDelta
 from atomstream.objective import Objective
 from atomstream.state import Batch
-from atomstream.views import view
+from atomstream.views import ROWS, view
 
 __all__ = ["GramSums", "MajorantSums", "Statistics", "Subgradients"]
 
@@ -104,6 +106,10 @@ class MajorantSums:
         ValueError
             If a sum is not finite: data too large or too small for their type.
         """
+        if len(codes.values) > ROWS and sp.issparse(batch.X) and objective.loss.ratio_power is None:
+            parts = [slice(start, start + ROWS) for start in range(0, len(codes.values), ROWS)]
+            deltas = (self.measure(batch.of(rows), codes.of(rows), dictionary, objective) for rows in parts)
+            return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
         atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
@@ -118,10 +124,8 @@ class MajorantSums:
         total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
         constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
-        if not np.isfinite(constant):
-            raise ValueError(
-                f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
-            )
+        if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
+            raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)
 

@@ -13,11 +13,12 @@ from atomstream.majorisers import power_step, times_power
 from atomstream.objective import Objective
 from atomstream.penalties import Nonnegative, Penalty
 from atomstream.state import Batch, Clock, State
-from atomstream.views import view
+from atomstream.views import losses
 
 __all__ = ["BlockCoordinate", "Majorise", "SubgradientStep"]
 
-LEAST = 1e-8  # of an atom's mean entry that each of its entries has at least
+NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
+FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
 UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth of a must still do
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
 
@@ -59,7 +60,7 @@ class BlockCoordinate:
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
-        if _length_is_free(objective) and not self.damping:
+        if _size_is_free(objective, at_most=True) and not self.damping:
             lengths = np.linalg.norm(atoms, axis=1)
             short = (lengths > 0) & (lengths < SHORT) & (np.arange(len(atoms)) >= self.fixed)
             if short.any():
@@ -119,13 +120,13 @@ class Majorise:
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory: Any = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)
-        free = _size_is_free(objective)
+        free = _size_is_free(objective, at_most=False)
         penalty = Nonnegative() if free else objective.atoms
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
         if self.newton and met is not None:
             proposals.append(self._quadratic(atoms, memory, penalty))
         for proposal in proposals:
-            np.maximum(proposal, LEAST * proposal.mean(axis=1, keepdims=True), out=proposal)  # what is 0 stays 0
+            np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)  # what is 0 stays 0
             proposal[: self.fixed] = atoms[: self.fixed]
         best = proposals[0]
         if len(proposals) > 1:
@@ -150,24 +151,14 @@ class Majorise:
     def _quadratic(self, atoms: NDArray, memory: Any, penalty: Penalty) -> NDArray:
         proposal = atoms.copy()
         _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
-        return proposal
+        return np.maximum(proposal, NEAR * atoms)
 
 
 def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
     """Return the loss of a batch at its codes under other atoms; where it is no number, infinity."""
-    seen = view(batch, slice(None), atoms.astype(codes.values.dtype), objective.loss)
-    values = seen.losses(codes.values)
+    values = losses(batch, codes.values, atoms.astype(codes.values.dtype), objective.loss)
     total = float(values.sum() if batch.weights is None else values @ batch.weights)
     return total if np.isfinite(total) else np.inf
-
-
-def _size_is_free(objective: Objective) -> bool:
-    """Whether atoms lie in a ball or on a simplex, and codes may make up for any size of theirs at no cost."""
-    codes, atoms = (getattr(part, "shape", None) for part in (objective.codes, objective.atoms))
-    if codes is None or atoms is None or any(part.l1 or part.l2 for part in (objective.codes, objective.atoms)):
-        return False
-    cone = codes.low == 0 and codes.high == codes.radius == np.inf and not codes.total
-    return cone and (atoms.total > 0 or atoms.radius < np.inf)
 
 
 def _excess(atoms: NDArray, penalty: Any, free: bool) -> NDArray:
@@ -188,13 +179,18 @@ def _sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damp
     sweep(atoms, gram, cross, penalty, damping, fixed)
 
 
-def _length_is_free(objective: Objective) -> bool:
-    """Whether making an atom longer and its codes shorter costs nothing and stays in the sets."""
+def _size_is_free(objective: Objective, at_most: bool) -> bool:
+    """Whether atoms lie in a ball, or on a simplex, and codes may make up for any size of theirs at no cost.
+
+    Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
+    """
     codes, atoms = (getattr(part, "shape", None) for part in (objective.codes, objective.atoms))
     if codes is None or atoms is None or objective.atoms.l1 or objective.atoms.l2:
         return False
     cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
-    return cone and atoms.radius < np.inf
+    if at_most:
+        return cone and atoms.radius < np.inf
+    return cone and not (objective.codes.l1 or objective.codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
 
 
 def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:

@@ -6,6 +6,7 @@ are: all of them, or the stored ones of sparse rows where the loss asks zeros fo
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from atomstream.majorisers import bend, power_step
 from atomstream.penalties import Penalty
 from atomstream.state import Batch
 
-__all__ = ["Dense", "Stored", "view"]
+__all__ = ["Dense", "Stored", "losses", "view"]
 
+ROWS = 1024  # that are dense at a time
 LEAST = {np.dtype(np.float32): 1e-12, np.dtype(np.float64): 1e-100}  # of a reconstruction that is divided by
 
 
@@ -35,7 +37,46 @@ def view(batch: Batch, rows: slice, atoms: NDArray, loss: Loss) -> Dense | Store
     return Stored(sp.csr_array(X, dtype=atoms.dtype), atoms, loss)
 
 
-class Dense:
+def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
+    """Return the loss of each sample of a batch, a block of rows at a time; the reconstruction is kept above zero."""
+    values = np.empty(len(codes))
+    for start in range(0, len(codes), ROWS):
+        rows = slice(start, start + ROWS)
+        values[rows] = view(batch, rows, atoms, loss).losses(codes[rows])
+    return values
+
+
+class _View:
+    """What both kinds share."""
+
+    _loss: Any
+
+    def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
+        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
+        left, seen, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
+        for _ in range(most):
+            before = codes[left]
+            now = power_step(before, *seen.parts(before), self._loss.exponents, penalty)
+            now[~still] = before[~still]
+            codes[left] = now
+            still &= np.abs(now - before).sum(axis=1) > moved * now.sum(axis=1)
+            if not still.any():
+                break
+            if 2 * still.sum() < len(left):  # before that, looking at fewer rows is not worth the copies
+                left = left[still]
+                seen, still = self.of(left), np.ones(len(left), bool)
+        return codes
+
+    @abstractmethod
+    def of(self, rows: NDArray) -> Any:
+        """Return the same view of some of the rows."""
+
+    @abstractmethod
+    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the two parts of the gradient with respect to the codes."""
+
+
+class Dense(_View):
     """Rows whose reconstruction is formed as a whole; missing entries cost nothing and ask for nothing."""
 
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
@@ -111,24 +152,8 @@ class Dense:
     def _flat(self, number: float) -> NDArray:
         return np.full(self._atoms.shape[1], number, self._atoms.dtype)
 
-    def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
-        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
-        left, seen, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
-        for _ in range(most):
-            before = codes[left]
-            plus, minus = seen._gradient_parts(before)
-            now = power_step(before, plus, minus, self._loss.exponents, penalty)
-            now[~still] = before[~still]
-            codes[left] = now
-            still &= np.abs(now - before).sum(axis=1) > moved * now.sum(axis=1)
-            if not still.any():
-                break
-            if 2 * still.sum() < len(left):  # before that, looking at fewer rows is not worth the copies
-                left = left[still]
-                seen, still = self.of(left), np.ones(len(left), bool)
-        return codes
-
-    def _gradient_parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the two parts of the gradient with respect to the codes."""
         plus, minus = self._loss.split(*self.meet(codes))
         if self._mask is not None:
             plus, minus = plus * self._mask, minus * self._mask
@@ -144,7 +169,7 @@ class Dense:
         return slope, grams
 
 
-class Stored:
+class Stored(_View):
     """Sparse rows of which only the stored entries are reconstructed; all others ask for one number."""
 
     def __init__(self, X: Any, atoms: NDArray, loss: Loss) -> None:
@@ -201,15 +226,22 @@ class Stored:
 
     def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
         """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
+        if not penalty.entrywise:
+            return super().rounds(codes, penalty, most, moved)
         from atomstream._kernels.stored import encode
 
         X, (p, q) = self._X, self._loss.exponents
         ratio = (float(self._loss.slope_at_zero), float(self._loss.ratio_power))
-        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape))  # type: ignore[union-attr]
+        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))  # type: ignore[index]
         exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
         products = (self._columns, self._totals)
         encode(codes, X.indptr, X.indices, X.data, products, ratio, net, exponent, (most, moved))
         return codes
+
+    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the two parts of the gradient with respect to the codes."""
+        plus, minus = self._loss.split(self._X.data, self._reconstruct(codes))
+        return np.broadcast_to(self.pull(plus), codes.shape), self.pull(self._with(minus))
 
     def quadratic(self, codes: NDArray) -> tuple[NDArray, NDArray]:
         """Return the gradient with respect to each code and the Gram matrix of the atoms under each row's bend."""

@@ -21,8 +21,8 @@ def encode(codes, indptr, indices, data, products, ratio, net, exponent, limits)
         The atoms transposed, (n_features, n_components), and their sums.
     ratio : (slope, power)
         The gradient of the loss is slope * (1 - (x/y)^power).
-    net : (l1, l2, low, high, radius, total)
-        Penalty, bounds, and the sum of the simplex or 0.
+    net : (l1, l2, low, high)
+        Penalty and bounds.
     exponent : float
         Of the multiplicative update.
     limits : (most, moved)
@@ -30,7 +30,7 @@ def encode(codes, indptr, indices, data, products, ratio, net, exponent, limits)
     """
     columns, totals = products
     slope, power = ratio
-    l1, l2, low, high, _, total = net
+    l1, l2, low, high = net
     n_components = codes.shape[1]
     pulled = np.empty(n_components, codes.dtype)
     one, least = codes.dtype.type(1), codes.dtype.type(1e-30)
@@ -51,18 +51,15 @@ def encode(codes, indptr, indices, data, products, ratio, net, exponent, limits)
                     pulled[k] += quotient * column[k]
             moved, size = 0.0, 0.0
             for k in range(n_components):
-                plus = slope * totals[k] + (0.0 if total > 0 else l1 + l2 * h[k])
+                plus = slope * totals[k] + l1 + l2 * h[k]
                 change = slope * pulled[k] / plus if plus > 0 else 1.0
                 if exponent != 1:
                     change = change**exponent
-                pulled[k] = min(max(h[k] * change, low), high)
-                size += pulled[k]
-            scale = total / size if total > 0 and size > 0 else 1.0
-            for k in range(n_components):
-                now = pulled[k] * scale
+                now = min(max(h[k] * change, low), high)
+                size += now
                 moved += abs(now - h[k])
                 h[k] = now
-            if moved <= limits[1] * size * scale:
+            if moved <= limits[1] * size:
                 break
 
 

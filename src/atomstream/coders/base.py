@@ -28,6 +28,10 @@ class Codes(NamedTuple):
     values: NDArray
     residual: NDArray
 
+    def of(self, rows: slice) -> Codes:
+        """Return the codes of some of the samples."""
+        return Codes(self.values[rows], self.residual[rows])
+
 
 class Coder(Protocol):
     """Finds codes; states what it needs of the loss and of the set of codes, and whether entries may be missing."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders.base import Codes
+from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries import Dictionary
@@ -43,7 +44,8 @@ class ProjectedSubgradient:
         model reaches a goal 1 % below the best objective so far, and keeps the best code. "auto" is "polyak" for
         losses with kinks (those without ``curvature``), else "armijo".
     max_iter : int, default=200
-        Steps that a row may take. Exact codes are finished by Newton steps, as those of `Multiplicative` are.
+        Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know the loss, they are
+        finished by Newton steps.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
@@ -56,7 +58,7 @@ class ProjectedSubgradient:
     max_iter: int = 200
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"codes": ("prox",)}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"codes": ("prox", "rowwise")}
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -82,6 +84,8 @@ class ProjectedSubgradient:
         # The unit of steps may be too short by the number of atoms, where all are alike.
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = not hasattr(objective.loss, "curvature")
+        if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
+            return Multiplicative(n_jobs=self.n_jobs).encode(batch, dictionary, objective, accuracy, start)
         finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
 

@@ -129,7 +129,7 @@ class Beta(Entrywise):
     @property
     def exponents(self) -> tuple[float, float]:
         """Powers of the terms convex and concave in y: (beta, beta - 1), neither crossing 1."""
-        return max(self.beta, 1.0), min(self.beta - 1, 1.0)
+        return float(max(self.beta, 1)), float(min(self.beta - 1, 1))
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return y^(beta - 1) and x y^(beta - 2)."""
@@ -178,7 +178,7 @@ class Alpha(Entrywise):
     @property
     def exponents(self) -> tuple[float, float] | None:
         """1 and 1 - alpha, the larger one first; none at 0, where they meet."""
-        return None if abs(self.alpha) <= LIMIT else (max(1.0, 1 - self.alpha), min(1.0, 1 - self.alpha))
+        return None if abs(self.alpha) <= LIMIT else (float(max(1, 1 - self.alpha)), float(min(1, 1 - self.alpha)))
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return 1/alpha and (x/y)^alpha / alpha, exchanged and without their sign for negative alpha."""

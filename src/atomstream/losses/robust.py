@@ -57,8 +57,8 @@ class Huber(Entrywise):
 class L1(Entrywise):
     r"""The sum of absolute errors, :math:`\|x - y\|_1`.
 
-    Codes are found by reweighted least squares, which slow down where errors vanish: `transform` stops at 1e-4 of the
-    objective instead of 1e-9.
+    Codes are found by reweighted least squares, which slow down where errors vanish: `transform` stops where a step
+    promises 1e-4 of the objective instead of 1e-9. Codes may then be up to about 1 % above the best.
     """
 
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)

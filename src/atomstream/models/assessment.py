@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import SampleReport, stationarity
 from atomstream.learner import Batch, Method, State
-from atomstream.models.validation import check_observed, check_weights, check_X, observe
+from atomstream.models.validation import check_observed, check_weights, check_X
 
 
 class Assessment:
@@ -30,15 +31,15 @@ class Assessment:
         """Code a batch exactly."""
 
     @abstractmethod
-    def _admit(self, X: Any) -> Any:
-        """Return checked data that lie in the domain of what is minimised."""
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data as a batch."""
 
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
-        X = self._admit(check_X(self, X, reset=False))
+        X = check_X(self, X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
-        return observe(X, weights, missing=self.missing)
+        return self._observe(X, weights)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.
@@ -52,7 +53,7 @@ class Assessment:
         batch = self._given(X, sample_weight)
         codes = self._encode(batch).values
         losses = self.method_.objective.losses(batch, codes, self.state_.dictionary)
-        return -float(np.average(losses, weights=batch.weights))
+        return -_mean(losses, batch)
 
     def objective(self, X: Any, sample_weight: Any = None) -> float:
         """Return the mean objective per sample at optimal codes, penalties on the codes included.
@@ -65,7 +66,7 @@ class Assessment:
         batch = self._given(X, sample_weight)
         codes = self._encode(batch).values
         values = self.method_.objective.values(batch, codes, self.state_.dictionary)
-        return float(np.average(values, weights=batch.weights))
+        return _mean(values, batch)
 
     def surrogate(self) -> float:
         """Return what the dictionary update minimises.
@@ -111,3 +112,11 @@ class Assessment:
         codes = self._encode(batch)
         loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)
+
+
+def _mean(values: NDArray, batch: Batch) -> float:
+    """Return the weighted mean over the samples that count."""
+    if batch.weights is None:
+        return float(values.mean())
+    counts = batch.weights > 0
+    return float(np.average(values[counts], weights=batch.weights[counts]))

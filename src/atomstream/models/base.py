@@ -93,7 +93,7 @@ class OnlineDictionary(
         self
         """
         with untouched(self):
-            frame, X = X, self._admit(check_X(self, X, reset=True))
+            frame, X = X, check_X(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             rng = self._begin()
             self.clock_.horizon = check_observed(X, weights, missing=self.missing)
@@ -101,7 +101,7 @@ class OnlineDictionary(
             # The order has a source of its own: what else is drawn while learning does not change it.
             order = np.random.default_rng(rng.integers(2**63)) if self.shuffle else None
             names = row_ids(frame, X.shape[0])
-            batches = cut(X, weights, self.batch_size, self.n_epochs, order, names, self.missing)
+            batches = cut(X, weights, self.batch_size, self.n_epochs, order, names, self._observe)
             self._steps(batches, rng, context, self._deadline())
             if context is not None:
                 context.call_on_fit_task_end(estimator=self)
@@ -346,7 +346,7 @@ class OnlineDictionary(
     def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
         first = "state_" not in self.__dict__
-        frame, X = X, self._admit(check_X(self, X, reset=first))
+        frame, X = X, check_X(self, X, reset=first)
         weights = check_weights(sample_weight, X)
         if first:
             self._begin()
@@ -359,15 +359,15 @@ class OnlineDictionary(
         self.clock_.horizon = np.inf
         position = self.clock_.n_samples
         ids = row_ids(frame, X.shape[0], position)
-        return observe(X, weights, missing=self.missing, ids=ids, position=position), self._rng
+        return self._observe(X, weights, ids=ids, position=position), self._rng
 
     def _batch(self, X: Any) -> Batch:
         """Return checked samples that are only looked at."""
-        return observe(self._admit(check_X(self, X, reset=False)), missing=self.missing)
+        return self._observe(check_X(self, X, reset=False))
 
-    def _admit(self, X: Any) -> Any:
-        """Return checked data that lie in the domain of what is minimised; models with narrower domains say more."""
-        return X
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data as a batch; models whose loss has a narrower domain say more."""
+        return observe(X, weights, missing=self.missing, **known)
 
     def _memory(self, n_components: int, n_features: int) -> Any:
         """Return an empty memory of the kind that the method keeps."""
@@ -376,13 +376,16 @@ class OnlineDictionary(
 
     def _check_memory(self) -> None:
         """Refuse to go on with a method for whose loss the memory was not made."""
-        method, fresh = self.method_, self._memory(1, 1)
-        if type(fresh) is not type(self.state_.memory) or _exponents(fresh) != _exponents(self.state_.memory):
+        loss, kind = self.method_.objective.loss, type(self._memory(1, 1))
+        learned, known = self.__dict__.get("_loss", loss), type(self.state_.memory)
+        if loss != learned or kind is not known:
             raise ValueError(
-                f"loss={method.objective.loss!r} is not what the model has learned with; call fit to start anew."
+                f"The model has learned with {learned!r} and {known.__name__}, the parameters now ask for {loss!r} and "
+                f"{kind.__name__}; call fit to start anew."
             )
 
     def _set_state(self, atoms: NDArray) -> None:
+        self._loss = self.method_.objective.loss
         self.state_ = State(Rows(atoms), self._memory(*atoms.shape), Usage(len(atoms)))
 
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
@@ -460,7 +463,3 @@ class OnlineDictionary(
         method = self.method_
         check_compatible(method)
         return encode_exactly(method.coder, batch, self.state_.dictionary, method.objective)
-
-
-def _exponents(memory: Any) -> Any:
-    return getattr(memory, "exponents", None)

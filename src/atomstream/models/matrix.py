@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.learner import Method
-from atomstream.losses import Huber
+from atomstream.learner import Batch, Method
+from atomstream.losses import Huber, Mahalanobis
 from atomstream.models.base import OnlineDictionary
 from atomstream.models.names import METHODS, SCHEDULES, SETS, resolve, resolve_coder, resolve_loss, with_net
 from atomstream.models.validation import raise_zeros
@@ -89,7 +89,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md).
     zeros : {"floor", "refuse"}, default="floor"
         What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <= 0): raised to
-        1e-8, or refused.
+        1e-8 of the mean of their row, or refused.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their length.
     ridge : float, default=0.0
@@ -278,9 +278,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         error = np.abs(samples - reconstruction)
         return np.where(error > loss.delta, error, error.dtype.type(0))
 
-    def _admit(self, X: Any) -> Any:
-        """Return data in the domain of the loss."""
-        return raise_zeros(X, self.zeros, resolve_loss(self.loss))
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data in the domain of the loss as a batch."""
+        loss = resolve_loss(self.loss)
+        if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
+            raise ValueError(f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}.")
+        return super()._observe(raise_zeros(X, self.zeros, loss), weights, **known)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

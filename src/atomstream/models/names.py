@@ -27,6 +27,13 @@ LOSSES: dict[str, Callable[[], Any]] = {
     "l2": L2,
 }
 FAMILIES: dict[str, Callable[[float], Any]] = {"alpha": Alpha, "beta": Beta, "huber": Huber}
+MEMBERS: dict[Any, Any] = {
+    Beta(2): Squared(),
+    Beta(1): KullbackLeibler(),
+    Beta(0): ItakuraSaito(),
+    Alpha(1): KullbackLeibler(),
+    Alpha(0.5): Hellinger(),
+}
 SETS: dict[str, Callable[[], Any]] = {
     "free": Free,
     "nonnegative": Nonnegative,
@@ -91,13 +98,17 @@ def resolve_loss(choice: Any) -> Any:
     name, _, parameter = choice.partition(":") if isinstance(choice, str) else ("", "", "")
     if name in FAMILIES and parameter:
         try:
-            choice = FAMILIES[name](float(parameter))
-        except ValueError as error:
-            raise ValueError(f"loss={choice!r} needs a number after the colon: {error}") from None
+            number = float(parameter)
+        except ValueError:
+            raise ValueError(f"loss={choice!r} needs a number after the colon.") from None
+        choice = FAMILIES[name](number)
     elif name in FAMILIES and name not in LOSSES:
         raise ValueError(f"loss={choice!r} is a family; name its member, as in {name}:0.5.")
+    if isinstance(choice, str) and choice not in LOSSES:
+        known = ", ".join([*sorted(LOSSES), *(f"{family}:NUMBER" for family in FAMILIES)])
+        raise ValueError(f"loss={choice!r} is unknown; choose one of {known}.")
     loss = resolve("loss", choice, LOSSES, "gradient")
-    return Squared() if isinstance(loss, Beta) and loss.beta == 2 else loss
+    return next((member for family, member in MEMBERS.items() if family == loss), loss)
 
 
 def resolve_tolerance(choice: Any) -> float | Callable[[int], float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.learner import Batch
 
-ZERO = 1e-8  # what zeros are raised to where the loss is infinite at zeros (Zhao, Tan, Xu, section VII: "small")
+ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 # name: (smallest value, whether it must be whole)
 LIMITS = {
     "n_components": (1, True),
@@ -65,7 +65,9 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
 
 
 def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
-    """Return data with zeros raised to 1e-8, or refuse them, for losses that are infinite at zeros of the data.
+    """Return rows with zeros raised to 1e-8 of their mean, or refuse them, where the loss is infinite at zeros.
+
+    Rows without anything else are raised to 1e-8.
 
     Raises
     ------
@@ -75,15 +77,17 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     if loss.data != "positive":
         return X
     X = X.toarray() if sp.issparse(X) else X
-    low = np.fmin.reduce(X, axis=None, initial=np.inf)
-    if low >= ZERO:
+    bare = X <= 0
+    if not bare.any():
         return X
-    if zeros == "refuse" and low <= 0:
-        row = _first_row(X, X <= 0)
+    if zeros == "refuse":
+        row = _first_row(X, bare)
         raise ValueError(
             f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say zeros='floor'."
         )
-    return np.maximum(X, X.dtype.type(ZERO))
+    known = np.where(np.isnan(X), 0, X)
+    means = known.sum(axis=1, keepdims=True) / np.maximum((~np.isnan(X)).sum(axis=1, keepdims=True), 1)
+    return np.where(bare, ZERO * np.where(means > 0, means, 1), X).astype(X.dtype, copy=False)
 
 
 def _extremes(values: NDArray, missing: bool) -> tuple[float, float]:
@@ -223,9 +227,12 @@ def cut(
     n_epochs: int,
     rng: np.random.Generator | None,
     names: NDArray,
-    missing: bool,
+    make: Callable[..., Batch],
 ) -> Iterator[Batch]:
-    """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew."""
+    """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew.
+
+    ``make`` makes a batch from rows, weights, and what is known of them.
+    """
     n_samples = X.shape[0]
     for epoch in range(n_epochs):
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
@@ -233,4 +240,4 @@ def cut(
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
             kept = None if weights is None else weights[rows]
             position = epoch * n_samples + start
-            yield observe(X[rows], kept, missing=missing, ids=names[rows], position=position)
+            yield make(X[rows], kept, ids=names[rows], position=position)
