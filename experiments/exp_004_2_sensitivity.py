@@ -28,7 +28,7 @@ CANONICAL = {"tau": 10, "K": 40, "a": 2e4}
 TRIED = {"tau": [1, 3, 10, 32, 100], "K": [4, 13, 40, 126, 400], "a": [2e3, 6.3e3, 2e4, 6.3e4, 2e5]}
 
 
-def value(loss: str, X: np.ndarray, tau: int, K: int, a: float, n_samples: int) -> float:  # noqa: N803 - the paper's
+def value(loss: str, X: np.ndarray, tau: int, K: int, a: float, n_samples: int) -> float:
     """Return the held-out divergence after so many samples."""
     model = OnlineNMF(
         K,
@@ -46,7 +46,7 @@ def value(loss: str, X: np.ndarray, tau: int, K: int, a: float, n_samples: int) 
         return -model.fit(X[:n_samples]).score(held_out)
 
 
-def start(X: np.ndarray, K: int) -> np.ndarray:  # noqa: N803 - the paper's
+def start(X: np.ndarray, K: int) -> np.ndarray:
     """Return samples mixed with their mean as starting atoms, the same for all settings with K atoms."""
     drawn = X[np.random.default_rng(0).choice(1000, K, replace=False)]
     return 0.5 * drawn / drawn.max() + 0.5 * X[:1000].mean(axis=0) / X[:1000].mean(axis=0).max()

@@ -17,7 +17,7 @@ from atomstream.state import Accuracy
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
-    "kl": (OnlineNMF, {"loss": "kl", "alpha": 0.0}),
+    "kl": (OnlineNMF, {"loss": "kl", "alpha": 0.0, "method": "majorise"}),
     "sparse kl": (OnlineNMF, {"loss": "kl"}),
     "is": (OnlineNMF, {"loss": "is", "alpha": 0.0}),
     "beta": (OnlineNMF, {"loss": Beta(1.5)}),

@@ -279,8 +279,8 @@ def test_rows_of_a_frame_keep_their_names():
     met = []
 
     class Names(OnlineNMF):
-        def _tell(self, context, batch):
-            met.append(batch.ids)
+        def _tell(self, context, progress):
+            met.append(progress.batch.ids)
             return False
 
     frame = pd.DataFrame(X[:30]).set_index(pd.Index([f"row {i}" for i in range(30)]))

@@ -67,7 +67,7 @@ def bend(exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray) -> N
 
 
 def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
-    """Return ``part * z**exponent``, 0 where ``part`` or z is: how gradients become coefficients, and again gradients.
+    """Return ``part * z**exponent``, 0 where ``part`` or z is 0: turns gradients into coefficients and back.
 
     What is zero stays zero, so its coefficients are of no use.
     """

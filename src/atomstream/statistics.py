@@ -107,8 +107,8 @@ class MajorantSums:
             If a sum is not finite: data too large or too small for their type.
         """
         if len(codes.values) > ROWS and sp.issparse(batch.X) and objective.loss.ratio_power is None:
-            parts = [slice(start, start + ROWS) for start in range(0, len(codes.values), ROWS)]
-            deltas = (self.measure(batch.of(rows), codes.of(rows), dictionary, objective) for rows in parts)
+            blocks = [slice(start, start + ROWS) for start in range(0, len(codes.values), ROWS)]
+            deltas = (self.measure(batch.of(rows), codes.of(rows), dictionary, objective) for rows in blocks)
             return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
         atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents

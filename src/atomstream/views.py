@@ -20,6 +20,7 @@ from atomstream.state import Batch
 
 __all__ = ["Dense", "Stored", "losses", "view"]
 
+LEAST_BEND = 0.1
 ROWS = 1024  # that are dense at a time
 LEAST = {np.dtype(np.float32): 1e-12, np.dtype(np.float64): 1e-100}  # of a reconstruction that is divided by
 
@@ -160,8 +161,13 @@ class Dense(_View):
         return self.pull(plus), self.pull(minus)
 
     def quadratic(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code and the Gram matrix of the atoms under each row's bend."""
+        """Return the gradient with respect to each code and the Gram matrix of the atoms under each row's curvature.
+
+        That is the second derivative of the loss, but at least a tenth of the majoriser's bend, or the bend itself.
+        """
         plus, minus, bent = self.split(codes)
+        if hasattr(self._loss, "curvature"):
+            bent = np.maximum(self._loss.curvature(*self.meet(codes)) * (bent > 0), LEAST_BEND * bent)
         slope = self.pull(plus) - self.pull(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for gram, weights in zip(grams, bent, strict=True):
@@ -232,7 +238,7 @@ class Stored(_View):
 
         X, (p, q) = self._X, self._loss.exponents
         ratio = (float(self._loss.slope_at_zero), float(self._loss.ratio_power))
-        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))  # type: ignore[index]
+        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))
         exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
         products = (self._columns, self._totals)
         encode(codes, X.indptr, X.indices, X.data, products, ratio, net, exponent, (most, moved))

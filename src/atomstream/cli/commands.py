@@ -35,7 +35,7 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--loss", help="squared (default), kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA, alpha:ALPHA."
         ),
-        click.option("--method", help="auto (default), or spsg: projected stochastic subgradient steps."),
+        click.option("--method", help="auto (default), majorise, or spsg: projected stochastic subgradient steps."),
         click.option(
             "--zeros", help="Where the loss is infinite at zeros: floor raises them to 1e-8 (default); refuse."
         ),

@@ -34,7 +34,7 @@ class Multiplicative:
     ----------
     max_rounds : int, default=20
         Rounds that a row may take before it is left, or handed to the Newton steps.
-    max_newton : int, default=100
+    max_newton : int, default=300
         Newton steps that a row may take.
     n_jobs : int, default=1
         Threads over blocks of rows.
@@ -45,7 +45,7 @@ class Multiplicative:
     """
 
     max_rounds: int = 20
-    max_newton: int = 100
+    max_newton: int = 300
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[dict[str, tuple[str, ...]]] = {

@@ -25,7 +25,7 @@ PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promi
 SHRINK = 0.1  # gamma of Armijo's rule
 MOST = 10  # q: how often a step is shrunk
 BELOW = 0.01  # delta of Polyak's rule: the goal lies this share below the best objective so far
-NEWTON = 100  # steps that finish an exact code
+NEWTON = 300  # steps that finish an exact code
 RULES = ("auto", "armijo", "constant", "polyak")
 
 

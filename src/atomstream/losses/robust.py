@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.losses.base import _double, Entrywise, General
+from atomstream.losses.base import Entrywise, General, _double
 
 __all__ = ["L1", "L2", "Huber"]
 

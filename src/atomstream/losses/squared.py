@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
-from atomstream.losses.base import _double, General
+from atomstream.losses.base import General, _double
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
 

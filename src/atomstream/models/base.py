@@ -380,8 +380,8 @@ class OnlineDictionary(
         learned, known = self.__dict__.get("_loss", loss), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(
-                f"The model has learned with {learned!r} and {known.__name__}, the parameters now ask for {loss!r} and "
-                f"{kind.__name__}; call fit to start anew."
+                f"The model has learned with {learned!r} and {known.__name__}, its parameters now ask for "
+                f"{loss!r} and {kind.__name__}; call fit to start anew."
             )
 
     def _set_state(self, atoms: NDArray) -> None:

@@ -42,27 +42,23 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     @property
     def method_(self) -> Method:
         """The parts that the parameters stand for."""
-        loss = resolve_loss(self.loss)
-        steps = self._steps_by_name(loss)
+        loss, damping, fixed = resolve_loss(self.loss), float(self.damping), self.fixed_components
+        updater: Any = resolve("method", self.method, METHODS, "update")
+        if updater is None:
+            updater = BlockCoordinate() if loss.quadratic else Majorise() if loss.exponents else SubgradientStep()
+        steps = isinstance(updater, SubgradientStep)
         bounded: Any = partial(Box, 1e-8, 1e8) if steps else Nonnegative
         codes = with_net(resolve("codes", self.codes, SETS | {"auto": bounded}, "prox"), self.alpha, self.ridge)
         auto: Any = Covering if steps else Simplex if loss.reconstruction == "positive" else NonnegativeBall
         atoms = resolve("atoms", self.atoms, SETS | {"auto": auto}, "prox")
-        objective = Objective(loss, codes, atoms)
-        coder = resolve_coder(self.coder, loss, codes, self.n_jobs, subgradient=bool(steps))
-        damping, fixed = float(self.damping), self.fixed_components
-        if steps:
-            return Method(objective, coder, Subgradients(), replace(steps, fixed=fixed), Reseeding())
-        if loss.quadratic:
-            return Method(objective, coder, GramSums(), BlockCoordinate(damping, fixed), Reseeding())
-        return Method(objective, coder, MajorantSums(), Majorise(damping, fixed), Reseeding())
-
-    def _steps_by_name(self, loss: Any) -> SubgradientStep | None:
-        """Return the steps of the paper where they are asked for, or nothing better is known for the loss."""
-        steps = resolve("method", self.method, METHODS, "update")
-        if steps is None and not loss.quadratic and loss.exponents is None:
-            return SubgradientStep()
-        return steps
+        coder = resolve_coder(self.coder, loss, codes, self.n_jobs, subgradient=steps)
+        updater = replace(updater, fixed=fixed) if steps else replace(updater, fixed=fixed, damping=damping)
+        statistics: Any = {
+            BlockCoordinate: GramSums,
+            Majorise: MajorantSums,
+            SubgradientStep: Subgradients,
+        }[type(updater)]
+        return Method(Objective(loss, codes, atoms), coder, statistics(), updater, Reseeding())
 
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
@@ -84,9 +80,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
     loss : str or loss part, default="squared"
         "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers), a member of a
         family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
-    method : {"auto", "spsg"} or `atomstream.updates.SubgradientStep`, default="auto"
+    method : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto" is much faster
-        where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md).
+        where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
+        atoms are alike.
     zeros : {"floor", "refuse"}, default="floor"
         What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <= 0): raised to
         1e-8 of the mean of their row, or refused.

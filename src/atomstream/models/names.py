@@ -15,7 +15,7 @@ from atomstream.losses import L1, L2, Alpha, Beta, Hellinger, Huber, ItakuraSait
 from atomstream.penalties import Box, Covering, Free, Nonnegative, NonnegativeBall, Penalty, Simplex, UnitBall
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.tolerances import LogTolerance, RootTolerance
-from atomstream.updates import SubgradientStep
+from atomstream.updates import Majorise, SubgradientStep
 
 LOSSES: dict[str, Callable[[], Any]] = {
     "squared": Squared,
@@ -50,7 +50,11 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "log_polynomial": LogPolynomial,
     "constant": lambda: Constant(weight=0.05),
 }
-METHODS: dict[str, Callable[[], Any]] = {"auto": lambda: None, "spsg": SubgradientStep}
+METHODS: dict[str, Callable[[], Any]] = {
+    "auto": lambda: None,
+    "majorise": lambda: Majorise(newton=False),
+    "spsg": SubgradientStep,
+}
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
