@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -21,17 +21,27 @@ def weighted_mu(
     ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew before every update,
     it turns least squares into a robust loss (Kong, Ding and Huang 2011; Du, Li and Shen 2012). Samples are rows.
     """
+    found = None
+    for _, found in zip(range(n_iter), weighted_mu_steps(X, n_components, weights, seed), strict=False):
+        pass
+    return found
+
+
+def weighted_mu_steps(
+    X: np.ndarray, n_components: int, weights: Callable[[np.ndarray, np.ndarray], np.ndarray], seed: int = 0
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (codes, atoms) of `weighted_mu` after each round, for ever."""
     rng = np.random.default_rng(seed)
     codes, atoms = rng.random((len(X), n_components)), rng.random((n_components, X.shape[1]))
     codes *= X.mean() / (codes @ atoms).mean()
-    for _ in range(n_iter):
+    while True:
         Y = codes @ atoms
         W = weights(X, Y)
         codes *= ((W * X) @ atoms.T) / np.maximum((W * Y) @ atoms.T, LEAST)
         Y = codes @ atoms
         W = weights(X, Y)
         atoms *= (codes.T @ (W * X)) / np.maximum(codes.T @ (W * Y), LEAST)
-    return codes, atoms
+        yield codes, atoms
 
 
 def huber_weights(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -1,9 +1,9 @@
 """Experiment 004-2: how little tau, K and a matter to projected subgradient steps (figures S-1 to S-3).
 
-Synthetic data for each of six divergences; the canonical setting of the paper (mini-batches of tau = 10, K = 40 atoms,
-a = b = 2e4) and each of tau, K and a alone over two decades around it. Every run sees the same number of samples; the
-measure is the mean divergence of held-out samples at optimal codes. The paper's claim is checked as our issue states
-it: final values within 10 % of the canonical one and at least 20 % below the start's.
+Synthetic data for each of six divergences; the canonical setting of the paper (mini-batches of tau = 10, K = 40
+atoms, a = b = 2e4) and each of tau, K and a alone over two decades around it. Every run sees the same number of
+samples; the measure is the mean divergence of held-out samples at optimal codes. The paper's claim is checked as our
+issue states it: final values within 10 % of the canonical one and at least 20 % below the start's.
 
 Leaves ``results/004-2.png`` and ``results/004-2.json``.
 """

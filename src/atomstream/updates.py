@@ -219,10 +219,10 @@ def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty,
 class SubgradientStep:
     r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
 
-    At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is a length in units of
-    one over the curvature of each feature's problem (see `Subgradient`), never above one unit: raw lengths would have
-    to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is infinite
-    and the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
+    At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is a length in units
+    of one over the curvature of each feature's problem (see `Subgradient`), never above one unit: raw lengths would
+    have to be chosen anew for every loss and every scale of the data. Since :math:`\eta_t` tends to 0, its sum is
+    infinite and the sum of its squares finite, as Theorem 1 needs; the cap ends after finitely many steps.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class Stored(_View):
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
         y, slope = self._reconstruct(codes), self._loss.slope_at_zero
-        entries = self._loss.entries(self._X.data.astype(np.float64), y.astype(np.float64))  # type: ignore[attr-defined]
+        entries = self._loss.entries(self._X.data.astype(np.float64), y.astype(np.float64))
         rows = np.repeat(np.arange(len(codes)), np.diff(self._X.indptr))
         return np.bincount(rows, entries - slope * y, len(codes)) + slope * (codes @ self._totals)
 
@@ -238,7 +238,7 @@ class Stored(_View):
 
         X, (p, q) = self._X, self._loss.exponents
         ratio = (float(self._loss.slope_at_zero), float(self._loss.ratio_power))
-        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))
+        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))  # type: ignore[index]
         exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
         products = (self._columns, self._totals)
         encode(codes, X.indptr, X.indices, X.data, products, ratio, net, exponent, (most, moved))

@@ -44,8 +44,8 @@ class ProjectedSubgradient:
         model reaches a goal 1 % below the best objective so far, and keeps the best code. "auto" is "polyak" for
         losses with kinks (those without ``curvature``), else "armijo".
     max_iter : int, default=200
-        Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know the loss, they are
-        finished by Newton steps.
+        Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know the loss, they
+        are finished by Newton steps.
     n_jobs : int, default=1
         Threads over blocks of rows.
 

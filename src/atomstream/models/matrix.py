@@ -82,8 +82,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
     method : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto" is much faster
-        where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
-        atoms are alike.
+        where the loss has a power majoriser, which all named ones have (docs/algorithms/divergences.md); "majorise"
+        never raises its surrogate, and is slower where atoms are alike.
     zeros : {"floor", "refuse"}, default="floor"
         What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <= 0): raised to
         1e-8 of the mean of their row, or refused.

@@ -1,0 +1,219 @@
+"""Divergences: sparse counts against MiniBatchNMF and gensim, the paper's dense data against batch updates.
+
+``python benchmarks/divergences.py`` writes ``divergences.json``. One thread each. Every contender's dictionaries are
+judged by one exact coder on held-out samples; its clock runs while it learns only. Times to a value are those of
+snapshots along one training.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+from baselines import huber_weights, weighted_mu_steps
+from synthetic import LOSSES, N_ATOMS, synthetic
+
+from atomstream import OnlineNMF
+from atomstream.losses import Huber
+
+HERE = Path(__file__).parent
+N_TOPICS, N_WORDS, N_DOCUMENTS, N_HELD_OUT = 20, 5000, 20_000, 2000
+N_DENSE, N_DENSE_HELD_OUT, N_ROUNDS = 20_000, 500, 200
+BETAS = {"is": 0.0, "kl": 1.0, "squared": 2.0}
+Snapshots = list[tuple[float, np.ndarray]]
+
+
+def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
+    """Return counts of words, CSR float32: 20 topics of about 100 of 5,000 words, two or three in a document of 80."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(N_WORDS, 0.02), N_TOPICS)
+    shares = rng.dirichlet(np.full(N_TOPICS, 0.1), N_DOCUMENTS + N_HELD_OUT)
+    lengths = rng.poisson(80, len(shares)) + 5
+    rows = [
+        sp.csr_array(rng.multinomial(n, p / p.sum())[None]) for n, p in zip(lengths, shares @ topics, strict=True)
+    ]
+    return sp.vstack(rows, format="csr").astype(np.float32), topics
+
+
+def watched(steps: Iterator[Any], atoms: Callable[[], np.ndarray], every: int, limit: float = np.inf) -> Snapshots:
+    """Run through steps, keeping (seconds, atoms) after every so many; the copies are not on the clock."""
+    seconds, found, begin = 0.0, [], time.perf_counter()
+    for number, _ in enumerate(steps, start=1):
+        if number % every == 0:
+            seconds += time.perf_counter() - begin
+            found.append((seconds, atoms().copy()))
+            if seconds > limit:
+                break
+            begin = time.perf_counter()
+    return found
+
+
+def ours(X: Any, loss: Any, n_components: int, n_epochs: int, every: int, **settings: Any) -> Snapshots:
+    """Learn with defaults, in shuffled passes."""
+    settings = {"batch_size": 256, "random_state": 0} | settings
+    size = settings["batch_size"]
+    model, order = OnlineNMF(n_components, loss=loss, **settings), np.random.default_rng(0)
+
+    def steps() -> Iterator[None]:
+        """Make the steps that ``fit`` makes."""
+        for epoch in range(n_epochs):
+            rows = order.permutation(X.shape[0])
+            for start in range(0, len(rows), size):
+                batch = X[rows[start : start + size]]
+                model.fit_stream([batch], horizon=np.inf if not epoch else float(X.shape[0]))
+                yield
+
+    return watched(steps(), lambda: model.components_, every)
+
+
+def minibatch_nmf(
+    X: Any, beta: float, n_components: int, n_epochs: tuple[int, ...], batch: int, init: str | None
+) -> Snapshots:
+    """Scikit-learn's MiniBatchNMF by ``fit``, once for each number of passes."""
+    from sklearn.decomposition import MiniBatchNMF
+
+    found = []
+    for epochs in n_epochs:
+        model = MiniBatchNMF(
+            n_components,
+            beta_loss=beta,
+            batch_size=batch,
+            init=init,
+            random_state=0,
+            max_iter=epochs,
+            tol=0,
+            max_no_improvement=None,
+        )
+        begin = time.perf_counter()
+        model.fit(X)
+        seconds = time.perf_counter() - begin
+        found.append((seconds, model.components_))
+    return found
+
+
+def gensim_nmf(X: Any, passes: int) -> Snapshots:
+    """gensim's Nmf (squared loss) on the same documents, a snapshot after each pass."""
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models.nmf import Nmf
+
+    corpus = Sparse2Corpus(sp.csc_matrix(X.T), documents_columns=True)
+    names = {i: str(i) for i in range(X.shape[1])}
+    model = Nmf(num_topics=N_TOPICS, id2word=names, chunksize=2000, passes=1, eval_every=None, random_state=0)
+    return watched((model.update(corpus) for _ in range(passes)), model.get_topics, 1)
+
+
+def batch_updates(X: np.ndarray, loss: str) -> Snapshots:
+    """Batch multiplicative updates: scikit-learn's where it has the loss, else the weighted ones of ``experiments``."""
+    if loss in BETAS:
+        from sklearn.decomposition import NMF
+
+        model = NMF(
+            N_ATOMS, solver="mu", beta_loss=BETAS[loss], init="random", max_iter=N_ROUNDS, tol=0, random_state=0
+        )
+        begin = time.perf_counter()
+        model.fit(X)
+        return [(time.perf_counter() - begin, model.components_)]
+    weights = {
+        "huber": huber_weights(100.0),
+        "l1": lambda X, Y: 1 / np.maximum(np.abs(X - Y), 1e-6 * X.mean()),
+        "l2": lambda X, Y: 1 / np.maximum(np.linalg.norm(X - Y, axis=1, keepdims=True), 1e-9),
+    }[loss]
+    steps = weighted_mu_steps(X, N_ATOMS, weights, seed=0)
+    last: list[np.ndarray] = []
+
+    def run() -> Iterator[None]:
+        """Make the rounds, holding on to the newest dictionary."""
+        for _, (_, atoms) in zip(range(N_ROUNDS), steps, strict=False):
+            last[:] = [atoms]
+            yield
+
+    return watched(run(), lambda: last[0], N_ROUNDS)
+
+
+def judged(found: Snapshots, loss: Any, held_out: Any) -> list[tuple[float, float]]:
+    """Return (seconds, mean divergence of held-out samples at exact codes) of every snapshot."""
+    values = []
+    for seconds, atoms in found:
+        rows = np.maximum(atoms, 1e-9 * atoms.mean(axis=1, keepdims=True)).astype(held_out.dtype)
+        values.append((seconds, -OnlineNMF.from_components(rows, loss=loss).score(held_out)))
+    return values
+
+
+def time_to(curve: list[tuple[float, float]], goal: float) -> float:
+    """Return the seconds of the first snapshot within 1 % of a value."""
+    return next((seconds for seconds, value in curve if value <= 1.01 * goal), np.inf)
+
+
+def sparse() -> dict[str, Any]:
+    """Sparse counts: held-out Kullback-Leibler along the trainings, and the memory that ours takes."""
+    X, topics = documents()
+    X, held_out = X[:N_DOCUMENTS], X[N_DOCUMENTS:]
+    ours(X[:2000], "kl", N_TOPICS, 1, 1)  # compiles
+    told: dict[str, Any] = {"truth": judged([(0.0, topics)], "kl", held_out)[0][1]}
+    for size in (256, 1024):
+        every = max(1, N_DOCUMENTS // size // 4)
+        told[f"ours, batches of {size}"] = judged(ours(X, "kl", N_TOPICS, 6, every, batch_size=size), "kl", held_out)
+        told[f"MiniBatchNMF, batches of {size}"] = judged(
+            minibatch_nmf(X, 1.0, N_TOPICS, (1, 2, 4, 8, 16, 32), size, None), "kl", held_out
+        )
+    try:
+        told["gensim Nmf"] = judged(gensim_nmf(X, 5), "kl", held_out)
+    except ImportError:
+        told["gensim Nmf"] = []
+    tracemalloc.start()
+    ours(X, "kl", N_TOPICS, 1, 1000, batch_size=1024)
+    told["memory_mb"] = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return told
+
+
+def dense(loss: str) -> dict[str, Any]:
+    """The paper's synthetic data under one loss: curves, speed and memory."""
+    X, truth = synthetic(loss, N_DENSE + N_DENSE_HELD_OUT)
+    X, held_out = X[:N_DENSE], X[N_DENSE:]
+    part: Any = Huber(100.0) if loss == "huber" else LOSSES[loss]
+    ours(X[:1000], part, N_ATOMS, 1, 1)  # compiles
+    told: dict[str, Any] = {"truth": judged([(0.0, truth)], part, held_out)[0][1]}
+    found = ours(X, part, N_ATOMS, 10, 10)
+    told["ours"] = judged([snapshot for i, snapshot in enumerate(found) if i < 8 or i % 8 == 7], part, held_out)
+    told["samples_per_second"] = 10 * N_DENSE / found[-1][0]
+    told["batch"] = judged(batch_updates(X, loss), part, held_out)
+    if loss in BETAS:
+        told["MiniBatchNMF"] = judged(
+            minibatch_nmf(X, BETAS[loss], N_ATOMS, (10, 100, 300), 1024, "random"), part, held_out
+        )
+    tracemalloc.start()
+    ours(X, part, N_ATOMS, 1, 1000)
+    told["memory_mb"] = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return told
+
+
+def main() -> None:
+    """Run everything and write the numbers."""
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        results: dict[str, Any] = {"sparse": sparse()}
+        print(json.dumps(results["sparse"]), flush=True)
+        for loss in LOSSES:
+            results[loss] = dense(loss)
+            print(loss, json.dumps(results[loss]), flush=True)
+    (HERE / "divergences.json").write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
