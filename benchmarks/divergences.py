@@ -38,8 +38,8 @@ Snapshots = list[tuple[float, np.ndarray]]
 
 
 def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Return counts of words, CSR float32: 20 topics of about 100 of 5,000 words, two or three in a document of 80."""
-    rng = np.random.default_rng(seed)
+    """Return counts of words, CSR float32: 20 topics of about 100 of 5,000 words, two or three in a document of
+    80.""" rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(N_WORDS, 0.02), N_TOPICS)
     shares = rng.dirichlet(np.full(N_TOPICS, 0.1), N_DOCUMENTS + N_HELD_OUT)
     lengths = rng.poisson(80, len(shares)) + 5
@@ -106,7 +106,7 @@ def minibatch_nmf(
 
 
 def gensim_nmf(X: Any, passes: int) -> Snapshots:
-    """gensim's Nmf (squared loss) on the same documents, a snapshot after each pass."""
+    """Learn by Nmf of gensim (squared loss) on the same documents, a snapshot after each pass."""
     from gensim.matutils import Sparse2Corpus
     from gensim.models.nmf import Nmf
 
@@ -117,8 +117,8 @@ def gensim_nmf(X: Any, passes: int) -> Snapshots:
 
 
 def batch_updates(X: np.ndarray, loss: str) -> Snapshots:
-    """Batch multiplicative updates: scikit-learn's where it has the loss, else the weighted ones of ``experiments``."""
-    if loss in BETAS:
+    """Batch multiplicative updates: scikit-learn's where it has the loss, else the weighted ones of
+    ``experiments``.""" if loss in BETAS:
         from sklearn.decomposition import NMF
 
         model = NMF(
@@ -182,7 +182,7 @@ def sparse() -> dict[str, Any]:
 
 
 def dense(loss: str) -> dict[str, Any]:
-    """The paper's synthetic data under one loss: curves, speed and memory."""
+    """Learn from the data of the paper under one loss: curves, speed and memory."""
     X, truth = synthetic(loss, N_DENSE + N_DENSE_HELD_OUT)
     X, held_out = X[:N_DENSE], X[N_DENSE:]
     part: Any = Huber(100.0) if loss == "huber" else LOSSES[loss]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -21,10 +22,7 @@ def weighted_mu(
     ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew before every update,
     it turns least squares into a robust loss (Kong, Ding and Huang 2011; Du, Li and Shen 2012). Samples are rows.
     """
-    found = None
-    for _, found in zip(range(n_iter), weighted_mu_steps(X, n_components, weights, seed), strict=False):
-        pass
-    return found
+    return next(islice(weighted_mu_steps(X, n_components, weights, seed), n_iter - 1, None))
 
 
 def weighted_mu_steps(
