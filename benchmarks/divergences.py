@@ -38,8 +38,8 @@ Snapshots = list[tuple[float, np.ndarray]]
 
 
 def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Return counts of words, CSR float32: 20 topics of about 100 of 5,000 words, two or three in a document of
-    80.""" rng = np.random.default_rng(seed)
+    """Return counts of words, CSR float32: 20 topics of some 100 of 5,000 words, two or three in a document of 80."""
+    rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(N_WORDS, 0.02), N_TOPICS)
     shares = rng.dirichlet(np.full(N_TOPICS, 0.1), N_DOCUMENTS + N_HELD_OUT)
     lengths = rng.poisson(80, len(shares)) + 5
@@ -117,8 +117,8 @@ def gensim_nmf(X: Any, passes: int) -> Snapshots:
 
 
 def batch_updates(X: np.ndarray, loss: str) -> Snapshots:
-    """Batch multiplicative updates: scikit-learn's where it has the loss, else the weighted ones of
-    ``experiments``.""" if loss in BETAS:
+    """Batch multiplicative updates: scikit-learn's where it has the loss, else those of ``experiments``."""
+    if loss in BETAS:
         from sklearn.decomposition import NMF
 
         model = NMF(
