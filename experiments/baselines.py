@@ -45,3 +45,99 @@ def weighted_mu_steps(
 def huber_weights(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Return the weights that make least squares the Huber loss: 1 up to delta, then delta over the error."""
     return lambda X, Y: delta / np.maximum(np.abs(X - Y), delta)
+
+
+def multiplicative_steps(X: np.ndarray, n_components: int, beta: float, seed: int = 0) -> Iterator[np.ndarray]:
+    """Yield atoms of batch multiplicative updates under a beta divergence from 0 to 2, after each round, for ever.
+
+    Fevotte and Idier (2011), with the exponent that makes them monotone below 1.
+    """
+    rng, exponent = np.random.default_rng(seed), 1 / (2 - beta) if beta < 1 else 1.0
+    codes, atoms = rng.random((len(X), n_components)), rng.random((n_components, X.shape[1]))
+    codes *= X.mean() / (codes @ atoms).mean()
+    while True:
+        plus, minus = _beta_parts(X, codes @ atoms, beta)
+        codes *= ((minus @ atoms.T) / np.maximum(plus @ atoms.T, LEAST)) ** exponent
+        plus, minus = _beta_parts(X, codes @ atoms, beta)
+        atoms *= ((codes.T @ minus) / np.maximum(codes.T @ plus, LEAST)) ** exponent
+        yield atoms
+
+
+def online_lefevre(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+    """Yield atoms of online Itakura-Saito NMF (Lefevre, Bach, Fevotte 2011): running sums of the majoriser."""
+    rng = np.random.default_rng(0)
+    atoms = rng.random((n_components, X.shape[1])) + 0.1
+    minus, plus = np.zeros_like(atoms), np.zeros_like(atoms)
+    while True:
+        for batch in _batches(X, size, rng):
+            codes = np.full((len(batch), n_components), batch.mean() / atoms.sum(axis=0).mean())
+            for _ in range(n_inner):
+                up, down = _beta_parts(batch, codes @ atoms, 0)
+                codes *= np.sqrt((down @ atoms.T) / (up @ atoms.T))
+            up, down = _beta_parts(batch, codes @ atoms, 0)
+            minus += atoms**2 * (codes.T @ down)
+            plus += codes.T @ up
+            atoms = np.sqrt(minus / plus)
+            scale = atoms.sum(axis=1, keepdims=True)
+            atoms, minus, plus = atoms / scale, minus / scale, plus * scale
+            yield atoms
+
+
+def online_guan(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+    """Yield atoms of online NMF under the squared loss (after Guan, Tao, Luo, Yuan 2012).
+
+    Codes by accelerated projected gradient; atoms by projected gradient steps on the running Gram sums, our
+    simplification of their robust stochastic approximation.
+    """
+    rng = np.random.default_rng(0)
+    atoms = X[rng.choice(len(X), n_components, replace=False)] / X.max()
+    gram, cross = np.zeros((n_components, n_components)), np.zeros_like(atoms)
+    while True:
+        for batch in _batches(X, size, rng):
+            codes = _least_squares(batch, atoms, n_inner)
+            gram, cross = gram + codes.T @ codes, cross + codes.T @ batch
+            for _ in range(5):
+                atoms = np.maximum(atoms - (gram @ atoms - cross) / np.linalg.norm(gram, 2), 0)
+            yield atoms
+
+
+def online_wang(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+    """Yield atoms of online robust dictionary learning under Huber's loss (after Wang, Tu, Chan 2013).
+
+    Codes by reweighted updates; atoms by projected gradient steps with a running diagonal of second derivatives.
+    """
+    rng, weigh = np.random.default_rng(0), huber_weights(100.0)
+    atoms = X[rng.choice(len(X), n_components, replace=False)] / X.max()
+    diagonal = np.zeros_like(atoms)
+    while True:
+        for step, batch in enumerate(_batches(X, size, rng), start=1):
+            codes = _least_squares(batch, atoms, n_inner) + 1e-6
+            for _ in range(n_inner):
+                W = weigh(batch, codes @ atoms)
+                codes *= ((W * batch) @ atoms.T) / np.maximum((W * (codes @ atoms)) @ atoms.T, LEAST)
+            Y = codes @ atoms
+            W = weigh(batch, Y)
+            diagonal += (codes.T @ (W * codes.sum(axis=1, keepdims=True)) - diagonal) / step**0.75
+            atoms = np.maximum(atoms - codes.T @ (W * (Y - batch)) / np.maximum(diagonal, LEAST), 0)
+            yield atoms
+
+
+def _batches(X: np.ndarray, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    order = rng.permutation(len(X))
+    return (X[order[start : start + size]] for start in range(0, len(X), size))
+
+
+def _beta_parts(X: np.ndarray, Y: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
+    return Y ** (beta - 1), X * Y ** (beta - 2)
+
+
+def _least_squares(X: np.ndarray, atoms: np.ndarray, n_inner: int) -> np.ndarray:
+    """Return nonnegative least-squares codes by accelerated projected gradient."""
+    gram, linear = atoms @ atoms.T, X @ atoms.T
+    step, codes = 1 / np.linalg.norm(gram, 2), np.maximum(np.linalg.lstsq(atoms.T, X.T, rcond=None)[0].T, 0)
+    ahead, pace = codes, 1.0
+    for _ in range(n_inner):
+        moved = np.maximum(ahead - step * (ahead @ gram - linear), 0)
+        following = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        ahead, codes, pace = moved + (pace - 1) / following * (moved - codes), moved, following
+    return codes
