@@ -24,6 +24,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/run.py
 	.venv-bench/bin/python benchmarks/coding.py
 	.venv-bench/bin/python benchmarks/files.py
+	.venv-bench/bin/python benchmarks/divergences.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
