@@ -23,7 +23,7 @@ from atomstream.exceptions import NotConvergedWarning
 from atomstream.updates import SubgradientStep
 
 RESULTS = Path(__file__).parent / "results"
-N_SAMPLES, N_HELD_OUT = 3000, 100
+N_SAMPLES, N_HELD_OUT = 10_000, 100
 CANONICAL = {"tau": 10, "K": 40, "a": 2e4}
 TRIED = {"tau": [1, 3, 10, 32, 100], "K": [4, 13, 40, 126, 400], "a": [2e3, 6.3e3, 2e4, 6.3e4, 2e5]}
 

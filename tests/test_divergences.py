@@ -240,6 +240,18 @@ def test_rows_and_columns_of_zeros_do_no_harm(loss):
     assert model.components_[:, 3].max() > 0.01 * model.components_.max()
 
 
+@pytest.mark.parametrize("loss", ["kl", "is", "hellinger", "beta:1.5", "alpha:-1", "huber:1", "l1", "l2"])
+def test_known_atoms_may_hold_zeros(loss):
+    X = positive(60, 6)
+    atoms = np.random.default_rng(0).random((4, 6))
+    atoms[0], atoms[1:, 2] = 0, 0
+    model = OnlineNMF.from_components(atoms, loss=loss, zeros="floor")
+    for _ in range(20):
+        model.partial_fit(X)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite([model.surrogate(), model.objective(X)]).all()
+
+
 def test_weights_may_be_huge_or_tiny():
     X = counts(60, 10).astype(np.float32)
     plain = OnlineNMF(3, loss="kl", n_epochs=2, random_state=0).fit(X)

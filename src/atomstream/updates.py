@@ -111,7 +111,7 @@ class Majorise:
     newton: bool = True
     needs: ClassVar[dict[str, tuple[str, ...]]] = {
         "loss": ("exponents", "split"),
-        "atoms": ("rowwise", "nonnegative"),
+        "atoms": ("rowwise", "nonnegative", "shape"),
     }
 
     def update(
@@ -163,12 +163,11 @@ def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> f
 
 def _excess(atoms: NDArray, penalty: Any, free: bool) -> NDArray:
     """Return what each atom has to be divided by to lie in its set, or on its boundary where its size is free."""
-    if penalty.shape.total:
-        return atoms.sum(axis=1) / penalty.shape.total
-    if penalty.shape.radius == np.inf:
+    shape = penalty.shape
+    if not shape.total and shape.radius == np.inf:
         return np.ones(len(atoms))
-    size = np.linalg.norm(atoms, axis=1) / penalty.shape.radius
-    return np.where(size > 0, size, 1.0) if free else np.maximum(size, 1.0)
+    size = atoms.sum(axis=1) / shape.total if shape.total else np.linalg.norm(atoms, axis=1) / shape.radius
+    return np.where(size > 0, size, 1.0) if free or shape.total else np.maximum(size, 1.0)
 
 
 def _sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
