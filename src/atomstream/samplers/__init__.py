@@ -1,6 +1,18 @@
 """Markov chains as streams: each a frozen value with ``init``, ``step`` and ``run``."""
 
+from atomstream.samplers import motifs
 from atomstream.samplers.base import Chain, samples
+from atomstream.samplers.graphs import Network
 from atomstream.samplers.ising import IsingGibbs
+from atomstream.samplers.motif import MotifGlauber, homomorphism_density, homomorphisms
 
-__all__ = ["Chain", "IsingGibbs", "samples"]
+__all__ = [
+    "Chain",
+    "IsingGibbs",
+    "MotifGlauber",
+    "Network",
+    "homomorphism_density",
+    "homomorphisms",
+    "motifs",
+    "samples",
+]

@@ -1,0 +1,197 @@
+"""Moves of copies of a motif in a network: conditionals by intersecting sorted neighbour lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import inlined, kernel
+
+
+@kernel
+def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped-def]
+    """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    state : ndarray of int64 of shape (k,)
+        Overwritten.
+    found : ndarray of int64 of shape (n, k)
+        Overwritten.
+    thin : int
+    network : (indptr, indices, weights, sums) twice, then node weights and their running sums
+        Outgoing and incoming neighbour lists; ``sums`` are running sums of weight times node weight along each list.
+    motif : (starts, others, outgoing, exponents, loops)
+        For each node of the motif the edges that bind it: the other end, whether the edge leaves it, the exponent;
+        and the exponent of its loop, 0 for none.
+    """
+    candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
+    for sample in range(len(found)):
+        for _ in range(thin):
+            node = int(rng.random() * len(state))
+            one = _alone(rng, state, node, network, motif)
+            if one < 0:
+                size = conditional(state, node, network, motif, motif[0][node + 1], candidates, chances)
+                one = candidates[_draw(rng, chances, 0, size)]
+            state[node] = one
+        found[sample] = state
+
+
+@kernel
+def grow(rng, state, order, bound, network, motif):  # type: ignore[no-untyped-def]
+    """Place the nodes of a motif one by one, each given those before it; return whether there was room for all.
+
+    Parameters
+    ----------
+    rng, state, network, motif
+        As in `glauber`; ``state[order[0]]`` is given.
+    order : ndarray of int64 of shape (k,)
+        In which nodes are placed.
+    bound : (starts, others, outgoing, exponents, loops)
+        As ``motif``, with the edges to nodes placed before only.
+    """
+    candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
+    for place in range(len(order)):
+        node = order[place]
+        size = conditional(state, node, network, bound, bound[0][node + 1], candidates, chances)
+        if size == 0 or chances[size - 1] <= 0:
+            return False
+        if place > 0:
+            state[node] = candidates[_draw(rng, chances, 0, size)]
+        elif not _among(candidates, size, state[node]):
+            return False
+    return True
+
+
+@kernel
+def conditional(state, node, network, motif, last, candidates, chances):  # type: ignore[no-untyped-def]
+    """Write the nodes that may stand at a node of the motif, and the running sums of their chances; return how many.
+
+    Parameters
+    ----------
+    state, node, network, motif
+        As in `glauber`.
+    last : int
+        Where the edges of the node end.
+    candidates, chances : ndarray of length n_nodes
+        Overwritten from the front.
+    """
+    starts, others, outgoing, exponents, loops = motif
+    first = starts[node]
+    best, fewest = -1, len(network[8]) + 1
+    for edge in range(first, last):
+        begin, end = _list(network, outgoing[edge], state[others[edge]])
+        if others[edge] != node and end - begin < fewest:
+            best, fewest = edge, end - begin
+    size, total = 0, 0.0
+    if best < 0:
+        for v in range(len(network[8])):
+            total += network[8][v] * _loop(network, v, loops[node])
+            candidates[size], chances[size] = v, total
+            size += 1
+        return size
+    begin, end = _list(network, outgoing[best], state[others[best]])
+    lists, weights = (network[5], network[6]) if outgoing[best] else (network[1], network[2])
+    for place in range(begin, end):
+        v = lists[place]
+        chance = network[8][v] * _power(weights[place], exponents[best]) * _loop(network, v, loops[node])
+        for edge in range(first, last):
+            if edge != best and chance > 0:
+                chance *= _power(_weight(network, outgoing[edge], state[others[edge]], v), exponents[edge])
+        if chance > 0:
+            total += chance
+            candidates[size], chances[size] = v, total
+            size += 1
+    return size
+
+
+@kernel
+def patches(found, states, indptr, indices, weights):  # type: ignore[no-untyped-def]
+    """Write the weights between all pairs of each copy, row by row.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n, k * k)
+        Overwritten.
+    states : ndarray of int64 of shape (n, k)
+    indptr, indices, weights : ndarray
+        Outgoing neighbour lists, sorted.
+    """
+    k = states.shape[1]
+    for i in range(len(states)):
+        for a in range(k):
+            begin, end = indptr[states[i, a]], indptr[states[i, a] + 1]
+            for b in range(k):
+                place = _search(indices, begin, end, states[i, b])
+                found[i, a * k + b] = weights[place] if place >= 0 else 0.0
+
+
+@inlined
+def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
+    """Draw for a node that one plain edge binds, from running sums that are there already; -1 for others."""
+    starts, others, outgoing, exponents, loops = motif
+    edge = starts[node]
+    if starts[node + 1] - edge != 1 or loops[node] > 0 or exponents[edge] != 1 or others[edge] == node:
+        return -1
+    begin, end = _list(network, outgoing[edge], state[others[edge]])
+    if outgoing[edge]:
+        return network[5][begin + _draw(rng, network[7], begin, end)]
+    return network[1][begin + _draw(rng, network[3], begin, end)]
+
+
+@inlined
+def _list(network, outgoing, v):  # type: ignore[no-untyped-def]
+    """Return where the nodes stand that may be at the other end of an edge that leaves them, or enters them."""
+    return (network[4][v], network[4][v + 1]) if outgoing else (network[0][v], network[0][v + 1])
+
+
+@inlined
+def _weight(network, outgoing, other, v):  # type: ignore[no-untyped-def]
+    """Return the weight of the edge from v to the other node, or back; 0 where there is none."""
+    tail, head = (v, other) if outgoing else (other, v)
+    place = _search(network[1], network[0][tail], network[0][tail + 1], head)
+    return network[2][place] if place >= 0 else 0.0
+
+
+@inlined
+def _loop(network, v, exponent):  # type: ignore[no-untyped-def]
+    return _power(_weight(network, True, v, v), exponent) if exponent > 0 else 1.0
+
+
+@inlined
+def _power(weight, exponent):  # type: ignore[no-untyped-def]
+    return weight if exponent == 1 else weight**exponent
+
+
+@inlined
+def _search(values, begin, end, wanted):  # type: ignore[no-untyped-def]
+    """Return where a value stands in a sorted stretch, -1 where it does not."""
+    stop = end
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin if begin < stop and values[begin] == wanted else -1
+
+
+@inlined
+def _draw(rng, sums, begin, end):  # type: ignore[no-untyped-def]
+    """Return how far into a stretch of running sums a random share of its total falls."""
+    wanted, first = rng.random() * sums[end - 1], begin
+    while begin < end - 1:
+        middle = (begin + end - 1) // 2
+        if sums[middle] <= wanted:
+            begin = middle + 1
+        else:
+            end = middle + 1
+    return begin - first
+
+
+@inlined
+def _among(candidates, size, v):  # type: ignore[no-untyped-def]
+    found = False
+    for place in range(size):
+        found |= candidates[place] == v
+    return found

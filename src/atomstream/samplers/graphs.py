@@ -1,0 +1,131 @@
+"""Networks as sorted neighbour lists, from whatever people hold them in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["Network"]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A weighted network, directed or not, never dense.
+
+    Attributes
+    ----------
+    out : csr_array of shape (n_nodes, n_nodes)
+        Entry (u, v) is the weight of the edge from u to v; indices sorted, no zeros.
+    into : csr_array
+        Its transpose.
+    labels : sequence of length n_nodes
+        What the caller calls the nodes.
+    node_weights : ndarray of shape (n_nodes,)
+        Ones unless given.
+    """
+
+    out: Any
+    into: Any
+    labels: Sequence[Any]
+    node_weights: NDArray
+
+    @classmethod
+    def of(cls, data: Any, node_weights: Any = None) -> Network:
+        """Return a network.
+
+        Parameters
+        ----------
+        data : networkx graph, sparse array, array of shape (n, n), frame, or path
+            Frames and files of edges have two columns, or three with weights. Files are lines of text, fields parted
+            by commas or blanks, comments after #. Edges of frames and files are undirected, as those of an undirected
+            networkx graph are; matrices are taken as they are.
+        node_weights : array-like of shape (n_nodes,), optional
+            Above 0.
+
+        Raises
+        ------
+        ValueError
+            For no edges, weights that are negative or not finite, and lines that are no edge (with their number).
+        """
+        if isinstance(data, cls):
+            matrix, labels = data.out, data.labels
+            node_weights = data.node_weights if node_weights is None else node_weights
+        elif isinstance(data, str | Path):
+            matrix, labels = _from_edges(_read_edges(Path(data)))
+        elif hasattr(data, "adjacency") and hasattr(data, "nodes"):
+            import networkx as nx  # type: ignore[import-untyped]
+
+            matrix, labels = nx.to_scipy_sparse_array(data, format="csr", dtype=np.float64), list(data.nodes)
+        elif hasattr(data, "columns"):
+            matrix, labels = _from_edges([tuple(row) for row in np.asarray(data)])
+        else:
+            matrix = sp.csr_array(data, dtype=np.float64)
+            labels = range(matrix.shape[0])
+        return cls._checked(sp.csr_array(matrix, dtype=np.float64), labels, node_weights)
+
+    @classmethod
+    def _checked(cls, matrix: Any, labels: Sequence[Any], node_weights: Any) -> Network:
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"A network is a square matrix, got shape {matrix.shape}.")
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        if not (np.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
+            raise ValueError("Weights of edges must be finite and not negative.")
+        matrix.eliminate_zeros()
+        if not matrix.nnz:
+            raise ValueError("The network has no edges.")
+        matrix.sort_indices()
+        into = sp.csr_array(matrix.T)
+        into.sort_indices()
+        weights = np.ones(matrix.shape[0]) if node_weights is None else np.asarray(node_weights, dtype=np.float64)
+        if weights.shape != (matrix.shape[0],) or not (np.isfinite(weights) & (weights > 0)).all():
+            raise ValueError(f"node_weights must be {matrix.shape[0]} finite numbers above 0.")
+        return cls(matrix, into, labels, weights)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.out.shape[0])
+
+    @property
+    def undirected(self) -> bool:
+        """Whether every edge has the same weight both ways."""
+        return bool((abs(self.out - self.into) > 0).nnz == 0)
+
+
+def _read_edges(path: Path) -> list[tuple[str, str, float]]:
+    edges = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            fields = line.partition("#")[0].replace(",", " ").split()
+            if not fields:
+                continue
+            try:
+                tail, head = fields[:2]
+                weight = float(fields[2]) if len(fields) > 2 else 1.0
+            except ValueError:
+                raise ValueError(
+                    f"{path}, line {number}: {line.strip()!r:.60} is no edge: two nodes and maybe a weight."
+                ) from None
+            if len(fields) > 3:
+                raise ValueError(f"{path}, line {number}: an edge has two or three fields, got {len(fields)}.")
+            edges.append((tail, head, weight))
+    return edges
+
+
+def _from_edges(edges: list[tuple[Any, ...]]) -> tuple[Any, list[Any]]:
+    """Return the symmetric matrix of undirected edges, and the nodes in the order in which they come."""
+    places: dict[Any, int] = {}
+    ends = [(places.setdefault(edge[0], len(places)), places.setdefault(edge[1], len(places))) for edge in edges]
+    tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    weights = np.array([float(edge[2]) if len(edge) > 2 else 1.0 for edge in edges])
+    loops = tails == heads
+    rows, columns = np.concatenate([tails, heads[~loops]]), np.concatenate([heads, tails[~loops]])
+    values = np.concatenate([weights, weights[~loops]])
+    return sp.csr_array((values, (rows, columns)), (len(places), len(places))), list(places)
