@@ -77,31 +77,36 @@ def conditional(state, node, network, motif, last, candidates, chances):  # type
         Overwritten from the front.
     """
     starts, others, outgoing, exponents, loops = motif
+    out_starts, out_nodes, out_weights, _, _, in_nodes, in_weights, _, node_weights = network
     first = starts[node]
-    best, fewest = -1, len(network[8]) + 1
+    best, fewest = -1, len(node_weights) + 1
     for edge in range(first, last):
         begin, end = _list(network, outgoing[edge], state[others[edge]])
-        if others[edge] != node and end - begin < fewest:
+        if end - begin < fewest:
             best, fewest = edge, end - begin
-    size, total = 0, 0.0
     if best < 0:
-        for v in range(len(network[8])):
-            total += network[8][v] * _loop(network, v, loops[node])
-            candidates[size], chances[size] = v, total
-            size += 1
-        return size
-    begin, end = _list(network, outgoing[best], state[others[best]])
-    lists, weights = (network[5], network[6]) if outgoing[best] else (network[1], network[2])
-    for place in range(begin, end):
-        v = lists[place]
-        chance = network[8][v] * _power(weights[place], exponents[best]) * _loop(network, v, loops[node])
-        for edge in range(first, last):
-            if edge != best and chance > 0:
-                chance *= _power(_weight(network, outgoing[edge], state[others[edge]], v), exponents[edge])
-        if chance > 0:
-            total += chance
-            candidates[size], chances[size] = v, total
-            size += 1
+        size = len(node_weights)
+        for v in range(size):
+            candidates[v], chances[v] = v, node_weights[v]
+    else:
+        begin, end = _list(network, outgoing[best], state[others[best]])
+        size = end - begin
+        nodes, weights = (in_nodes, in_weights) if outgoing[best] else (out_nodes, out_weights)
+        for place in range(size):
+            v = nodes[begin + place]
+            candidates[place] = v
+            chances[place] = node_weights[v] * _power(weights[begin + place], exponents[best])
+    for edge in range(first, last):
+        if edge != best:
+            begin, end = _list(network, outgoing[edge], state[others[edge]])
+            nodes, weights = (in_nodes, in_weights) if outgoing[edge] else (out_nodes, out_weights)
+            size = _meet(candidates, chances, size, nodes, weights, begin, end, exponents[edge])
+    if loops[node] > 0:
+        size = _loops(candidates, chances, size, out_starts, out_nodes, out_weights, loops[node])
+    total = 0.0
+    for place in range(size):
+        total += chances[place]
+        chances[place] = total
     return size
 
 
@@ -146,16 +151,35 @@ def _list(network, outgoing, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _weight(network, outgoing, other, v):  # type: ignore[no-untyped-def]
-    """Return the weight of the edge from v to the other node, or back; 0 where there is none."""
-    tail, head = (v, other) if outgoing else (other, v)
-    place = _search(network[1], network[0][tail], network[0][tail + 1], head)
-    return network[2][place] if place >= 0 else 0.0
+def _meet(candidates, chances, size, nodes, weights, begin, end, exponent):  # type: ignore[no-untyped-def]
+    """Keep the candidates that stand in a sorted stretch, multiplying their chances; return how many are left."""
+    kept, long = 0, end - begin > 16 * size
+    for place in range(size):
+        v = candidates[place]
+        if long:
+            begin = _at_least(nodes, begin, end, v)
+        else:
+            while begin < end and nodes[begin] < v:
+                begin += 1
+        if begin == end:
+            break
+        if nodes[begin] == v:
+            candidates[kept], chances[kept] = v, chances[place] * _power(weights[begin], exponent)
+            kept += 1
+    return kept
 
 
 @inlined
-def _loop(network, v, exponent):  # type: ignore[no-untyped-def]
-    return _power(_weight(network, True, v, v), exponent) if exponent > 0 else 1.0
+def _loops(candidates, chances, size, starts, nodes, weights, exponent):  # type: ignore[no-untyped-def]
+    """Keep the candidates that have an edge to themselves, multiplying their chances; return how many are left."""
+    kept = 0
+    for place in range(size):
+        v = candidates[place]
+        found = _search(nodes, starts[v], starts[v + 1], v)
+        if found >= 0:
+            candidates[kept], chances[kept] = v, chances[place] * _power(weights[found], exponent)
+            kept += 1
+    return kept
 
 
 @inlined
@@ -166,14 +190,20 @@ def _power(weight, exponent):  # type: ignore[no-untyped-def]
 @inlined
 def _search(values, begin, end, wanted):  # type: ignore[no-untyped-def]
     """Return where a value stands in a sorted stretch, -1 where it does not."""
-    stop = end
+    place = _at_least(values, begin, end, wanted)
+    return place if place < end and values[place] == wanted else -1
+
+
+@inlined
+def _at_least(values, begin, end, wanted):  # type: ignore[no-untyped-def]
+    """Return the first place in a sorted stretch whose value is not below the wanted one."""
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] < wanted:
             begin = middle + 1
         else:
             end = middle
-    return begin if begin < stop and values[begin] == wanted else -1
+    return begin
 
 
 @inlined
