@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.samplers import MotifGlauber, Network, homomorphism_density, homomorphisms, motifs
+from atomstream.samplers import MotifGlauber, MotifPivot, Network, homomorphism_density, homomorphisms, motifs
 
 MOTIFS = {
     "edge": motifs.path(2),
@@ -174,3 +174,59 @@ def test_what_is_no_motif_is_refused():
     with pytest.raises(ValueError, match="each of its edges once"):
         motifs.Motif(((0, 1, 1.0), (0, 1, 2.0)), 2)
     assert_array_equal(motifs.Motif.of(motifs.wedge(2).adjacency()).adjacency(), motifs.wedge(2).adjacency())
+
+
+TREES = {name: MOTIFS[name] for name in ("edge", "path", "star", "wedge")} | {
+    "inward": motifs.Motif(((1, 0, 1.0), (2, 1, 2.0)), 3)
+}
+
+
+@pytest.mark.parametrize("motif", TREES)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_root_of_the_pivot_chain_has_the_law_of_all_copies(network, motif):
+    matrix, node_weights = NETWORKS[network]
+    chain = MotifPivot(matrix, TREES[motif], node_weights)
+    states, weights = homomorphisms(matrix, TREES[motif], node_weights)
+    pi = np.bincount(states[:, 0], weights, minlength=6) / weights.sum()
+    assert_allclose(chain.root_weights / chain.root_weights.sum(), pi, atol=1e-12)
+    kernel = np.zeros((6, 6))
+    for v in np.flatnonzero(pi):
+        np.add.at(kernel[v], *chain.root_step(v))
+    flow = pi[:, None] * kernel
+    assert_allclose(kernel[pi > 0].sum(axis=1), 1, atol=1e-12)
+    assert_allclose(flow, flow.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("motif", TREES)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_pivot_chains_visit_copies_as_often_as_the_law_says(network, motif):
+    matrix, node_weights = NETWORKS[network]
+    chain = MotifPivot(matrix, TREES[motif], node_weights)
+    states, weights = homomorphisms(matrix, TREES[motif], node_weights)
+    rng = np.random.default_rng(0)
+    found, _ = chain.run(rng, chain.init(rng), 200_000)
+    place = {tuple(state): i for i, state in enumerate(states)}
+    visits = np.array([place[tuple(state)] for state in found])
+    shares = np.array([np.bincount(part, minlength=len(states)) / len(part) for part in np.split(visits, 40)])
+    error = shares.std(axis=0, ddof=1) / np.sqrt(40)
+    assert (np.abs(shares.mean(axis=0) - weights / weights.sum()) < 5 * error + 5e-5).all()
+
+
+def test_the_approximate_pivot_chain_has_another_law():
+    graph = nx.lollipop_graph(5, 4)
+    exact, approximate = (MotifPivot(graph, motifs.path(3), approximate=flag) for flag in (False, True))
+    rng, shares = np.random.default_rng(0), {}
+    for name, chain in (("exact", exact), ("approximate", approximate)):
+        found, _ = chain.run(rng, chain.init(rng), 100_000)
+        shares[name] = np.bincount(found[:, 0], minlength=9) / len(found)
+    assert_allclose(shares["exact"], exact.root_weights / exact.root_weights.sum(), atol=0.01)
+    assert_allclose(shares["approximate"], 1 / 9, atol=0.01)
+    assert np.abs(shares["exact"] - shares["approximate"]).sum() > 0.1
+
+
+def test_the_pivot_chain_is_for_trees():
+    for motif in (motifs.cycle(3), MOTIFS["loop"], MOTIFS["apart"], motifs.Motif(((0, 1, 1.0), (1, 0, 1.0)), 2)):
+        with pytest.raises(ValueError, match="a motif that is a tree"):
+            MotifPivot(nx.karate_club_graph(), motif)
+    with pytest.raises(ValueError, match="holds no copy"):
+        MotifPivot(sp.csr_array(np.triu(np.ones((4, 4)), 1)), motifs.path(6))

@@ -5,11 +5,13 @@ from atomstream.samplers.base import Chain, samples
 from atomstream.samplers.graphs import Network
 from atomstream.samplers.ising import IsingGibbs
 from atomstream.samplers.motif import MotifGlauber, homomorphism_density, homomorphisms
+from atomstream.samplers.pivot import MotifPivot
 
 __all__ = [
     "Chain",
     "IsingGibbs",
     "MotifGlauber",
+    "MotifPivot",
     "Network",
     "homomorphism_density",
     "homomorphisms",

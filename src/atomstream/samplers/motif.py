@@ -79,25 +79,19 @@ class MotifGlauber:
         """
         from atomstream._kernels.motif import grow
 
-        k = self.motif.size
         if position is not None:
-            state = np.array(position, dtype=np.int64)
-            if state.shape != (k,) or state.min() < 0 or state.max() >= self.network.n_nodes:
-                raise ValueError(
-                    f"position must be {k} numbers of nodes below {self.network.n_nodes}, got {position!r}."
-                )
-            if not _weight(self.network, self.motif, state) > 0:
-                raise ValueError(f"position={position!r} is no copy of the motif: an edge is missing in the network.")
-            return state
+            return copy_of(self.network, self.motif, position)
         order = _order(self.motif)
         bound = _edges_by_node(self.motif, order)
         chances = self.network.node_weights / self.network.node_weights.sum()
         for _ in range(TRIES):
-            state = np.full(k, -1, dtype=np.int64)
+            state = np.full(self.motif.size, -1, dtype=np.int64)
             state[order[0]] = rng.choice(self.network.n_nodes, p=chances)
             if grow(rng, state, order, bound, self._lists, self._edges):
                 return state
-        raise ValueError(f"No copy of the motif of {k} nodes was found from {TRIES} random nodes of the network.")
+        raise ValueError(
+            f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes of the network."
+        )
 
     def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, int]:
         """Return the copy after one move, and which of its nodes moved elsewhere (-1: none)."""
@@ -124,11 +118,7 @@ class MotifGlauber:
 
     def patches(self, states: NDArray) -> NDArray:
         """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-        from atomstream._kernels.motif import patches
-
-        found, out = np.empty((len(states), self.motif.size**2)), self.network.out
-        patches(found, np.ascontiguousarray(states), out.indptr, out.indices, out.data)
-        return found
+        return patches_of(self.network, states)
 
     @cached_property
     def _lists(self) -> tuple[NDArray, ...]:
@@ -145,6 +135,25 @@ class MotifGlauber:
     @cached_property
     def _edges(self) -> tuple[NDArray, ...]:
         return _edges_by_node(self.motif)
+
+
+def copy_of(network: Network, motif: Motif, position: Any) -> NDArray:
+    """Return a position as a state, refusing what is no copy of the motif."""
+    state = np.array(position, dtype=np.int64)
+    if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
+        raise ValueError(f"position must be {motif.size} numbers of nodes below {network.n_nodes}, got {position!r}.")
+    if not np.prod([network.out[state[a], state[b]] ** f for a, b, f in motif.edges]) > 0:
+        raise ValueError(f"position={position!r} is no copy of the motif: an edge is missing in the network.")
+    return state
+
+
+def patches_of(network: Network, states: NDArray) -> NDArray:
+    """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
+    from atomstream._kernels.motif import patches
+
+    found = np.empty((len(states), states.shape[1] ** 2))
+    patches(found, np.ascontiguousarray(states), network.out.indptr, network.out.indices, network.out.data)
+    return found
 
 
 def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[NDArray, NDArray]:
@@ -191,11 +200,6 @@ def homomorphism_density(network: Any, motif: Any, node_weights: Any = None) -> 
     network = Network.of(network, node_weights)
     shares = network.node_weights / network.node_weights.sum()
     return float(homomorphisms(network, motif, shares)[1].sum())
-
-
-def _weight(network: Network, motif: Motif, state: NDArray) -> float:
-    """Return the product of edge weights of a map, 0 where an edge is missing."""
-    return float(np.prod([network.out[state[a], state[b]] ** f for a, b, f in motif.edges]))
 
 
 def _order(motif: Motif) -> NDArray:

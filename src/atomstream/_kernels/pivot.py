@@ -1,0 +1,100 @@
+"""Moves of the pivot chain: the root walks, the rest of the copy is grown anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import kernel
+
+
+@kernel
+def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no-untyped-def]
+    """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    state : ndarray of int64 of shape (k,)
+        Overwritten.
+    found : ndarray of int64 of shape (n, k)
+        Overwritten.
+    thin : int
+    walk : (indptr, indices)
+        The nodes joined to each by an edge in any direction: where the root may go.
+    tree : (order, parents, outgoing)
+        Nodes of the motif after the root, each after its parent; its parent; whether the edge leaves the parent.
+    lists : (out_indptr, out_indices, in_indptr, in_indices, keep, instead)
+        Neighbour lists, and for each node of the motif after the root the alias tables of its list.
+    ratio : ndarray of shape (n_nodes,)
+        Weight of each node as a root over its number of neighbours: moves are accepted by the ratio of two.
+    """
+    out_indptr, out_indices, in_indptr, in_indices, keep, instead = lists
+    order, parents, outgoing = tree
+    for sample in range(len(found)):
+        for _ in range(thin):
+            root = state[0]
+            begin, end = walk[0][root], walk[0][root + 1]
+            other = walk[1][begin + int(rng.random() * (end - begin))]
+            if rng.random() * ratio[root] < ratio[other]:
+                state[0] = other
+            for place in range(len(order)):
+                parent = state[parents[place]]
+                if outgoing[place]:
+                    begin, end = out_indptr[parent], out_indptr[parent + 1]
+                else:
+                    begin, end = in_indptr[parent], in_indptr[parent + 1]
+                share = rng.random() * (end - begin)
+                chosen = int(share)
+                if share - chosen >= keep[place, begin + chosen]:
+                    chosen = instead[place, begin + chosen]
+                state[order[place]] = out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
+        found[sample] = np.copy(state)
+
+
+@kernel
+def alias_tables(keep, instead, chances, indptr):  # type: ignore[no-untyped-def]
+    """Write Walker's alias table of each stretch of chances: a place is kept, or another one stands in for it.
+
+    Parameters
+    ----------
+    keep : ndarray of shape (n,)
+        Receives the probability that a place drawn at random is kept.
+    instead : ndarray of int32 of shape (n,)
+        Receives the place, counted from the stretch's beginning, that is taken otherwise.
+    chances : ndarray of shape (n,)
+    indptr : ndarray
+        Where the stretches begin and end.
+
+    References
+    ----------
+    Vose (1991), "A linear algorithm for generating random numbers with a given distribution".
+    """
+    stack = np.empty(len(chances), np.int64)
+    for row in range(len(indptr) - 1):
+        begin, end = indptr[row], indptr[row + 1]
+        size, total = end - begin, 0.0
+        for place in range(begin, end):
+            total += chances[place]
+        if total <= 0:
+            continue
+        n_small, n_large = 0, 0  # the small ones fill the stack from its front, the large ones from its back
+        for place in range(size):
+            keep[begin + place] = chances[begin + place] * size / total
+            instead[begin + place] = place
+            if keep[begin + place] < 1:
+                stack[n_small] = place
+                n_small += 1
+            else:
+                n_large += 1
+                stack[size - n_large] = place
+        while n_small > 0 and n_large > 0:
+            n_small -= 1
+            small, large = stack[n_small], stack[size - n_large]
+            instead[begin + small] = large
+            keep[begin + large] -= 1 - keep[begin + small]
+            if keep[begin + large] < 1:
+                n_large -= 1
+                stack[n_small] = large
+                n_small += 1
+        for place in range(n_small):  # rounding
+            keep[begin + stack[place]] = 1.0

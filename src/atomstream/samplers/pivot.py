@@ -1,0 +1,167 @@
+"""The pivot chain: copies of a tree in a network, whose root walks and whose rest is grown anew at every step."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.samplers.graphs import Network
+from atomstream.samplers.motif import copy_of, patches_of
+from atomstream.samplers.motifs import Motif
+
+__all__ = ["MotifPivot"]
+
+
+@dataclass(frozen=True, eq=False)
+class MotifPivot:
+    r"""The pivot chain on copies of a motif that is a tree.
+
+    The root, node 0 of the motif, makes a Metropolis walk along edges (in any direction) for the law that copies have
+    at their root; given the root the rest is drawn from its exact law, by h-transform: a child of v is u with
+    probability proportional to :math:`A(v, u)^F \alpha(u) h(u)`, with h(u) the weight of all ways to go on from u.
+    The stationary law is that of `MotifGlauber`. No move is local, so a step decorrelates all but the root.
+
+    Parameters
+    ----------
+    network : Network, or anything `Network.of` takes
+    motif : Motif or adjacency matrix
+        A tree without loops.
+    node_weights : array-like of shape (n_nodes,), optional
+    approximate : bool, default=False
+        The cheaper chain of the later literature: the root's walk is made uniform over nodes by degrees alone and
+        children are drawn by the weights of their edges. Its law is another one unless the network is regular.
+
+    Raises
+    ------
+    ValueError
+        For what is no network, and for motifs that are no trees.
+
+    Warns
+    -----
+    UserWarning
+        Where the network has several components.
+
+    Notes
+    -----
+    Keeps an alias table, 12 bytes, per edge of the network and node of the motif.
+
+    References
+    ----------
+    Lyu, Memoli, Sivakoff (2019), Algorithm MP, whose growth is by plain random walk in the published code;
+    Lyu, Needell, Balzano, section 6.
+    """
+
+    network: Any
+    motif: Any
+    node_weights: Any = None
+    approximate: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "network", Network.of(self.network, self.node_weights))
+        object.__setattr__(self, "motif", Motif.of(self.motif))
+        k, ends = self.motif.size, {tuple(sorted(edge[:2])) for edge in self.motif.edges}
+        joined = sp.csgraph.connected_components(sp.csr_array(self.motif.adjacency()), connection="weak")[0]
+        if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or joined != 1:
+            raise ValueError("MotifPivot needs a motif that is a tree; use MotifGlauber for others.")
+        touched = np.diff(self._walk[0]) > 0
+        parts = sp.csgraph.connected_components(self.network.out, directed=True, connection="weak")[0]
+        if parts - (~touched).sum() > 1:
+            warnings.warn(
+                f"The network has {parts - (~touched).sum()} components, the chain stays in one; give the largest.",
+                stacklevel=3,
+            )
+        if not (self.root_weights > 0).any():
+            raise ValueError(f"The network holds no copy of the motif of {k} nodes.")
+
+    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+        """Return a copy of the motif, int64 of shape (k,): the one given, or one drawn from the exact law."""
+        if position is not None:
+            return copy_of(self.network, self.motif, position)
+        weights = self.root_weights
+        state = np.zeros(self.motif.size, dtype=np.int64)
+        state[0] = rng.choice(len(weights), p=weights / weights.sum())
+        return self.run(rng, state, 1)[1]
+
+    def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, bool]:
+        """Return the next copy, and whether its root moved."""
+        _, after = self.run(rng, state, 1)
+        return after, bool(after[0] != state[0])
+
+    def run(self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1) -> tuple[NDArray, NDArray]:
+        """Return ``n`` copies, ``thin`` steps apart, int64 of shape (n, k), and the last one."""
+        from atomstream._kernels.pivot import pivot
+
+        state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
+        out, into = self.network.out, self.network.into
+        lists = (out.indptr, out.indices, into.indptr, into.indices, *self._tables)
+        pivot(rng, state, found, thin, self._walk, self._tree[:3], lists, self._ratio)
+        return found, state
+
+    def root_step(self, v: int) -> tuple[NDArray, NDArray]:
+        """Return where the root may go from a node (itself last), and the probabilities."""
+        near = self._walk[1][self._walk[0][v] : self._walk[0][v + 1]]
+        chances = np.minimum(1, self._ratio[near] / self._ratio[v]) / len(near)
+        return np.append(near, v), np.append(chances, 1 - chances.sum())
+
+    def patches(self, states: NDArray) -> NDArray:
+        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
+        return patches_of(self.network, states)
+
+    @property
+    def root_weights(self) -> NDArray:
+        """Weight of all copies that have each node as their root, (n_nodes,); of the approximate chain ones."""
+        return (self._heights[0] > 0) * 1.0 if self.approximate else self.network.node_weights * self._heights[0]
+
+    @cached_property
+    def _tree(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Nodes after the root, breadth first; their parents; whether the edge leaves the parent; exponents."""
+        exponents = self.motif.adjacency()
+        order, parents = sp.csgraph.breadth_first_order(sp.csr_array(exponents + exponents.T), 0, directed=False)
+        order = order[1:].astype(np.int64)
+        parents = parents[order].astype(np.int64)
+        outgoing = exponents[parents, order] > 0
+        return order, parents, outgoing, np.where(outgoing, exponents[parents, order], exponents[order, parents])
+
+    @cached_property
+    def _heights(self) -> NDArray:
+        """Weight of all ways to grow the tree below each node of the motif from each node of the network, (k, n)."""
+        heights = np.ones((self.motif.size, self.network.n_nodes))
+        for node, parent, outgoing, exponent in reversed(list(zip(*self._tree, strict=True))):
+            matrix = (self.network.out if outgoing else self.network.into) ** exponent
+            heights[parent] *= matrix @ (self.network.node_weights * heights[node])
+            heights[parent] /= heights[parent].max() or 1.0  # long motifs must not leave the range of numbers
+        return heights
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray, NDArray]:
+        """Alias tables of the children of each parent along its list, twice (k - 1, n_edges)."""
+        from atomstream._kernels.pivot import alias_tables
+
+        shape = (self.motif.size - 1, self.network.out.nnz)
+        keep, instead = np.ones(shape), np.zeros(shape, dtype=np.int32)
+        for place, (node, _, outgoing, exponent) in enumerate(zip(*self._tree, strict=True)):
+            matrix = self.network.out if outgoing else self.network.into
+            chances = matrix.data**exponent
+            if not self.approximate:
+                chances = chances * (self.network.node_weights * self._heights[node])[matrix.indices]
+            alias_tables(keep[place], instead[place], chances, matrix.indptr)
+        return keep, instead
+
+    @cached_property
+    def _walk(self) -> tuple[NDArray, NDArray]:
+        joined = sp.csr_array(self.network.out + self.network.into)
+        joined.setdiag(0)
+        joined.eliminate_zeros()
+        joined.sort_indices()
+        return joined.indptr, joined.indices
+
+    @cached_property
+    def _ratio(self) -> NDArray:
+        degrees = np.maximum(np.diff(self._walk[0]), 1)
+        return self.root_weights / degrees
