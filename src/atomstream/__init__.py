@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, plots, readers, report, schedules, streams, tolerances
+    from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
     from atomstream.applications import images
     from atomstream.exceptions import (
         CorruptModelError,
@@ -49,9 +49,11 @@ _HOMES = {
 _MODULES = {
     "callbacks": "atomstream.callbacks",
     "images": "atomstream.applications.images",
+    "losses": "atomstream.losses",
     "plots": "atomstream.plots",
     "readers": "atomstream.readers",
     "report": "atomstream.report",
+    "samplers": "atomstream.samplers",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
     "tolerances": "atomstream.tolerances",
@@ -72,9 +74,11 @@ __all__ = [
     "choose_rank",
     "images",
     "load",
+    "losses",
     "plots",
     "readers",
     "report",
+    "samplers",
     "save",
     "schedules",
     "sparse_encode",

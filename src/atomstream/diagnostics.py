@@ -14,7 +14,7 @@ from atomstream.objective import Objective
 from atomstream.penalties import TINY
 from atomstream.state import Batch
 
-__all__ = ["SampleReport", "stationarity"]
+__all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 
 
 def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int = 0) -> float:
@@ -69,3 +69,81 @@ class SampleReport:
         order = np.argsort(-np.abs(code), kind="stable")
         used = order[code[order] != 0]
         return cls(code, reconstruction[0], float(loss), float(codes.residual[0]), used)
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How dependent the values along a chain are.
+
+    Attributes
+    ----------
+    autocorrelation_time : float
+        Steps that count as one independent value, 1 for independent ones.
+    effective_size : float
+        Number of values over that.
+    autocorrelation : ndarray
+        Of lags 0, 1, ... as far as they were summed.
+    trustworthy : bool
+        Whether the values are at least 50 times as many as the autocorrelation time; else the time is a lower bound.
+    """
+
+    autocorrelation_time: float
+    effective_size: float
+    autocorrelation: NDArray
+    trustworthy: bool
+
+    @property
+    def advice(self) -> str:
+        """What this means for thinning and the size of batches."""
+        time = self.autocorrelation_time
+        if not self.trustworthy:
+            return (
+                f"The chain is too short to tell: its autocorrelation time is {time:.0f} steps at least, and only "
+                f"{self.effective_size:.0f} times that were seen. Run it longer, or use a chain that moves faster."
+            )
+        if time < 2:
+            return "Nearly independent: no thinning is needed, and batches may be of any size."
+        return (
+            f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to {time:.0f} where samples "
+            f"cost more than steps, and take batches of at least {10 * time:.0f} steps so that each has several."
+        )
+
+
+def mcmc_diagnostics(values: Any) -> Dependence:
+    r"""Return how dependent a scalar is along a chain: the energy, an entry, the loss of a stream of batches.
+
+    The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at least five times the
+    sum so far.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        In the order of the chain; at least 4, and not all the same.
+
+    References
+    ----------
+    Sokal (1997), "Monte Carlo methods in statistical mechanics: foundations and new algorithms", section 3; for
+    condition (M2) of Lyu, Needell and Balzano the times of all quantities of interest must be finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream.diagnostics import mcmc_diagnostics
+    >>> found = mcmc_diagnostics(np.random.default_rng(0).standard_normal(10_000))
+    >>> bool(0.8 < found.autocorrelation_time < 1.2)
+    True
+    """
+    series = np.asarray(values, dtype=np.float64)
+    if series.ndim != 1 or len(series) < 4 or not np.isfinite(series).all():
+        raise ValueError(f"values must be at least 4 finite numbers along a chain, got shape {series.shape}.")
+    centred = series - series.mean()
+    if not centred.any():
+        raise ValueError("values are all the same: nothing can be said of how they depend on each other.")
+    n = len(series)
+    spectrum = np.fft.rfft(centred, 2 ** int(np.ceil(np.log2(2 * n))))
+    covariance = np.fft.irfft(np.abs(spectrum) ** 2)[:n]
+    rho = covariance / covariance[0]
+    times = 2 * np.cumsum(rho) - 1
+    window = int(np.argmax(np.arange(n) >= 5 * times))
+    time = max(float(times[window]), 1.0 / n)
+    return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)

@@ -6,6 +6,7 @@ from atomstream.samplers.graphs import Network
 from atomstream.samplers.ising import IsingGibbs
 from atomstream.samplers.motif import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.pivot import MotifPivot
+from atomstream.samplers.walk import RandomWalk
 
 __all__ = [
     "Chain",
@@ -13,6 +14,7 @@ __all__ = [
     "MotifGlauber",
     "MotifPivot",
     "Network",
+    "RandomWalk",
     "homomorphism_density",
     "homomorphisms",
     "motifs",

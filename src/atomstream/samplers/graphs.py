@@ -98,6 +98,24 @@ class Network:
         """Whether every edge has the same weight both ways."""
         return bool((abs(self.out - self.into) > 0).nnz == 0)
 
+    @property
+    def bipartite(self) -> bool:
+        """Whether the nodes have two colours so that every edge joins both; of an undirected network."""
+        colour = np.full(self.n_nodes, -1)
+        for root in range(self.n_nodes):
+            if colour[root] >= 0:
+                continue
+            colour[root], stack = 0, [root]
+            while stack:
+                node = stack.pop()
+                near = self.out.indices[self.out.indptr[node] : self.out.indptr[node + 1]]
+                if (colour[near] == colour[node]).any():
+                    return False
+                fresh = near[colour[near] < 0]
+                colour[fresh] = 1 - colour[node]
+                stack.extend(fresh.tolist())
+        return True
+
 
 def _read_edges(path: Path) -> list[tuple[str, str, float]]:
     edges = []

@@ -246,27 +246,9 @@ def _unreachable(network: Network, motif: Motif) -> str | None:
     n_parts -= int((~touched).sum())
     if n_parts > 1 and motif.size > 1:
         return f"The network has {n_parts} components and the chain stays in one; give the largest component."
-    if motif.size > 1 and network.undirected and _bipartite(network):
+    if motif.size > 1 and network.undirected and network.bipartite:
         return (
             "The network is bipartite and the chain stays in one of two classes of copies; run one chain from each "
             "class, or use the pivot chain."
         )
     return None
-
-
-def _bipartite(network: Network) -> bool:
-    """Whether the nodes of a network have two colours so that every edge joins both."""
-    colour = np.full(network.n_nodes, -1)
-    for root in range(network.n_nodes):
-        if colour[root] >= 0:
-            continue
-        colour[root], stack = 0, [root]
-        while stack:
-            node = stack.pop()
-            near = network.out.indices[network.out.indptr[node] : network.out.indptr[node + 1]]
-            if (colour[near] == colour[node]).any():
-                return False
-            fresh = near[colour[near] < 0]
-            colour[fresh] = 1 - colour[node]
-            stack.extend(fresh.tolist())
-    return True

@@ -141,7 +141,7 @@ class MotifPivot:
     @cached_property
     def _tables(self) -> tuple[NDArray, NDArray]:
         """Alias tables of the children of each parent along its list, twice (k - 1, n_edges)."""
-        from atomstream._kernels.pivot import alias_tables
+        from atomstream._kernels.walk import alias_tables
 
         shape = (self.motif.size - 1, self.network.out.nnz)
         keep, instead = np.ones(shape), np.zeros(shape, dtype=np.int32)

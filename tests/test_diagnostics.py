@@ -1,0 +1,48 @@
+"""Autocorrelation times against chains whose times are known."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.signal import lfilter
+
+from atomstream.diagnostics import mcmc_diagnostics
+from atomstream.samplers import IsingGibbs
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.97, -0.4])
+def test_autoregressive_chains_have_their_time(rho):
+    noise = np.random.default_rng(0).standard_normal(200_000)
+    found = mcmc_diagnostics(lfilter([1], [1, -rho], noise))
+    assert_allclose(found.autocorrelation_time, (1 + rho) / (1 - rho), rtol=0.15)
+    assert_allclose(found.autocorrelation[:3], rho ** np.arange(3), atol=0.03)
+    assert_allclose(found.effective_size, 200_000 / found.autocorrelation_time)
+    assert found.trustworthy
+
+
+def test_the_standard_error_of_a_mean_is_that_of_effective_values():
+    rng, rho = np.random.default_rng(0), 0.9
+    chains = lfilter([1], [1, -rho], rng.standard_normal((300, 5000)), axis=1)
+    effective = np.mean([mcmc_diagnostics(chain).effective_size for chain in chains])
+    assert_allclose(chains.mean(axis=1).var(), chains.var() / effective, rtol=0.2)
+
+
+def test_advice_follows_the_time():
+    rng = np.random.default_rng(0)
+    assert "Nearly independent" in mcmc_diagnostics(rng.standard_normal(1000)).advice
+    assert "thin by" in mcmc_diagnostics(lfilter([1], [1, -0.9], rng.standard_normal(20_000))).advice
+    assert "too short to tell" in mcmc_diagnostics(np.cumsum(rng.standard_normal(500))).advice
+
+
+def test_a_cold_chain_is_slower_than_a_hot_one():
+    times = []
+    for temperature in (2.4, 5.0):
+        chain, rng = IsingGibbs((16, 16), temperature, sweep="checkerboard"), np.random.default_rng(0)
+        frames, _ = chain.run(rng, chain.init(rng), 5000)
+        times.append(mcmc_diagnostics(frames.mean(axis=(1, 2))).autocorrelation_time)
+    assert times[0] > 5 * times[1]
+
+
+@pytest.mark.parametrize("wrong", [np.ones(10), [1.0, 2.0], np.ones((5, 5)), [1.0, np.nan, 2.0, 3.0]])
+def test_what_cannot_be_judged_is_refused(wrong):
+    with pytest.raises(ValueError, match="values"):
+        mcmc_diagnostics(wrong)
