@@ -104,16 +104,16 @@ class Dependence:
         if time < 2:
             return "Nearly independent: no thinning is needed, and batches may be of any size."
         return (
-            f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to {time:.0f} where samples "
-            f"cost more than steps, and take batches of at least {10 * time:.0f} steps so that each has several."
+            f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to {time:.0f} where "
+            f"samples cost more than steps, and take batches of at least {10 * time:.0f} steps, to hold several."
         )
 
 
 def mcmc_diagnostics(values: Any) -> Dependence:
     r"""Return how dependent a scalar is along a chain: the energy, an entry, the loss of a stream of batches.
 
-    The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at least five times the
-    sum so far.
+    The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at least five times
+    the sum so far.
 
     Parameters
     ----------
@@ -144,6 +144,6 @@ def mcmc_diagnostics(values: Any) -> Dependence:
     covariance = np.fft.irfft(np.abs(spectrum) ** 2)[:n]
     rho = covariance / covariance[0]
     times = 2 * np.cumsum(rho) - 1
-    window = int(np.argmax(np.arange(n) >= 5 * times))
+    window = int(np.argmax(np.arange(n) >= 5 * np.maximum(times, 1)))
     time = max(float(times[window]), 1.0 / n)
     return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)
