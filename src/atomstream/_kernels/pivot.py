@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import kernel
+from atomstream._kernels.walk import draw
 
 
 @kernel
@@ -23,12 +24,12 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
         The nodes joined to each by an edge in any direction: where the root may go.
     tree : (order, parents, outgoing)
         Nodes of the motif after the root, each after its parent; its parent; whether the edge leaves the parent.
-    lists : (out_indptr, out_indices, in_indptr, in_indices, keep, instead)
+    lists : (out_indptr, out_indices, in_indptr, in_indices, tables)
         Neighbour lists, and for each node of the motif after the root the alias tables of its list.
     ratio : ndarray of shape (n_nodes,)
         Weight of each node as a root over its number of neighbours: moves are accepted by the ratio of two.
     """
-    out_indptr, out_indices, in_indptr, in_indices, keep, instead = lists
+    out_indptr, out_indices, in_indptr, in_indices, tables = lists
     order, parents, outgoing = tree
     for sample in range(len(found)):
         for _ in range(thin):
@@ -43,9 +44,6 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
                     begin, end = out_indptr[parent], out_indptr[parent + 1]
                 else:
                     begin, end = in_indptr[parent], in_indptr[parent + 1]
-                share = rng.random() * (end - begin)
-                chosen = int(share)
-                if share - chosen >= keep[place, begin + chosen]:
-                    chosen = instead[place, begin + chosen]
+                chosen = draw(rng, tables[place], begin, end)
                 state[order[place]] = out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
         found[sample] = np.copy(state)

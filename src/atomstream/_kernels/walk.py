@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import inlined, kernel
 
 
 @kernel
-def walk(rng, state, found, thin, indptr, indices, keep, instead):  # type: ignore[no-untyped-def]
+def walk(rng, state, found, thin, indptr, indices, table):  # type: ignore[no-untyped-def]
     """Walk, writing the node into ``found`` every ``thin`` steps; return the last one.
 
     Parameters
@@ -20,31 +20,38 @@ def walk(rng, state, found, thin, indptr, indices, keep, instead):  # type: igno
     thin : int
     indptr, indices : ndarray
         Neighbour lists.
-    keep, instead : ndarray
+    table : ndarray of uint64
         Their alias tables.
     """
     for sample in range(len(found)):
         for _ in range(thin):
             begin = indptr[state]
-            share = rng.random() * (indptr[state + 1] - begin)
-            chosen = int(share)
-            if share - chosen >= keep[begin + chosen]:
-                chosen = instead[begin + chosen]
-            state = indices[begin + chosen]
+            state = indices[begin + draw(rng, table, begin, indptr[state + 1])]
         found[sample] = state
     return state
 
 
+@inlined
+def draw(rng, table, begin, end):  # type: ignore[no-untyped-def]
+    """Return a place in a stretch, counted from its beginning, drawn by its alias table."""
+    share = rng.random() * (end - begin)
+    chosen = np.int64(share)
+    entry = table[begin + chosen]
+    if (share - chosen) * 4294967296.0 >= np.float64(entry & np.uint64(0xFFFFFFFF)):
+        chosen = np.int64(entry >> np.uint64(32))
+    return chosen
+
+
 @kernel
-def alias_tables(keep, instead, chances, indptr):  # type: ignore[no-untyped-def]
+def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
     """Write Walker's alias table of each stretch of chances: a place is kept, or another one stands in for it.
 
     Parameters
     ----------
-    keep : ndarray of shape (n,)
-        Receives the probability that a place drawn at random is kept.
-    instead : ndarray of int32 of shape (n,)
-        Receives the place, counted from the stretch's beginning, that is taken otherwise.
+    table : ndarray of uint64 of shape (n,)
+        Receives for each place: in its low half the probability that the place is kept when it is drawn, in units of
+        2^-32; in its high half the place, counted from the stretch's beginning, that is taken otherwise. One number,
+        so that a draw looks at one place in memory.
     chances : ndarray of shape (n,)
     indptr : ndarray
         Where the stretches begin and end.
@@ -53,7 +60,7 @@ def alias_tables(keep, instead, chances, indptr):  # type: ignore[no-untyped-def
     ----------
     Vose (1991), "A linear algorithm for generating random numbers with a given distribution".
     """
-    stack = np.empty(len(chances), np.int64)
+    stack, keep, instead = np.empty(len(chances), np.int64), np.ones(len(chances)), np.zeros(len(chances), np.int64)
     for row in range(len(indptr) - 1):
         begin, end = indptr[row], indptr[row + 1]
         size, total = end - begin, 0.0
@@ -82,3 +89,6 @@ def alias_tables(keep, instead, chances, indptr):  # type: ignore[no-untyped-def
                 n_small += 1
         for place in range(n_small):  # rounding
             keep[begin + stack[place]] = 1.0
+        for place in range(begin, end):
+            share = min(max(keep[place], 0.0), 1.0) * 4294967295.0
+            table[place] = (np.uint64(instead[place]) << np.uint64(32)) | np.uint64(np.rint(share))

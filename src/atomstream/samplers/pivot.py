@@ -49,7 +49,7 @@ class MotifPivot:
 
     Notes
     -----
-    Keeps an alias table, 12 bytes, per edge of the network and node of the motif.
+    Keeps 8 bytes per edge of the network and node of the motif.
 
     References
     ----------
@@ -99,7 +99,7 @@ class MotifPivot:
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into
-        lists = (out.indptr, out.indices, into.indptr, into.indices, *self._tables)
+        lists = (out.indptr, out.indices, into.indptr, into.indices, self._tables)
         pivot(rng, state, found, thin, self._walk, self._tree[:3], lists, self._ratio)
         return found, state
 
@@ -139,19 +139,18 @@ class MotifPivot:
         return heights
 
     @cached_property
-    def _tables(self) -> tuple[NDArray, NDArray]:
-        """Alias tables of the children of each parent along its list, twice (k - 1, n_edges)."""
+    def _tables(self) -> NDArray:
+        """Alias tables of the children of each parent along its list, (k - 1, n_edges)."""
         from atomstream._kernels.walk import alias_tables
 
-        shape = (self.motif.size - 1, self.network.out.nnz)
-        keep, instead = np.ones(shape), np.zeros(shape, dtype=np.int32)
-        for place, (node, _, outgoing, exponent) in enumerate(zip(*self._tree, strict=True)):
+        tables = np.zeros((self.motif.size - 1, self.network.out.nnz), dtype=np.uint64)
+        for table, (node, _, outgoing, exponent) in zip(tables, zip(*self._tree, strict=True), strict=True):
             matrix = self.network.out if outgoing else self.network.into
             chances = matrix.data**exponent
             if not self.approximate:
                 chances = chances * (self.network.node_weights * self._heights[node])[matrix.indices]
-            alias_tables(keep[place], instead[place], chances, matrix.indptr)
-        return keep, instead
+            alias_tables(table, chances, matrix.indptr)
+        return tables
 
     @cached_property
     def _walk(self) -> tuple[NDArray, NDArray]:

@@ -80,7 +80,7 @@ class RandomWalk:
 
         found = np.empty(n, dtype=np.int64)
         out = self.network.out
-        last = walk(rng, int(state[0]), found, thin, out.indptr, out.indices, *self._tables)
+        last = walk(rng, int(state[0]), found, thin, out.indptr, out.indices, self._table)
         return found, np.array([last])
 
     def transitions(self) -> Any:
@@ -88,10 +88,10 @@ class RandomWalk:
         return sp.diags_array(1 / self.network.out.sum(axis=1)) @ self.network.out
 
     @cached_property
-    def _tables(self) -> tuple[NDArray, NDArray]:
+    def _table(self) -> NDArray:
         from atomstream._kernels.walk import alias_tables
 
         out = self.network.out
-        keep, instead = np.ones(out.nnz), np.zeros(out.nnz, dtype=np.int32)
-        alias_tables(keep, instead, out.data, out.indptr)
-        return keep, instead
+        table = np.zeros(out.nnz, dtype=np.uint64)
+        alias_tables(table, out.data, out.indptr)
+        return table
