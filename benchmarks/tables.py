@@ -113,16 +113,27 @@ def divergences():
     text += "\n" + table(["contender", "seconds to 1 %", "at the end", "after seconds"], rows) + DENSE + "\n"
     rows = []
     for loss, told in results.items():
-        seconds, end = told["batch"][-1]
-        ours = _time_to(told["ours"], 1.01 * end)
+        truth, (seconds, end), (ours_seconds, ours_end) = told["truth"], told["batch"][-1], told["ours"][-1]
+        there = _time_to(told["ours"], 1.01 * end)
         peer = min((value for _, value in told.get("MiniBatchNMF", [])), default=None)
         rows.append(
-            (loss, f"{told['truth']:.4g}", f"{end:.4g}", f"{seconds:.1f}", ours, f"{seconds / float(ours):.0f}",
-             f"{told['ours'][-1][1]:.4g}", f"{told['ours'][-1][0]:.1f}", "-" if peer is None else f"{peer:.4g}",
-             f"{told['samples_per_second']:,.0f}", f"{told['memory_mb']:.1f}")
-        )  # fmt: skip
-    titles = ["loss", "true atoms", "batch", "its s", "ours there, s", "ratio", "ours", "its s", "MiniBatchNMF",
-              "ours, samples/s", "memory, MB"]  # fmt: skip
+            (
+                loss,
+                f"{truth:.4g}",
+                f"{end:.4g}",
+                f"{seconds:.1f}",
+                there,
+                f"{seconds / float(there):.0f}",
+                f"{ours_end:.4g}",
+                f"{ours_seconds:.1f}",
+                f"{ours_end - truth:.3g} / {end - truth:.3g}",
+                "-" if peer is None else f"{peer:.4g}",
+                f"{told['samples_per_second']:,.0f}",
+                f"{told['memory_mb']:.1f}",
+            )
+        )
+    titles = ["loss", "true atoms", "batch", "its s", "ours there, s", "ratio", "ours", "its s"]
+    titles += ["excess over true atoms, ours / batch", "MiniBatchNMF", "ours, samples/s", "memory, MB"]
     return text + table(titles, rows)
 
 

@@ -240,6 +240,17 @@ def test_rows_and_columns_of_zeros_do_no_harm(loss):
     assert model.components_[:, 3].max() > 0.01 * model.components_.max()
 
 
+@pytest.mark.parametrize("loss", ["huber:0.5", "beta:1.5"])
+def test_large_sparse_batches_are_measured_a_block_at_a_time(loss):
+    X, weights = counts(2500, 8), np.random.default_rng(0).random(2500)
+    dense, sparse = (
+        OnlineNMF(3, loss=loss, init="samples", random_state=0).partial_fit(data, sample_weight=weights)
+        for data in (X, sp.csr_array(X))
+    )
+    assert_allclose(sparse.components_, dense.components_, rtol=1e-7, atol=1e-10)
+    assert_allclose(sparse.surrogate(), dense.surrogate(), rtol=1e-9)
+
+
 @pytest.mark.parametrize("loss", ["kl", "is", "hellinger", "beta:1.5", "alpha:-1", "huber:1", "l1", "l2"])
 def test_known_atoms_may_hold_zeros(loss):
     X = positive(60, 6)
