@@ -1,0 +1,64 @@
+"""A table of visited pairs: sums and weights by key, open addressing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import inlined, kernel
+
+FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def add(keys, sums, weights, filled, most, new_keys, new_values, new_weights, start):  # type: ignore[no-untyped-def]
+    """Add weighted values to their places until all are there or a fresh key would find the table too full.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64 of shape (n_places,)
+        `FREE` where nothing is; changed, as are ``sums`` and ``weights``.
+    sums, weights : ndarray of shape (n_places,)
+    filled, most : int
+        Places taken, and how many may be.
+    new_keys, new_values, new_weights : ndarray of shape (n,)
+    start : int
+        The first of them to add.
+
+    Returns
+    -------
+    next : int
+        The first that was not added.
+    filled : int
+    """
+    for i in range(start, len(new_keys)):
+        place = find(keys, new_keys[i])
+        if keys[place] == FREE:
+            if filled >= most:
+                return i, filled
+            keys[place] = new_keys[i]
+            filled += 1
+        sums[place] += new_values[i] * new_weights[i]
+        weights[place] += new_weights[i]
+    return len(new_keys), filled
+
+
+@inlined
+def find(keys, key):  # type: ignore[no-untyped-def]
+    """Return the place of a key, or the free one where it belongs."""
+    mixed = key * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    place = np.int64(((mixed >> np.uint64(32)) * np.uint64(len(keys))) >> np.uint64(32))
+    while keys[place] != FREE and keys[place] != key:
+        place += 1
+        if place == len(keys):
+            place = 0
+    return place
+
+
+@kernel
+def move(keys, sums, weights, new_keys, new_sums, new_weights):  # type: ignore[no-untyped-def]
+    """Put all that a table holds into a larger, empty one."""
+    for i in range(len(keys)):
+        if keys[i] != FREE:
+            place = find(new_keys, keys[i])
+            new_keys[place], new_sums[place], new_weights[place] = keys[i], sums[i], weights[i]

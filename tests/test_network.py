@@ -1,0 +1,321 @@
+"""NetworkDictionary against dense arithmetic, enumeration of all copies, and the laws of the design."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import atomstream
+from atomstream import NetworkDictionary
+from atomstream.models.pairs import PairMeans
+from atomstream.samplers import MotifGlauber, Network, homomorphisms, motifs
+
+
+def torus(n):
+    return nx.grid_2d_graph(n, n, periodic=True)
+
+
+def small(seed=0, n=9):
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.6), 1)
+    return weights + weights.T
+
+
+def learned(network, motif="path:3", **settings):
+    settings = {"n_components": 4, "n_batches": 6, "batch_size": 200, "random_state": 0} | settings
+    return NetworkDictionary(motif, **settings).fit(network)
+
+
+# -- pairs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_nodes", [5, 64, 1000])
+def test_pair_means_are_those_of_a_dense_table(n_nodes):
+    rng = np.random.default_rng(0)
+    pairs, total, weight = PairMeans(n_nodes), np.zeros((n_nodes, n_nodes)), np.zeros((n_nodes, n_nodes))
+    for _ in range(20):
+        states = rng.integers(0, n_nodes, (300, 4))
+        patches, weights = rng.random((300, 16)), rng.random(300)
+        pairs.add(states, patches, weights)
+        rows, columns = np.repeat(states, 4, axis=1), np.tile(states, 4)
+        np.add.at(total, (rows, columns), patches * weights[:, None])
+        np.add.at(weight, (rows, columns), weights[:, None])
+    means, weights = pairs.drain()
+    assert_array_equal((weights != 0).toarray(), weight > 0)
+    assert_allclose(weights.toarray(), weight, rtol=1e-12)
+    assert_allclose(means.toarray(), total / np.where(weight > 0, weight, 1), rtol=1e-12)
+
+
+def test_pair_means_take_memory_of_what_was_met():
+    pairs, n_nodes = PairMeans(1_000_000), 1_000_000
+    states = np.random.default_rng(0).integers(0, n_nodes, (1000, 3))
+    pairs.add(states, np.ones((1000, 9)))
+    means, weights = pairs.drain()
+    assert means.nnz == 1000 * 9 - 0
+    assert weights.sum() == 9000
+
+
+# -- learning ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
+    # Example 7.1: all 16 n^2 copies of the wedge have one patch.
+    graph = torus(6)
+    states, weights = homomorphisms(graph, motifs.wedge(1))
+    assert len(states) == 16 * 36
+    assert_array_equal(weights, 1)
+    assert len(np.unique(MotifGlauber(graph, motifs.cycle(3)).network.out.data)) == 1
+    model = learned(graph, "wedge:1", n_components=9, chain="all")
+    assert model.importance_.max() == pytest.approx(1, abs=1e-9)
+    best = model.components_[np.argmax(model.importance_)]
+    assert_allclose(best / best.max(), [[0, 1, 1], [1, 0, 0], [1, 0, 0]], atol=1e-9)
+    rebuilt = model.reconstruct(graph)
+    assert rebuilt.coverage == 1
+    assert_allclose(rebuilt.matrix.toarray(), nx.to_numpy_array(graph), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:The network is bipartite")
+def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
+    model = learned(torus(10), "wedge:1", n_components=9, n_batches=20)
+    assert model.recent_importance_.max() == pytest.approx(1, abs=1e-6)
+    assert_allclose(model.importance_.sum(), 1)
+
+
+def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
+    matrix = small()
+    model = learned(matrix, alpha=0.05)
+    rng = np.random.default_rng(0)
+    learner = atomstream.OnlineNMF(4, alpha=0.05, random_state=int(rng.integers(2**63)))
+    chain = MotifGlauber(matrix, motifs.path(3))
+    state = chain.init(rng)
+    for _ in range(6):
+        states, state = chain.run(rng, state, 200)
+        learner.partial_fit(matrix[states[:, :, None], states[:, None, :]].reshape(200, 9))
+    assert_array_equal(model.components_, learner.components_.reshape(4, 3, 3))
+    assert_array_equal(model.importance_, learner.importance_)
+
+
+@pytest.mark.parametrize("chain", ["glauber", "pivot", "approximate_pivot", "all"])
+def test_the_seed_decides_all(chain):
+    one, two = (learned(small(), chain=chain) for _ in range(2))
+    assert_array_equal(one.components_, two.components_)
+    assert_array_equal(one.reconstruct(small(), n_steps=300).matrix.data, two.reconstruct(small(), n_steps=300).matrix.data)
+    other = learned(small(), chain=chain, random_state=1)
+    assert not np.array_equal(one.components_, other.components_)
+
+
+def test_batches_may_come_one_by_one():
+    whole = learned(small())
+    part = NetworkDictionary("path:3", 4, batch_size=200, random_state=0)
+    for n_batches in (1, 3, 2):
+        part.partial_fit(small(), n_batches=n_batches)
+    assert_array_equal(whole.components_, part.components_)
+    assert whole.n_steps_ == part.n_steps_ == 6
+
+
+def test_learning_goes_on_in_another_network():
+    model = learned(small())
+    model.partial_fit(small(1, n=4), n_batches=3)  # where the chain stands there is no copy: a new start
+    assert model.n_steps_ == 9
+    assert (model.position_ < 4).all()
+
+
+def test_law_4_save_load_go_on_is_never_stopped(tmp_path):
+    never, stopped = (NetworkDictionary(motifs.wedge(1), 4, batch_size=100, random_state=0) for _ in range(2))
+    never.partial_fit(small(), n_batches=5)
+    atomstream.save(stopped.partial_fit(small(), n_batches=2), tmp_path / "model.atoms")
+    again = atomstream.load(tmp_path / "model.atoms")
+    assert_array_equal(again.components_, stopped.components_)
+    again.partial_fit(small(), n_batches=3)
+    assert_array_equal(again.components_, never.components_)
+    assert_array_equal(again.position_, never.position_)
+    assert_array_equal(again.recent_importance_, never.recent_importance_)
+
+
+def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(monkeypatch):
+    model, twin = learned(small()), learned(small())
+    with pytest.raises(ValueError, match="no edges"):
+        model.fit(np.zeros((4, 4)))
+    with pytest.raises(ValueError, match="no edges"):
+        model.partial_fit(np.zeros((4, 4)))
+    steps = model.learner_.n_steps_
+
+    def breaks(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MotifGlauber, "patches", breaks)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(small(), n_batches=2)
+    assert model.learner_.n_steps_ == steps
+    assert_array_equal(model.partial_fit(small()).components_, twin.partial_fit(small()).components_)
+
+
+def test_callbacks_see_every_batch():
+    history = atomstream.callbacks.History()
+    model = NetworkDictionary("path:3", 4, n_batches=5, batch_size=50, random_state=0).set_callbacks(history)
+    model.fit(small())
+    assert history.n_samples == [50, 100, 150, 200, 250]
+
+
+# -- reconstruction ---------------------------------------------------------------------------------------------------
+
+
+def limit(model, matrix, node_weights=None):
+    """The mean over all copies, by their law, of what they propose for each pair: dense and slow."""
+    states, weights = homomorphisms(matrix, motifs.path(3), node_weights)
+    total, weight = np.zeros(matrix.shape), np.zeros(matrix.shape)
+    for state, chance in zip(states, weights / weights.sum(), strict=True):
+        patch = matrix[np.ix_(state, state)].reshape(1, -1)
+        rebuilt = model.learner_.inverse_transform(model.learner_.transform(patch)).reshape(3, 3)
+        for a in range(3):
+            for b in range(3):
+                total[state[a], state[b]] += chance * rebuilt[a, b]
+                weight[state[a], state[b]] += chance
+    return total / np.where(weight > 0, weight, 1), weight
+
+
+def test_all_copies_give_the_limit_of_endless_reconstruction():
+    matrix = small()
+    model = learned(matrix, alpha=0.02)
+    exact, weight = limit(model, matrix)
+    rebuilt = model.set_params(chain="all").reconstruct(matrix)
+    assert_allclose(rebuilt.matrix.toarray(), exact, atol=1e-9)
+    assert_allclose(rebuilt.counts.toarray() / rebuilt.counts.sum(), weight / weight.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("chain", ["glauber", "pivot"])
+def test_reconstruction_tends_to_its_limit(chain):
+    matrix = small()
+    model = learned(matrix, alpha=0.02, chain=chain)
+    exact, _ = limit(model, matrix)
+    errors = [
+        np.abs(model.reconstruct(matrix, n_steps=n).matrix.toarray() - exact).mean() for n in (1_000, 100_000)
+    ]
+    assert errors[1] < 0.004  # values are of size 0.5; seen 0.0012 (glauber), 0.0009 (pivot)
+    assert errors[1] < errors[0] / 3  # like n^-1/2
+
+
+def test_every_proposal_counts_the_same_repeated_pairs_too():
+    matrix = small()
+    model = learned(matrix)
+    rebuilt = model.reconstruct(matrix, n_steps=500)
+    rng = np.random.default_rng(0)
+    chain = MotifGlauber(matrix, motifs.path(3))
+    states, _ = chain.run(rng, chain.init(rng), 500)
+    patches = model.learner_.inverse_transform(model.learner_.transform(chain.patches(states))).reshape(-1, 3, 3)
+    mean, count = np.zeros(matrix.shape), np.zeros(matrix.shape)
+    for state, patch in zip(states, patches, strict=True):
+        for a in range(3):
+            for b in range(3):  # the running mean of the paper
+                pair = state[a], state[b]
+                count[pair] += 1
+                mean[pair] += (patch[a, b] - mean[pair]) / count[pair]
+    assert_allclose(rebuilt.matrix.toarray(), mean, atol=1e-10)
+    assert_array_equal(rebuilt.counts.toarray(), count)
+    assert rebuilt.coverage == (count[matrix > 0] > 0).mean()
+    assert_allclose(rebuilt.unvisited_norm, np.linalg.norm(matrix[count == 0]))
+    assert_allclose(rebuilt.error, np.linalg.norm(matrix - mean))
+
+
+def test_a_dictionary_moves_to_another_network_and_labels_stay():
+    model = learned(nx.karate_club_graph(), n_components=8)
+    other = nx.relabel_nodes(nx.les_miserables_graph(), str)
+    rebuilt = model.reconstruct(other, n_steps=5000)
+    graph = rebuilt.to_networkx()
+    assert set(graph.nodes) == set(other.nodes)
+    assert not graph.is_directed()
+    u, v = next(iter(other.edges))
+    place = {label: i for i, label in enumerate(rebuilt.network.labels)}
+    i, j = place[u], place[v]
+    pooled = (rebuilt.matrix * rebuilt.counts).toarray()
+    expected = (pooled[i, j] + pooled[j, i]) / (rebuilt.counts[i, j] + rebuilt.counts[j, i])
+    assert_allclose(rebuilt.weight(u, v), expected)
+    assert_allclose(graph[u][v]["weight"], expected)
+
+
+def test_directed_networks_keep_their_directions():
+    graph = nx.gnp_random_graph(30, 0.2, seed=0, directed=True)
+    rebuilt = learned(graph, n_components=8).reconstruct(graph, n_steps=3000)
+    assert rebuilt.to_networkx().is_directed()
+    u, v = next(iter(graph.edges))
+    assert rebuilt.weight(u, v) == rebuilt.matrix[u, v]
+
+
+def test_what_was_not_visited_is_zero_and_counted():
+    graph = nx.path_graph(200)
+    with pytest.warns(UserWarning, match="bipartite"):
+        model = learned(graph)
+    with pytest.warns(UserWarning, match="bipartite"):
+        rebuilt = model.reconstruct(graph, n_steps=50)
+    visited = rebuilt.counts.toarray() > 0
+    assert 0 < rebuilt.coverage < 1
+    assert (rebuilt.matrix.toarray()[~visited] == 0).all()
+    far = next(u for u in range(199) if not visited[u, u + 1] and not visited[u + 1, u])
+    assert rebuilt.weight(far, far + 1) == 0
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"motif": "path:x"}, "motif='path:x'"),
+        ({"motif": "ring:3"}, "cycle, path, star, wedge"),
+        ({"motif": "path:20"}, "20 nodes.*9"),
+        ({"chain": "gibbs"}, "approximate_pivot, glauber, pivot"),
+        ({"n_components": 0}, "n_components"),
+        ({"n_batches": 0}, "n_batches"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"thin": 0}, "thin"),
+        ({"alpha": -1}, "alpha|l1"),
+    ],
+)
+def test_bad_settings_get_one_sentence(settings, told):
+    with pytest.raises(ValueError, match=told):
+        learned(small(), **settings)
+
+
+def test_bad_networks_get_one_sentence(tmp_path):
+    edges = tmp_path / "edges.txt"
+    edges.write_text("a b\nb c 1 2 3\n")
+    for network, told in [
+        (np.zeros((3, 3)), "no edges"),
+        (-small(), "not negative"),
+        (np.where(small() > 0, np.nan, 0), "finite"),
+        (edges, "line 2"),
+        (nx.path_graph(9, create_using=nx.DiGraph).subgraph([0, 2, 3]), "No copy|3 nodes"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            learned(network, "path:3")
+    with pytest.raises(ValueError, match="n_steps"):
+        learned(small()).reconstruct(small(), n_steps=0)
+    with pytest.raises(ValueError, match="'z'"):
+        learned(small()).reconstruct(small()).weight("z", 0)
+
+
+def test_a_model_that_has_not_learned_says_so():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        NetworkDictionary().reconstruct(small())
+
+
+def test_sparse_networks_are_never_dense():
+    n = 50_000
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, n, (2, 150_000))
+    matrix = sp.coo_array((np.ones(150_000), ends), (n, n))
+    network = Network.of(((matrix + matrix.T) > 0).astype(float))
+    import tracemalloc
+
+    with pytest.warns(UserWarning, match="components"):
+        model = learned(network, "path:4", n_batches=2)
+        tracemalloc.start()
+        rebuilt = model.reconstruct(network, n_steps=2000)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert rebuilt.matrix.nnz <= 2000 * 16
+    assert peak < 60e6  # a dense table of one byte each has 2.5e9
