@@ -1,5 +1,7 @@
 """NetworkDictionary against dense arithmetic, enumeration of all copies, and the laws of the design."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -23,11 +25,17 @@ def small(seed=0, n=9):
 
 
 def learned(network, motif="path:3", **settings):
-    settings = {"n_components": 4, "n_batches": 6, "batch_size": 200, "random_state": 0} | settings
+    settings = {
+        "n_components": 4,
+        "n_batches": 6,
+        "batch_size": 200,
+        "chain": "glauber",
+        "random_state": 0,
+    } | settings
     return NetworkDictionary(motif, **settings).fit(network)
 
 
-# -- pairs ------------------------------------------------------------------------------------------------------------
+# -- pairs -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_nodes", [5, 64, 1000])
@@ -52,11 +60,11 @@ def test_pair_means_take_memory_of_what_was_met():
     states = np.random.default_rng(0).integers(0, n_nodes, (1000, 3))
     pairs.add(states, np.ones((1000, 9)))
     means, weights = pairs.drain()
-    assert means.nnz == 1000 * 9 - 0
+    assert means.nnz == len({(u, v) for state in states for u in state for v in state})
     assert weights.sum() == 9000
 
 
-# -- learning ---------------------------------------------------------------------------------------------------------
+# -- learning --------------------------------------------------------------------------------------------------------
 
 
 def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
@@ -65,7 +73,6 @@ def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
     states, weights = homomorphisms(graph, motifs.wedge(1))
     assert len(states) == 16 * 36
     assert_array_equal(weights, 1)
-    assert len(np.unique(MotifGlauber(graph, motifs.cycle(3)).network.out.data)) == 1
     model = learned(graph, "wedge:1", n_components=9, chain="all")
     assert model.importance_.max() == pytest.approx(1, abs=1e-9)
     best = model.components_[np.argmax(model.importance_)]
@@ -85,7 +92,7 @@ def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
 def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
     matrix = small()
     model = learned(matrix, alpha=0.05)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0).spawn(1)[0]
     learner = atomstream.OnlineNMF(4, alpha=0.05, random_state=int(rng.integers(2**63)))
     chain = MotifGlauber(matrix, motifs.path(3))
     state = chain.init(rng)
@@ -100,14 +107,16 @@ def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
 def test_the_seed_decides_all(chain):
     one, two = (learned(small(), chain=chain) for _ in range(2))
     assert_array_equal(one.components_, two.components_)
-    assert_array_equal(one.reconstruct(small(), n_steps=300).matrix.data, two.reconstruct(small(), n_steps=300).matrix.data)
+    assert_array_equal(
+        one.reconstruct(small(), n_steps=300).matrix.data, two.reconstruct(small(), n_steps=300).matrix.data
+    )
     other = learned(small(), chain=chain, random_state=1)
     assert not np.array_equal(one.components_, other.components_)
 
 
 def test_batches_may_come_one_by_one():
     whole = learned(small())
-    part = NetworkDictionary("path:3", 4, batch_size=200, random_state=0)
+    part = NetworkDictionary("path:3", 4, chain="glauber", batch_size=200, random_state=0)
     for n_batches in (1, 3, 2):
         part.partial_fit(small(), n_batches=n_batches)
     assert_array_equal(whole.components_, part.components_)
@@ -159,7 +168,7 @@ def test_callbacks_see_every_batch():
     assert history.n_samples == [50, 100, 150, 200, 250]
 
 
-# -- reconstruction ---------------------------------------------------------------------------------------------------
+# -- reconstruction --------------------------------------------------------------------------------------------------
 
 
 def limit(model, matrix, node_weights=None):
@@ -190,9 +199,7 @@ def test_reconstruction_tends_to_its_limit(chain):
     matrix = small()
     model = learned(matrix, alpha=0.02, chain=chain)
     exact, _ = limit(model, matrix)
-    errors = [
-        np.abs(model.reconstruct(matrix, n_steps=n).matrix.toarray() - exact).mean() for n in (1_000, 100_000)
-    ]
+    errors = [np.abs(model.reconstruct(matrix, n_steps=n).matrix.toarray() - exact).mean() for n in (1_000, 100_000)]
     assert errors[1] < 0.004  # values are of size 0.5; seen 0.0012 (glauber), 0.0009 (pivot)
     assert errors[1] < errors[0] / 3  # like n^-1/2
 
@@ -201,7 +208,7 @@ def test_every_proposal_counts_the_same_repeated_pairs_too():
     matrix = small()
     model = learned(matrix)
     rebuilt = model.reconstruct(matrix, n_steps=500)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0).spawn(1)[0]
     chain = MotifGlauber(matrix, motifs.path(3))
     states, _ = chain.run(rng, chain.init(rng), 500)
     patches = model.learner_.inverse_transform(model.learner_.transform(chain.patches(states))).reshape(-1, 3, 3)
@@ -226,7 +233,7 @@ def test_a_dictionary_moves_to_another_network_and_labels_stay():
     graph = rebuilt.to_networkx()
     assert set(graph.nodes) == set(other.nodes)
     assert not graph.is_directed()
-    u, v = next(iter(other.edges))
+    u, v = next(edge for edge in other.edges if rebuilt.visited([edge])[0])
     place = {label: i for i, label in enumerate(rebuilt.network.labels)}
     i, j = place[u], place[v]
     pooled = (rebuilt.matrix * rebuilt.counts).toarray()
@@ -256,7 +263,7 @@ def test_what_was_not_visited_is_zero_and_counted():
     assert rebuilt.weight(far, far + 1) == 0
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,19 +310,17 @@ def test_a_model_that_has_not_learned_says_so():
         NetworkDictionary().reconstruct(small())
 
 
+@pytest.mark.filterwarnings("ignore:The network has")
 def test_sparse_networks_are_never_dense():
     n = 50_000
     rng = np.random.default_rng(0)
     ends = rng.integers(0, n, (2, 150_000))
     matrix = sp.coo_array((np.ones(150_000), ends), (n, n))
     network = Network.of(((matrix + matrix.T) > 0).astype(float))
-    import tracemalloc
-
-    with pytest.warns(UserWarning, match="components"):
-        model = learned(network, "path:4", n_batches=2)
-        tracemalloc.start()
-        rebuilt = model.reconstruct(network, n_steps=2000)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+    model = learned(network, "path:4", n_batches=2)
+    tracemalloc.start()
+    rebuilt = model.reconstruct(network, n_steps=2000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert rebuilt.matrix.nnz <= 2000 * 16
     assert peak < 60e6  # a dense table of one byte each has 2.5e9

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from atomstream.models.encoding import sparse_encode
     from atomstream.models.matching import align
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+    from atomstream.models.network import NetworkDictionary
     from atomstream.models.rank import choose_rank
     from atomstream.persistence import load, save
 
@@ -38,6 +39,7 @@ _HOMES = {
     "NewerFormatError": "atomstream.exceptions",
     "NotAModelError": "atomstream.exceptions",
     "NotConvergedWarning": "atomstream.exceptions",
+    "NetworkDictionary": "atomstream.models.network",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "align": "atomstream.models.matching",
@@ -64,6 +66,7 @@ __all__ = [
     "IncompatiblePartsError",
     "InputError",
     "ModelFileError",
+    "NetworkDictionary",
     "NewerFormatError",
     "NotAModelError",
     "NotConvergedWarning",

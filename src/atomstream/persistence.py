@@ -22,15 +22,17 @@ from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
 from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+from atomstream.models.network import NetworkDictionary
+from atomstream.samplers import Motif, motifs
 from atomstream.state import Clock, State
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
-MODELS = {model.__name__: model for model in (OnlineDictionaryLearning, OnlineNMF)}
+MODELS = {model.__name__: model for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF)}
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
     name: part
-    for module in (coders, losses, penalties, schedules, tolerances, updates)
+    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
 }
@@ -53,7 +55,7 @@ SIZES = {
 }
 KINDS = ((Rows,), (Aggregates, Majorants, Subgradient), (Usage,))
 NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
-LEARNED = (
+DICTIONARY = (
     "state_",
     "clock_",
     "_rng",
@@ -63,6 +65,12 @@ LEARNED = (
     "n_features_in_",
     "feature_names_in_",
 )
+# What learning makes, by model.
+LEARNED: dict[type, tuple[str, ...]] = {
+    OnlineDictionaryLearning: DICTIONARY,
+    OnlineNMF: DICTIONARY,
+    NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_before"),
+}
 BIT_GENERATORS = {
     source.__name__: source
     for source in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
@@ -122,14 +130,7 @@ def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
     if MODELS.get(name) is not type(model):
         raise TypeError(f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}.")
     writer = _Writer()
-    learned = {key: model.__dict__[key] for key in LEARNED if key in model.__dict__}
-    content = {
-        "library": atomstream.__version__,
-        "model": name,
-        "parameters": writer.fields(model.get_params(deep=False)),
-        "learned": writer.fields(learned),
-        "notes": writer.fields(notes),
-    }
+    content = {"library": atomstream.__version__, **writer.model(model), "notes": writer.fields(notes)}
     write_archive(path, content | {"generators": writer.states}, writer.arrays)
 
 
@@ -139,18 +140,26 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
     content, arrays = read_archive(path)
     try:
         reader = _Reader(arrays, content["generators"])
-        model = MODELS[content["model"]](**reader.fields(content["parameters"]))
-        learned = reader.fields(content["learned"])
-        model.__dict__.update({key: learned[key] for key in LEARNED if key in learned})
-        if learned:
-            _check_learned(model)
-        return model, reader.fields(content["notes"])
+        return reader.model(content), reader.fields(content["notes"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise CorruptModelError(f"{path} holds no model that makes sense: {error!r:.200}.") from None
 
 
-def _check_learned(model: Any) -> None:
-    """Refuse parts of a model that do not fit together."""
+def _check_network(model: NetworkDictionary) -> None:
+    """Refuse parts of a network dictionary that do not fit together."""
+    motif, learner, position = model.motif_, model.learner_, model.position_
+    if not (type(motif) is Motif and type(learner) is OnlineNMF and isinstance(model._rng, np.random.Generator)):
+        raise ValueError("parts of other kinds")
+    if hasattr(learner, "state_") and learner.n_features_in_ != motif.size**2:
+        raise ValueError(f"patches of {learner.n_features_in_} entries for a motif of {motif.size} nodes")
+    if position is not None and (np.shape(position) != (motif.size,) or position.dtype != np.int64):
+        raise ValueError(f"a position of shape {np.shape(position)} for a motif of {motif.size} nodes")
+    if np.shape(model._before) != (learner.n_components,):
+        raise ValueError(f"usage of shape {np.shape(model._before)} for {learner.n_components} atoms")
+
+
+def _check_dictionary(model: Any) -> None:
+    """Refuse parts of a dictionary that do not fit together."""
     state, clock = model.state_, model.clock_
     if any(
         type(part) not in kinds
@@ -219,7 +228,18 @@ class _Writer:
             return self._array(value)
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return {"source": self._source(value)}
+        if MODELS.get(type(value).__name__) is type(value):
+            return self.model(value)
         return self._object(value)
+
+    def model(self, model: Any) -> dict[str, Any]:
+        """Return what stands for a model: its name, its parameters, what it has learned."""
+        learned = {key: model.__dict__[key] for key in LEARNED[type(model)] if key in model.__dict__}
+        return {
+            "model": type(model).__name__,
+            "parameters": self.fields(model.get_params(deep=False)),
+            "learned": self.fields(learned),
+        }
 
     def _array(self, value: NDArray) -> Any:
         if value.dtype.kind in "OU":
@@ -282,8 +302,20 @@ class _Reader:
             "source": lambda told: self._source(told["source"]),
             "part": lambda told: PARTS[told["part"]](**self.fields(told["fields"])),
             "changing": self._changing,
+            "model": self.model,
         }
         return makers[kind](told)
+
+    def model(self, told: dict[str, Any]) -> Any:
+        """Return a model from its name, its parameters and what it has learned."""
+        kind = MODELS[told["model"]]
+        model, learned = kind(**self.fields(told["parameters"])), self.fields(told["learned"])
+        model.__dict__.update({key: learned[key] for key in LEARNED[kind] if key in learned})
+        if learned and kind is NetworkDictionary:
+            _check_network(model)
+        elif learned:
+            _check_dictionary(model)
+        return model
 
     def _texts(self, number: int) -> NDArray:
         if number not in self._known_texts:  # once, however often it is referred to

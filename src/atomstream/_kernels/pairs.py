@@ -51,7 +51,7 @@ def find(keys, key):  # type: ignore[no-untyped-def]
     while keys[place] != FREE and keys[place] != key:
         place += 1
         if place == len(keys):
-            place = 0
+            place = np.int64(0)
     return place
 
 

@@ -1,4 +1,4 @@
-"""What patches say of the pairs of nodes they cover: means over all proposals, in memory of the pairs that were met."""
+"""What patches say of the pairs of nodes they cover: means of all proposals, in memory of the pairs met."""
 
 from __future__ import annotations
 

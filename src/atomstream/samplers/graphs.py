@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ class Network:
     node_weights: NDArray
 
     @classmethod
-    def of(cls, data: Any, node_weights: Any = None) -> Network:
+    def of(cls, data: Any, node_weights: Any = None, *, labels: Any = None) -> Network:
         """Return a network.
 
         Parameters
@@ -47,6 +48,8 @@ class Network:
             networkx graph are; matrices are taken as they are.
         node_weights : array-like of shape (n_nodes,), optional
             Above 0.
+        labels : sequence of length n_nodes, optional
+            Names of the nodes of a matrix; by default their numbers.
 
         Raises
         ------
@@ -54,7 +57,7 @@ class Network:
             For no edges, weights that are negative or not finite, and lines that are no edge (with their number).
         """
         if isinstance(data, cls):
-            matrix, labels = data.out, data.labels
+            matrix, labels = data.out, data.labels if labels is None else labels
             node_weights = data.node_weights if node_weights is None else node_weights
         elif isinstance(data, str | Path):
             matrix, labels = _from_edges(_read_edges(Path(data)))
@@ -66,7 +69,9 @@ class Network:
             matrix, labels = _from_edges([tuple(row) for row in np.asarray(data)])
         else:
             matrix = sp.csr_array(data, dtype=np.float64)
-            labels = range(matrix.shape[0])
+            labels = range(matrix.shape[0]) if labels is None else list(labels)
+            if len(labels) != matrix.shape[0] or len(set(labels)) < len(labels):
+                raise ValueError(f"labels must be {matrix.shape[0]} different names, got {len(labels)}.")
         return cls._checked(sp.csr_array(matrix, dtype=np.float64), labels, node_weights)
 
     @classmethod
@@ -88,12 +93,33 @@ class Network:
             raise ValueError(f"node_weights must be {matrix.shape[0]} finite numbers above 0.")
         return cls(matrix, into, labels, weights)
 
+    def places(self, pairs: Any) -> tuple[NDArray, NDArray]:
+        """Return the numbers of the nodes of pairs of labels, two int64 arrays of shape (n_pairs,).
+
+        Raises
+        ------
+        ValueError
+            Where a label is not of this network.
+        """
+        try:
+            ends = [(self._numbers[tail], self._numbers[head]) for tail, head in pairs]
+        except KeyError as error:
+            raise ValueError(f"The network has no node {error.args[0]!r}.") from None
+        except TypeError:
+            raise ValueError("Pairs of nodes must be a sequence of (label, label).") from None
+        tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+        return tails, heads
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        return {label: number for number, label in enumerate(self.labels)}
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
         return int(self.out.shape[0])
 
-    @property
+    @cached_property
     def undirected(self) -> bool:
         """Whether every edge has the same weight both ways."""
         return bool((abs(self.out - self.into) > 0).nnz == 0)

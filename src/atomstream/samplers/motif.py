@@ -142,9 +142,16 @@ def copy_of(network: Network, motif: Motif, position: Any) -> NDArray:
     state = np.array(position, dtype=np.int64)
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
         raise ValueError(f"position must be {motif.size} numbers of nodes below {network.n_nodes}, got {position!r}.")
-    if not np.prod([network.out[state[a], state[b]] ** f for a, b, f in motif.edges]) > 0:
+    if not is_copy(network, motif, state):
         raise ValueError(f"position={position!r} is no copy of the motif: an edge is missing in the network.")
     return state
+
+
+def is_copy(network: Network, motif: Motif, state: NDArray) -> bool:
+    """Return whether nodes of a network stand so that every edge of the motif is one of the network."""
+    if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
+        return False
+    return all(network.out[state[tail], state[head]] > 0 for tail, head, _ in motif.edges)
 
 
 def patches_of(network: Network, states: NDArray) -> NDArray:

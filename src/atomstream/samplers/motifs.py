@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+MOST = 1000  # nodes of a motif that has a name
+
 __all__ = ["Motif", "cycle", "path", "star", "wedge"]
 
 
@@ -43,15 +45,22 @@ class Motif:
 
     @classmethod
     def of(cls, motif: Any) -> Motif:
-        """Return a motif from a motif or from an adjacency matrix.
+        """Return a motif from a motif, a name, or an adjacency matrix.
 
         Parameters
         ----------
-        motif : Motif or array-like of shape (k, k)
-            Entry (a, b) above 0 is an edge from a to b, its value the exponent.
+        motif : Motif, str, or array-like of shape (k, k)
+            Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Entry (a, b) of a matrix above 0 is an edge
+            from a to b, its value the exponent.
         """
         if isinstance(motif, cls):
             return motif
+        if isinstance(motif, str):
+            name, _, number = motif.partition(":")
+            if name not in NAMED or not number.isdecimal() or not 0 < int(number) <= MOST:
+                known = ", ".join(sorted(NAMED))
+                raise ValueError(f"motif={motif!r} is none of {known} with a size up to {MOST}, such as path:5.")
+            return NAMED[name](int(number))
         matrix = np.asarray(motif, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not (np.isfinite(matrix) & (matrix >= 0)).all():
             raise ValueError(f"A motif is a square matrix of finite entries of at least 0, got shape {matrix.shape}.")
@@ -85,3 +94,6 @@ def wedge(depth: int) -> Motif:
     """Return two paths of this many edges that begin in the same node: 2 depth + 1 nodes, the common one is 0."""
     arms = [[0, *range(1 + arm * depth, 1 + (arm + 1) * depth)] for arm in (0, 1)]
     return Motif(tuple((a, b, 1.0) for arm in arms for a, b in pairwise(arm)), 2 * depth + 1)
+
+
+NAMED = {"cycle": cycle, "path": path, "star": star, "wedge": wedge}

@@ -68,7 +68,7 @@ class MotifPivot:
         k, ends = self.motif.size, {tuple(sorted(edge[:2])) for edge in self.motif.edges}
         joined = sp.csgraph.connected_components(sp.csr_array(self.motif.adjacency()), connection="weak")[0]
         if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or joined != 1:
-            raise ValueError("MotifPivot needs a motif that is a tree; use MotifGlauber for others.")
+            raise ValueError("The pivot chain needs a motif that is a tree; use the Glauber chain for others.")
         touched = np.diff(self._walk[0]) > 0
         parts = sp.csgraph.connected_components(self.network.out, directed=True, connection="weak")[0]
         if parts - (~touched).sum() > 1:

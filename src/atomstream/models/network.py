@@ -1,0 +1,324 @@
+"""What a network looks like around a motif: a dictionary of its patches, learned along a chain of copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from copy import copy, deepcopy
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.models.base import CallbackSupportMixin
+from atomstream.models.matrix import OnlineNMF
+from atomstream.models.pairs import PairMeans
+from atomstream.models.reconstruction import Reconstruction
+from atomstream.models.undo import untouched
+from atomstream.models.validation import generator
+from atomstream.samplers import Motif, MotifGlauber, MotifPivot, Network, homomorphisms
+from atomstream.samplers.motif import is_copy, patches_of
+
+__all__ = ["NetworkDictionary"]
+
+CHAINS: dict[str, Callable[..., Any]] = {
+    "glauber": MotifGlauber,
+    "pivot": MotifPivot,
+    "approximate_pivot": partial(MotifPivot, approximate=True),
+}
+ENTRIES = 2**20  # of patches rebuilt at a time
+
+
+class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
+    r"""A dictionary of the k x k patches that a network shows on copies of a motif.
+
+    A Markov chain moves a copy of the motif through the network; the adjacency matrix between its nodes is a patch;
+    batches of patches along the chain teach an `OnlineNMF`. The atoms are adjacency matrices of k nodes: the
+    structures of which every neighbourhood of that shape is a sum.
+
+    Parameters
+    ----------
+    motif : str, Motif or adjacency matrix, default="path:5"
+        "path:K", "star:K", "cycle:K" of K nodes, "wedge:DEPTH", or any other (`atomstream.samplers.motifs`).
+    n_components : int, default=25
+        Number of atoms.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, while learning and rebuilding.
+    chain : {"pivot", "glauber", "approximate_pivot", "all"}, default="pivot"
+        How copies are met: grown anew from a root that walks, for motifs that are trees, or one node at a time, for
+        any motif (see `atomstream.samplers`). "all" takes every copy once, weighted by its law: for small networks.
+    schedule : str or callable, default="power"
+        As in `OnlineNMF`.
+    n_batches : int, default=100
+        Batches that `fit` takes; under "all" so many are made in passes over all copies, at least one pass.
+    batch_size : int, default=1000
+        Copies per batch.
+    thin : int, default=1
+        Moves from one copy to the next.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, k, k)
+        The atoms; entry (a, b) weighs the edge from node a of the motif to node b.
+    importance_ : ndarray of shape (n_components,)
+        Share of each atom in the sum of the codes over the run.
+    recent_importance_ : ndarray of shape (n_components,)
+        The same from half of the batches of the last `fit` on: without the search of the beginning.
+    learner_ : OnlineNMF
+        Codes patches of shape (n, k * k) with the dictionary, and tells how well.
+    motif_ : Motif
+    position_ : ndarray of int64 of shape (k,)
+        Where the chain stands; None under "all".
+    n_steps_ : int
+        Batches learned from.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range and for what is no network; the model stays as it was.
+
+    References
+    ----------
+    Lyu, Needell, Balzano (2020), "Online matrix factorization for Markovian data and applications to network
+    dictionary learning", section 6, eqs. (45), (46); "all" is section 6.1. docs/algorithms/network-dictionaries.md.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from atomstream import NetworkDictionary
+    >>> graph = nx.karate_club_graph()
+    >>> model = NetworkDictionary("path:3", 6, n_batches=20, random_state=0).fit(graph)
+    >>> model.components_.shape
+    (6, 3, 3)
+    >>> rebuilt = model.reconstruct(graph, n_steps=20_000)
+    >>> rebuilt.coverage
+    1.0
+    """
+
+    def __init__(
+        self,
+        motif: Any = "path:5",
+        n_components: int = 25,
+        *,
+        alpha: float = 0.0,
+        chain: str = "pivot",
+        schedule: Any = "power",
+        n_batches: int = 100,
+        batch_size: int = 1000,
+        thin: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.motif = motif
+        self.n_components = n_components
+        self.alpha = alpha
+        self.chain = chain
+        self.schedule = schedule
+        self.n_batches = n_batches
+        self.batch_size = batch_size
+        self.thin = thin
+        self.random_state = random_state
+
+    position_: NDArray | None
+
+    # -- learning -------------------------------------------------------------------------------------------------
+
+    def fit(self, network: Any, y: Any = None) -> Self:
+        """Learn anew from ``n_batches`` batches of copies.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or Network
+            As in `atomstream.samplers.Network.of`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self._check()
+            self.__dict__.pop("learner_", None)
+            network = Network.of(network)
+            self._learn(network, self.n_batches, half=self.n_batches // 2)
+        return self
+
+    def partial_fit(self, network: Any, y: Any = None, *, n_batches: int = 1) -> Self:
+        """Learn from some more batches; the chain goes on where it stood, or anew where no copy is there.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or Network
+            The same as before, or another one: of one author, say.
+        y : ignored
+        n_batches : int, default=1
+            Under "all" one pass is made over all copies.
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self._check()
+            _check_count("n_batches", n_batches)
+            self._learn(Network.of(network), n_batches)
+        return self
+
+    def _learn(self, network: Network, n_batches: int, half: int = 0) -> None:
+        """Run the chain in front of the learner; note how atoms were used before half of the batches."""
+        if "learner_" not in self.__dict__:
+            self._begin()
+        elif self.motif_ != Motif.of(self.motif):
+            raise ValueError(f"motif={self.motif!r} is not the motif that was learned; call fit to start anew.")
+        self._check_size(network)
+        learner = self.learner_.set_params(alpha=self.alpha, schedule=self.schedule)
+        learner.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+        if self.chain == "all":
+            states, weights = self._all(network)
+            patches, inverse = np.unique(patches_of(network, states), axis=0, return_inverse=True)
+            n_epochs = max(1, n_batches * self.batch_size // len(patches))
+            learner.set_params(batch_size=self.batch_size, n_epochs=n_epochs)
+            learner.fit(patches, sample_weight=np.bincount(inverse.ravel(), weights))
+            self.position_ = None
+            return
+        chain = CHAINS[self.chain](network, self.motif_)
+        if self.position_ is None or not is_copy(network, self.motif_, self.position_):
+            self.position_ = chain.init(self._rng)
+        with closing(self._patches(chain, n_batches, half)) as stream:
+            learner.fit_stream(stream, n_batches=n_batches)
+
+    def _begin(self) -> None:
+        self.motif_ = Motif.of(self.motif)
+        self._rng = _source(self.random_state)
+        seed = int(self._rng.integers(2**63))
+        self.learner_ = OnlineNMF(self.n_components, random_state=seed)
+        self.position_ = None
+        self._before = np.zeros(self.n_components)
+
+    def _patches(self, chain: Any, n_batches: int, half: int) -> Generator[NDArray]:
+        """Yield batches along the chain; where it stands is noted when the learner has learned them, not before."""
+        for batch in range(n_batches):
+            rng = deepcopy(self._rng)
+            states, position = chain.run(rng, self.position_, self.batch_size, self.thin)
+            n_steps = self.n_steps_
+            if batch == half > 0:
+                self._before = self.learner_.state_.usage.total
+            try:
+                yield chain.patches(states)
+            finally:
+                if self.n_steps_ > n_steps:
+                    self._rng, self.position_ = rng, position
+
+    def _all(self, network: Network) -> tuple[NDArray, NDArray]:
+        states, weights = homomorphisms(network, self.motif_)
+        if not len(states):
+            raise ValueError(f"The network holds no copy of the motif of {self.motif_.size} nodes.")
+        return states, weights * (len(weights) / weights.sum())
+
+    # -- what was learned -----------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms as adjacency matrices, (n_components, k, k), read-only."""
+        check_is_fitted(self)
+        k = self.motif_.size
+        return self.learner_.components_.reshape(-1, k, k)
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in the sum of the codes over the run, (n_components,)."""
+        check_is_fitted(self)
+        return self.learner_.importance_
+
+    @property
+    def recent_importance_(self) -> NDArray:
+        """Share of each atom in the sum of the codes from half of the last `fit` on, (n_components,)."""
+        check_is_fitted(self)
+        usage = self.learner_.state_.usage.total - self._before
+        return usage / max(usage.sum(), np.finfo(float).tiny)
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of batches learned from."""
+        return self.learner_.n_steps_ if hasattr(self.learner_, "state_") else 0
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(getattr(self, "learner_", None), "state_")
+
+    # -- rebuilding -----------------------------------------------------------------------------------------------
+
+    def reconstruct(self, network: Any, *, n_steps: int = 100_000, random_state: Any = 0) -> Reconstruction:
+        """Rebuild a network, the one learned from or another: every pair is the mean of what patches propose for it.
+
+        A fresh chain meets ``n_steps`` copies; each patch is coded and decoded, and its entries are proposals for the
+        pairs of nodes it covers, all of the same weight (under "all": every copy by its law, the limit of endless
+        steps). Memory is that of the pairs that were visited.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or Network
+        n_steps : int, default=100_000
+            Copies; not used under "all".
+        random_state : int, Generator, RandomState or None, default=0
+            Of the chain.
+
+        Returns
+        -------
+        Reconstruction
+        """
+        check_is_fitted(self)
+        _check_count("n_steps", n_steps)
+        self._check()
+        network = Network.of(network)
+        self._check_size(network)
+        return Reconstruction.of(network, self._rebuilt(network, n_steps, random_state))
+
+    def _rebuilt(self, network: Network, n_steps: int, random_state: Any) -> PairMeans:
+        """Return the means of what patches propose, entry by entry."""
+        pairs = PairMeans(network.n_nodes)
+        coder = copy(self.learner_).set_params(alpha=self.alpha)
+        for states, weights in self._copies(network, n_steps, random_state):
+            patches = coder.inverse_transform(coder.transform(patches_of(network, states)))
+            pairs.add(states, patches, weights)
+        return pairs
+
+    def _copies(self, network: Network, n_steps: int, random_state: Any) -> Generator[tuple[NDArray, NDArray | None]]:
+        """Yield copies of the motif, with weights where they are no draws of a chain."""
+        rows = max(1, ENTRIES // self.motif_.size**2)
+        if self.chain == "all":
+            states, weights = self._all(network)
+            for start in range(0, len(states), rows):
+                yield states[start : start + rows], weights[start : start + rows]
+            return
+        chain, rng = CHAINS[self.chain](network, self.motif_), _source(random_state)
+        state = chain.init(rng)
+        for start in range(0, n_steps, rows):
+            states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
+            yield states, None
+
+    # -- checks ---------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self.chain not in {*CHAINS, "all"}:
+            raise ValueError(f"chain={self.chain!r} is unknown; known are {', '.join(sorted({*CHAINS, 'all'}))}.")
+        for name in ("n_components", "n_batches", "batch_size", "thin"):
+            _check_count(name, getattr(self, name))
+        Motif.of(self.motif)
+
+    def _check_size(self, network: Network) -> None:
+        if self.motif_.size > network.n_nodes:
+            raise ValueError(
+                f"The motif has {self.motif_.size} nodes, more than the network, which has {network.n_nodes}."
+            )
+
+
+def _source(random_state: Any) -> np.random.Generator:
+    return generator(random_state).spawn(1)[0]
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
