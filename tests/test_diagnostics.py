@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.signal import lfilter
 
+from atomstream import OnlineNMF
 from atomstream.diagnostics import mcmc_diagnostics
 from atomstream.samplers import IsingGibbs
 
@@ -46,3 +47,20 @@ def test_a_cold_chain_is_slower_than_a_hot_one():
 def test_what_cannot_be_judged_is_refused(wrong):
     with pytest.raises(ValueError, match="values"):
         mcmc_diagnostics(wrong)
+
+
+def test_a_stream_of_batches_is_judged_by_the_loss_along_it():
+    # Rows that stay the same for 20 steps: each loss counts for 20.
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.random((1000, 6)), 20, axis=0)
+    model = OnlineNMF(2, random_state=0).partial_fit(rng.random((300, 6)))
+    losses = model.losses(rows)
+    assert_allclose(losses.mean(), -model.score(rows))
+    assert_allclose(losses[:1], model.inspect_sample(rows[:1]).loss)
+    found = mcmc_diagnostics((rows[start : start + 1000] for start in range(0, 20_000, 1000)), model)
+    assert found.autocorrelation_time == mcmc_diagnostics(losses).autocorrelation_time
+    assert 17 < found.autocorrelation_time < 23  # 20; seen 20.4
+    assert "thin by 10 to 20" in found.advice
+    assert "(M2)" in found.advice
+    with pytest.raises(ValueError, match="at least 4"):
+        mcmc_diagnostics([], model)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
-from atomstream import NetworkDictionary
+from atomstream import NetworkDictionary, links
 from atomstream.models.pairs import PairMeans
 from atomstream.samplers import MotifGlauber, Network, homomorphisms, motifs
 
@@ -261,6 +261,108 @@ def test_what_was_not_visited_is_zero_and_counted():
     assert (rebuilt.matrix.toarray()[~visited] == 0).all()
     far = next(u for u in range(199) if not visited[u, u + 1] and not visited[u + 1, u])
     assert rebuilt.weight(far, far + 1) == 0
+
+
+# -- denoising -------------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_means_of_what_is_not_an_edge_of_the_motif():
+    matrix = small()
+    model = learned(matrix)
+    ranking = model.denoise(matrix, [(u, v) for u in range(9) for v in range(u)], n_steps=400)
+    rng = np.random.default_rng(0).spawn(1)[0]
+    chain = MotifGlauber(matrix, motifs.path(3))
+    states, _ = chain.run(rng, chain.init(rng), 400)
+    patches = model.learner_.inverse_transform(model.learner_.transform(chain.patches(states))).reshape(-1, 3, 3)
+    assert 0 < ranking.coverage < 1
+    for (u, v), score in zip(ranking.pairs, ranking.scores, strict=True):
+        heard = [
+            patch[a, b]
+            for state, patch in zip(states, patches, strict=True)
+            for a, b in [(0, 2), (2, 0), (0, 0), (1, 1), (2, 2)]
+            if {state[a], state[b]} == {u, v}
+        ]
+        assert_allclose(score, np.mean(heard) if heard else 0)
+
+
+@pytest.mark.parametrize("undirected", [True, False])
+def test_edges_come_lowest_first_and_non_edges_highest_first(undirected):
+    graph = nx.karate_club_graph() if undirected else nx.gnp_random_graph(30, 0.2, seed=0, directed=True)
+    graph = nx.relabel_nodes(graph, "n{}".format)
+    model = learned(graph, "path:5", n_components=8, chain="pivot")
+    edges, others = (model.denoise(graph, pairs, n_steps=2000) for pairs in ("edges", "non-edges"))
+    assert len(edges.pairs) == graph.number_of_edges()
+    assert all(graph.has_edge(*pair) for pair in edges.pairs)
+    assert (np.diff(edges.scores) >= 0).all()
+    assert not any(graph.has_edge(*pair) or pair[0] == pair[1] for pair in others.pairs)
+    assert others.visited.all()
+    assert (np.diff(others.scores) <= 0).all()
+    assert len({frozenset(p) if undirected else p for p in others.pairs}) == len(others.pairs)
+    some = model.denoise(graph, others.pairs[:7], n_steps=2000)
+    assert_array_equal(some.scores, others.scores[:7])
+    assert some.coverage == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planted_edges_score_low_and_hidden_ones_high(seed):
+    # Two communities: the structure that patches can know.
+    graph = nx.planted_partition_graph(2, 40, 0.5, 0.03, seed=seed)
+    for split in (links.hide(graph, 0.2, random_state=seed), links.plant(graph, 0.3, random_state=seed)):
+        model = NetworkDictionary("path:9", 16, n_batches=30, random_state=0).fit(split.network)
+        assert split.auc(model.denoise(split.network, split.pairs, n_steps=20_000).scores) > 0.68  # seen 0.70 to 0.79
+
+
+def test_splits_are_what_they_say():
+    graph = nx.relabel_nodes(nx.les_miserables_graph(), str)
+    weights = Network.of(graph).out
+    split = links.hide(graph, 0.3, random_state=0)
+    assert nx.is_connected(nx.from_scipy_sparse_array(split.network.out))
+    assert split.truth.sum() == round(0.3 * graph.number_of_edges()) == len(split.pairs) - split.truth.sum()
+    for pair, true in zip(split.pairs, split.truth, strict=True):
+        rows, columns = split.network.places([pair])
+        assert split.network.out[rows[0], columns[0]] == 0
+        assert graph.has_edge(*pair) == true
+    assert split.network.out.nnz + 2 * split.truth.sum() == weights.nnz
+    split = links.plant(graph, 0.3, random_state=0)
+    assert len(set(map(frozenset, split.pairs))) == len(split.pairs) == round(1.3 * graph.number_of_edges())
+    assert all(graph.has_edge(*pair) == true for pair, true in zip(split.pairs, split.truth, strict=True))
+    assert split.network.out.nnz == 2 * len(split.pairs)
+    assert not np.setdiff1d(split.network.out.data, weights.data).size
+    again = links.plant(graph, 0.3, random_state=0)
+    assert again.pairs == split.pairs
+
+
+def test_auc_and_roc():
+    split = links.Split(Network.of(small()), [(0, 1)] * 4, np.array([True, False, True, False]))
+    assert split.auc([4, 1, 3, 2]) == 1
+    assert split.auc([1, 1, 1, 1]) == 0.5
+    false, true = split.roc([4, 3, 2, 1])
+    assert_array_equal(np.column_stack([false, true])[-1], [1, 1])
+    assert (true >= false).all()
+
+
+def test_neighbour_scores_by_hand():
+    graph = nx.Graph([("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d")])
+    scores = links.neighbour_scores(graph, [("a", "d"), ("d", "a")])
+    assert_allclose(scores["Jaccard"], 1)
+    assert_allclose(scores["Adamic-Adar"], 2 / np.log(3))
+    assert_allclose(scores["preferential attachment"], 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "undirected"),
+        (lambda: links.plant(nx.complete_graph(5)), "non-edges"),
+        (lambda: links.hide(nx.complete_graph(5), 1.5), "share"),
+        (lambda: learned(small()).denoise(small(), "all"), "known are edges, non-edges"),
+        (lambda: learned(small()).denoise(small(), [(0, 77)]), "no node 77"),
+        (lambda: learned(small(), "path:2").denoise(small()), "longer"),
+    ],
+)
+def test_links_refuse_with_one_sentence(call, told):
+    with pytest.raises(ValueError, match=told):
+        call()
 
 
 # -- bad input -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
-    from atomstream.applications import images
+    from atomstream.applications import images, links, text
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -51,6 +51,7 @@ _HOMES = {
 _MODULES = {
     "callbacks": "atomstream.callbacks",
     "images": "atomstream.applications.images",
+    "links": "atomstream.applications.links",
     "losses": "atomstream.losses",
     "plots": "atomstream.plots",
     "readers": "atomstream.readers",
@@ -58,6 +59,7 @@ _MODULES = {
     "samplers": "atomstream.samplers",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
+    "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
 }
 
@@ -76,6 +78,7 @@ __all__ = [
     "callbacks",
     "choose_rank",
     "images",
+    "links",
     "load",
     "losses",
     "plots",
@@ -86,6 +89,7 @@ __all__ = [
     "schedules",
     "sparse_encode",
     "streams",
+    "text",
     "tolerances",
 ]
 

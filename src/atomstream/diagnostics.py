@@ -99,17 +99,19 @@ class Dependence:
         if not self.trustworthy:
             return (
                 f"The chain is too short to tell: its autocorrelation time is {time:.0f} steps at least, and only "
-                f"{self.effective_size:.0f} times that were seen. Run it longer, or use a chain that moves faster."
+                f"{self.effective_size:.0f} times that were seen: condition (M2) cannot be judged. Run it "
+                "longer, or use a chain that moves faster."
             )
         if time < 2:
-            return "Nearly independent: no thinning is needed, and batches may be of any size."
+            return "Nearly independent: no thinning is needed, batches may be of any size, and (M2) is plausible."
         return (
             f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to {time:.0f} where "
-            f"samples cost more than steps, and take batches of at least {10 * time:.0f} steps, to hold several."
+            f"samples cost more than steps, and take batches of at least {10 * time:.0f} steps, to hold several. "
+            "That it is finite makes condition (M2) plausible, as far as this quantity tells."
         )
 
 
-def mcmc_diagnostics(values: Any) -> Dependence:
+def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     r"""Return how dependent a scalar is along a chain: the energy, an entry, the loss of a stream of batches.
 
     The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at least five times
@@ -117,8 +119,10 @@ def mcmc_diagnostics(values: Any) -> Dependence:
 
     Parameters
     ----------
-    values : array-like of shape (n,)
-        In the order of the chain; at least 4, and not all the same.
+    values : array-like of shape (n,), or iterable of batches
+        In the order of the chain; at least 4, and not all the same. With a model: finitely many batches of samples.
+    model : fitted estimator, optional
+        Takes the values to be the loss of each sample under it.
 
     References
     ----------
@@ -133,6 +137,8 @@ def mcmc_diagnostics(values: Any) -> Dependence:
     >>> bool(0.8 < found.autocorrelation_time < 1.2)
     True
     """
+    if model is not None:
+        values = np.concatenate([model.losses(batch) for batch in values] or [np.empty(0)])
     series = np.asarray(values, dtype=np.float64)
     if series.ndim != 1 or len(series) < 4 or not np.isfinite(series).all():
         raise ValueError(f"values must be at least 4 finite numbers along a chain, got shape {series.shape}.")

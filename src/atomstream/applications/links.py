@@ -161,7 +161,7 @@ def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
     taken = _edges(network) @ [size, 1]
     if len(taken) + n > size * (size - 1) // 2:
         raise ValueError(f"The network has {len(taken)} edges between {size} nodes: {n} non-edges cannot be found.")
-    found = np.empty(0, dtype=np.int64)
+    found: NDArray = np.empty(0, dtype=np.int64)
     while len(found) < n:
         ends = np.sort(rng.integers(0, size, (2 * n + 16, 2)), axis=1)
         keys = ends[ends[:, 0] < ends[:, 1]] @ [size, 1]

@@ -51,9 +51,19 @@ class Assessment:
         sample_weight : array-like of shape (n_samples,), optional
         """
         batch = self._given(X, sample_weight)
-        codes = self._encode(batch).values
-        losses = self.method_.objective.losses(batch, codes, self.state_.dictionary)
-        return -_mean(losses, batch)
+        return -_mean(self._losses(batch), batch)
+
+    def losses(self, X: Any) -> NDArray:
+        """Return the loss of each sample at its optimal code, without penalties, (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        return self._losses(self._given(X))
+
+    def _losses(self, batch: Batch) -> NDArray:
+        return self.method_.objective.losses(batch, self._encode(batch).values, self.state_.dictionary)
 
     def objective(self, X: Any, sample_weight: Any = None) -> float:
         """Return the mean objective per sample at optimal codes, penalties on the codes included.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.pairs import PairMeans
-from atomstream.models.reconstruction import Reconstruction
+from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.models.undo import untouched
 from atomstream.models.validation import generator
 from atomstream.samplers import Motif, MotifGlauber, MotifPivot, Network, homomorphisms
@@ -269,21 +269,63 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         Reconstruction
         """
+        return self._rebuilt(network, n_steps, random_state)
+
+    def denoise(
+        self, network: Any, pairs: Any = "edges", *, n_steps: int = 100_000, random_state: Any = 0
+    ) -> Ranking:
+        """Rank pairs of nodes by how much the dictionary, from what lies around them, holds them for edges.
+
+        As `reconstruct`, but entries of patches on edges of the motif are not heard: those are edges of every copy,
+        true or false, and say nothing. Low edges are likely to be spurious, high non-edges to be missing.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or Network
+            What was observed: usually the one learned from.
+        pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
+            What to rank: all edges, lowest first; all visited pairs of different nodes that are no edges, highest
+            first; or these pairs, in their order.
+        n_steps : int, default=100_000
+            Copies; not used under "all".
+        random_state : int, Generator, RandomState or None, default=0
+
+        Returns
+        -------
+        Ranking
+            Pairs that were not visited score 0.
+
+        References
+        ----------
+        Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in networks", for edges of
+        the motif left out.
+        """
+        if isinstance(pairs, str) and pairs not in {"edges", "non-edges"}:
+            raise ValueError(f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs.")
+        exponents = self._prepared(network, n_steps)[1].adjacency()
+        free = exponents + exponents.T == 0
+        if not np.any(free & ~np.eye(len(free), dtype=bool)):
+            raise ValueError("The motif joins every two of its nodes: nothing is left to say; take a longer one.")
+        return Ranking.of(self._rebuilt(network, n_steps, random_state, free), pairs)
+
+    def _prepared(self, network: Any, n_steps: int) -> tuple[Network, Motif]:
+        """Return the network to rebuild, checked, and the motif."""
         check_is_fitted(self)
         _check_count("n_steps", n_steps)
         self._check()
         network = Network.of(network)
         self._check_size(network)
-        return Reconstruction.of(network, self._rebuilt(network, n_steps, random_state))
+        return network, self.motif_
 
-    def _rebuilt(self, network: Network, n_steps: int, random_state: Any) -> PairMeans:
-        """Return the means of what patches propose, entry by entry."""
+    def _rebuilt(self, network: Any, n_steps: int, random_state: Any, entries: Any = None) -> Reconstruction:
+        """Return the means of what patches propose, in all their entries or in some."""
+        network, _ = self._prepared(network, n_steps)
         pairs = PairMeans(network.n_nodes)
         coder = copy(self.learner_).set_params(alpha=self.alpha)
         for states, weights in self._copies(network, n_steps, random_state):
             patches = coder.inverse_transform(coder.transform(patches_of(network, states)))
-            pairs.add(states, patches, weights)
-        return pairs
+            pairs.add(states, patches, weights, entries)
+        return Reconstruction(network, *pairs.drain())
 
     def _copies(self, network: Network, n_steps: int, random_state: Any) -> Generator[tuple[NDArray, NDArray | None]]:
         """Yield copies of the motif, with weights where they are no draws of a chain."""

@@ -27,8 +27,10 @@ class PairMeans:
         self._rows = -(-n_nodes // SHARDS)  # of a shard
         self._shards = [_Table(FEW) for _ in range(-(-n_nodes // self._rows))]
 
-    def add(self, states: NDArray, patches: NDArray, weights: NDArray | None = None) -> None:
-        """Take in the proposals of patches, every entry of each.
+    def add(
+        self, states: NDArray, patches: NDArray, weights: NDArray | None = None, entries: NDArray | None = None
+    ) -> None:
+        """Take in the proposals of patches.
 
         Parameters
         ----------
@@ -37,14 +39,18 @@ class PairMeans:
         patches : ndarray of shape (n, k * k)
         weights : ndarray of shape (n,), optional
             Of the patches; ones by default.
+        entries : ndarray of bool of shape (k, k), optional
+            Which entries of a patch are heard; all by default.
         """
-        n, k = states.shape
-        keys = (states[:, :, None] * self._n_nodes + states[:, None, :]).reshape(-1)
-        shards = np.repeat(states // self._rows, k, axis=1).astype(np.uint8).reshape(-1)
+        k = states.shape[1]
+        tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
+        patches = patches if entries is None else patches[:, entries.ravel()]
+        keys = (states[:, tails] * self._n_nodes + states[:, heads]).reshape(-1)
+        shards = (states // self._rows).astype(np.uint8)[:, tails].reshape(-1)
         order = np.argsort(shards, kind="stable")  # a radix sort, and as proposals come within each shard
         ends = np.cumsum(np.bincount(shards, minlength=len(self._shards)))
         values = patches.reshape(-1)[order].astype(np.float64, copy=False)
-        spread = np.ones(n * k * k) if weights is None else np.repeat(weights, k * k)[order]
+        spread = np.ones(len(keys)) if weights is None else np.repeat(weights, len(tails))[order]
         keys = keys.astype(np.uint64)[order]
         for shard, start, end in zip(self._shards, np.concatenate([[0], ends[:-1]]), ends, strict=True):
             if start < end:

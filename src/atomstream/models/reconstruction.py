@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.models.pairs import PairMeans
 from atomstream.samplers import Network
 
-__all__ = ["Reconstruction"]
+__all__ = ["Ranking", "Reconstruction"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +32,6 @@ class Reconstruction:
     matrix: Any
     counts: Any
 
-    @classmethod
-    def of(cls, network: Network, pairs: PairMeans) -> Reconstruction:
-        """Return what the means say of a network; they are forgotten."""
-        return cls(network, *pairs.drain())
-
     @property
     def coverage(self) -> float:
         """Share of the edges of the network that were visited."""
@@ -57,11 +51,7 @@ class Reconstruction:
     def _met(self) -> NDArray:
         """Whether each edge of the network, in the order of its matrix, was visited."""
         edges = self.network.out.tocoo()
-        return self._lookup(self.counts, edges.row, edges.col) > 0
-
-    @staticmethod
-    def _lookup(matrix: Any, rows: NDArray, columns: NDArray) -> NDArray:
-        return np.asarray(matrix[rows, columns]).ravel() if len(rows) else np.zeros(0)
+        return _lookup(self.counts, edges.row, edges.col) > 0
 
     def weight(self, tail: Any, head: Any) -> float:
         """Return the weight of a pair of nodes, by their labels; 0 where it was not visited."""
@@ -79,20 +69,26 @@ class Reconstruction:
         ndarray of shape (n_pairs,)
             0 where a pair was not visited.
         """
-        return self._pooled(*self.network.places(pairs))[0]
+        return self.pooled(*self.network.places(pairs))[0]
 
     def visited(self, pairs: Any) -> NDArray:
         """Return whether pairs of nodes were visited, ndarray of bool of shape (n_pairs,)."""
-        return self._pooled(*self.network.places(pairs))[1] > 0
+        return self.pooled(*self.network.places(pairs))[1]
 
-    def _pooled(self, rows: NDArray, columns: NDArray) -> tuple[NDArray, NDArray]:
-        """Return mean and number of the proposals for pairs, both ways where the network is undirected."""
-        counts, means = (self._lookup(part, rows, columns) for part in (self.counts, self.matrix))
+    def pooled(self, rows: NDArray, columns: NDArray) -> tuple[NDArray, NDArray]:
+        """Return weights of pairs of nodes by their numbers, and whether they were visited.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int of shape (n_pairs,)
+            Of an undirected network the proposals either way count together.
+        """
+        counts, means = (_lookup(part, rows, columns) for part in (self.counts, self.matrix))
         if not self.network.undirected:
-            return means, counts
-        back, back_means = (self._lookup(part, columns, rows) for part in (self.counts, self.matrix))
+            return means, counts > 0
+        back, back_means = (_lookup(part, columns, rows) for part in (self.counts, self.matrix))
         total = counts + back
-        return (means * counts + back_means * back) / np.where(total > 0, total, 1), total
+        return (means * counts + back_means * back) / np.where(total > 0, total, 1), total > 0
 
     def to_networkx(self, threshold: float = 0.0) -> Any:
         """Return the reconstruction as a graph with the labels of the network, directed if that is.
@@ -110,10 +106,65 @@ class Reconstruction:
         pairs = (self.matrix + self.matrix.T).tocoo() if undirected else self.matrix.tocoo()
         keep = pairs.row <= pairs.col if undirected else np.ones(pairs.nnz, bool)
         rows, columns = pairs.row[keep], pairs.col[keep]
-        weights, _ = self._pooled(rows, columns)
+        weights, _ = self.pooled(rows, columns)
         graph.add_weighted_edges_from(
             (labels[u], labels[v], float(weight))
             for u, v, weight in zip(rows.tolist(), columns.tolist(), weights, strict=True)
             if weight > threshold
         )
         return graph
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Pairs of nodes with scores.
+
+    Attributes
+    ----------
+    pairs : list of (label, label)
+    scores : ndarray of shape (n_pairs,)
+        0 where a pair was not visited.
+    visited : ndarray of bool of shape (n_pairs,)
+    reconstruction : Reconstruction
+        What the scores are taken from.
+    """
+
+    pairs: list[tuple[Any, Any]]
+    scores: NDArray
+    visited: NDArray
+    reconstruction: Reconstruction
+
+    @classmethod
+    def of(cls, reconstruction: Reconstruction, pairs: Any) -> Ranking:
+        """Return the ranking of edges (lowest first), of visited non-edges (highest first), or of pairs given."""
+        network = reconstruction.network
+        if not isinstance(pairs, str):
+            pairs = [tuple(pair) for pair in pairs]
+            rows, columns = network.places(pairs)
+            return cls(pairs, *reconstruction.pooled(rows, columns), reconstruction)
+        listed = network.out if pairs == "edges" else reconstruction.counts
+        if network.undirected and pairs != "edges":
+            listed = listed + listed.T
+        listed = listed.tocoo()
+        keep = listed.row != listed.col
+        if network.undirected:
+            keep &= listed.row < listed.col
+        rows, columns = listed.row[keep], listed.col[keep]
+        if pairs == "non-edges":
+            fresh = _lookup(network.out, rows, columns) == 0
+            rows, columns = rows[fresh], columns[fresh]
+        scores, visited = reconstruction.pooled(rows, columns)
+        order = np.argsort(scores if pairs == "edges" else -scores, kind="stable")
+        labels = network.labels
+        named = [(labels[u], labels[v]) for u, v in zip(rows[order].tolist(), columns[order].tolist(), strict=True)]
+        return cls(named, scores[order], visited[order], reconstruction)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the pairs that were visited."""
+        return float(self.visited.mean()) if len(self.visited) else 0.0
+
+
+def _lookup(matrix: Any, rows: NDArray, columns: NDArray) -> NDArray:
+    """Return entries of a sparse array, float64 of shape (n,)."""
+    return np.asarray(matrix[rows, columns], dtype=np.float64).ravel() if len(rows) else np.zeros(0)
