@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["History", "LearningBar", "StoredObjective"]
 
 
-class _Callback:
+class Callback:
     """The hooks of scikit-learn's ``FitCallback``, each doing nothing."""
 
     def setup(self, estimator: Any, context: Any) -> None:
@@ -28,7 +28,7 @@ class _Callback:
         """Take note that a task has ended; true stops the fit."""
 
 
-class History(_Callback):
+class History(Callback):
     """Remember the objective along the stream.
 
     Parameters
@@ -140,7 +140,7 @@ class StoredObjective(History):
         self.objective.append(float(np.average(losses[counts], weights=np.array(weights)[counts])))
 
 
-class LearningBar(_Callback):
+class LearningBar(Callback):
     """Progress with samples per second, the running objective and, where the length is known, the time left.
 
     A bar on a terminal and in a notebook, else a quiet line every so often.

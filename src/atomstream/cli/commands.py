@@ -109,13 +109,14 @@ def learn(
 @commands.command()
 @_run
 @click.option("--epochs", type=int, help="Change how many passes there are in all.")
+@click.option("--batches", type=int, help="Of a network: change how many batches there are in all.")
 @_max_time
 @_json
-def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool) -> int:
+def resume(run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool) -> int:
     """Go on with RUN where it stopped, to the bit."""
     from atomstream.cli import running
 
-    return running.resume(run, epochs, max_time, as_json)
+    return running.resume(run, epochs, batches, max_time, as_json)
 
 
 @commands.command()
@@ -171,3 +172,73 @@ def plot(run: Path, as_json: bool) -> int:
     from atomstream.cli import using
 
     return using.plot(run, as_json)
+
+
+_edges = click.argument("edges", type=click.Path(path_type=Path), required=False)
+_steps = click.option("--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Copies met.")
+_seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the chain.")
+
+
+@commands.group()
+def network() -> None:
+    """Dictionaries of what a network looks like around a motif."""
+
+
+@network.command("learn")
+@_edges
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
+@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option("--motif", help="path:K, star:K, cycle:K of K nodes, or wedge:DEPTH (path:5).")
+@click.option("--atoms", type=int, help="Number of atoms (25).")
+@click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0).")
+@click.option("--chain", help="pivot: for trees (default); glauber: any motif; approximate_pivot; all: every copy.")
+@click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ...")
+@click.option("--batches", type=int, help="Batches of copies (100).")
+@click.option("--batch-size", type=int, help="Copies per batch (1000).")
+@click.option("--thin", type=int, help="Moves from copy to copy (1).")
+@click.option("--seed", type=int, help="Of all that is random (0).")
+@click.option("--checkpoint-every", type=Duration(), help="Time between checkpoints (1m).")
+@click.option("--keep", type=int, help="How many checkpoints are kept (3).")
+@_max_time
+@_json
+def network_learn(
+    edges: Path | None, out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+) -> int:
+    """Learn the patches of the network in EDGES.
+
+    Lines of two nodes and maybe a weight (.txt, .csv, .gz of these), .npz and .mtx matrices, .gml, .graphml.
+    """
+    from atomstream.cli import networks
+
+    return networks.learn(edges, out, config, given, max_time, as_json)
+
+
+@network.command("reconstruct")
+@_run
+@_edges
+@click.option("--out", type=click.Path(path_type=Path), help="A .csv of pairs or an .npz matrix; by default in RUN.")
+@_steps
+@_seed
+@_json
+def network_reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool) -> int:
+    """Rebuild a network (by default the one learned from) from the atoms of RUN."""
+    from atomstream.cli import networks
+
+    return networks.reconstruct(run, edges, out, steps, seed, as_json)
+
+
+@network.command("denoise")
+@_run
+@_edges
+@click.option("--pairs", type=click.Choice(["edges", "non-edges"]), default="edges", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="A .csv; by default in RUN.")
+@_steps
+@_seed
+@_json
+def network_denoise(
+    run: Path, edges: Path | None, pairs: str, out: Path | None, steps: int, seed: int, as_json: bool
+) -> int:
+    """Rank edges that may be spurious (lowest first), or non-edges that may be missing edges (highest first)."""
+    from atomstream.cli import networks
+
+    return networks.denoise(run, edges, out, pairs, steps, seed, as_json)

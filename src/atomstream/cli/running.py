@@ -18,7 +18,7 @@ from atomstream.exceptions import InputError
 from atomstream.readers import STANDARD_INPUT, open_inputs
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.learning import Learning, Outcome
-from atomstream.runs.settings import Settings, read_settings
+from atomstream.runs.settings import NetworkSettings, Settings, read_settings
 
 
 def learn(
@@ -32,11 +32,11 @@ def learn(
     """Begin a run."""
     folder = RunFolder(out)
     settings = _settings(inputs, config, given)
-    _check_free(folder)
+    check_free(folder)
     sources = open_inputs(settings.inputs, settings.wanted())
     learning = Learning(folder, settings, sources)
     with folder.writing():
-        _check_free(folder)  # another process may have ended a run here meanwhile
+        check_free(folder)  # another process may have ended a run here meanwhile
         folder.clean()
         folder.begin(settings, sources)
         folder.log("begin", inputs=list(settings.inputs))
@@ -47,7 +47,8 @@ def learn(
             raise
 
 
-def _check_free(folder: RunFolder) -> None:
+def check_free(folder: RunFolder) -> None:
+    """Refuse a folder that holds a run."""
     if folder.exists:
         raise InputError(
             f"{folder.path} holds a run already; go on with: atomstream resume {folder.path}, "
@@ -55,15 +56,23 @@ def _check_free(folder: RunFolder) -> None:
         )
 
 
-def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool) -> int:
-    """Go on with a run."""
+def resume(run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool) -> int:
+    """Go on with a run, of rows or of a network."""
     folder = RunFolder(run)
     folder.check()
     with folder.writing():
         folder.clean()
-        settings = _checked(run, lambda: folder.settings())
+        settings = checked(run, lambda: folder.settings())
+        if isinstance(settings, NetworkSettings):
+            from atomstream.cli import networks
+
+            if epochs is not None:
+                raise InputError("--epochs is for rows; a network is learned from in --batches.")
+            return networks.resume(folder, batches, max_time, as_json)
+        if batches is not None:
+            raise InputError("--batches is for networks; rows are learned from in --epochs.")
         if epochs is not None:
-            settings = _checked("--epochs", lambda: settings.changed(epochs=epochs))
+            settings = checked("--epochs", lambda: settings.changed(epochs=epochs))
         sources = open_inputs(settings.inputs, settings.wanted())
         folder.check_inputs(sources)
         learning, found = Learning(folder, settings, sources), folder.load()
@@ -83,20 +92,20 @@ def resume(run: Path, epochs: int | None, max_time: float | None, as_json: bool)
 
 def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any]) -> Settings:
     """Put options before the config file, and that before the defaults; name inputs so that they are found again."""
-    told = {} if config is None else _checked(config, lambda: read_settings(config))
+    told = {} if config is None else checked(config, lambda: read_settings(config))
     told |= {name: value for name, value in given.items() if value not in (None, ())}
     if given.get("columns"):
         told["columns"] = [part.strip() for column in given["columns"] for part in column.split(",")]
     if inputs:
         told["inputs"] = list(inputs)
-    settings = _checked("settings", lambda: Settings(**told))
+    settings = checked("settings", lambda: Settings(**told))
     if STANDARD_INPUT in settings.inputs and settings.epochs > 1:
         raise InputError(f"Standard input can be read once, --epochs is {settings.epochs}.")
     found = [name if name == STANDARD_INPUT else os.path.abspath(name) for name in settings.inputs]
     return settings.changed(inputs=tuple(found))
 
 
-def _checked(what: Any, make: Any) -> Any:
+def checked(what: Any, make: Any) -> Any:
     """Return what is made, turning a bad setting or an unreadable file into a sentence."""
     try:
         return make()
@@ -108,7 +117,7 @@ def _checked(what: Any, make: Any) -> Any:
 
 def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:
     before = learning.model.n_steps_ if learning.learned else 0
-    with _signals(learning):
+    with signals(learning):
         outcome = learning.run(lambda text: LearningBar(text=text), max_time)
     learning.folder.log("end", complete=outcome.complete, reason=outcome.reason)
     _tell(learning, outcome, as_json, before)
@@ -116,7 +125,7 @@ def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:
 
 
 @contextmanager
-def _signals(learning: Learning) -> Iterator[None]:
+def signals(learning: Any) -> Iterator[None]:
     """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
     before: dict[signal.Signals, Any] = {}
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
+from atomstream.models.network import NetworkDictionary
 from atomstream.readers import STANDARD_INPUT, Feed, Position, Wanted, open_inputs
 from atomstream.readers.pictures import Pictures, load_image
 from atomstream.runs.record import Record, open_record
@@ -29,10 +30,11 @@ BAR = 24  # signs of a full bar on the screen
 def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     """Write codes, batch by batch."""
     record = open_record(run)
+    _refuse_network(record)
     writer = next((writer for ending, writer in WRITERS.items() if out.name.endswith(ending)), None)
     if writer is None:
         raise InputError(f"{out} must end in one of {', '.join(WRITERS)}.")
-    _check_out(out)
+    check_out(out)
     if any(name != STANDARD_INPUT and out.resolve() == Path(name).resolve() for name in inputs):
         raise InputError(f"{out} is the input itself; choose another --out.")
     wanted = Wanted() if record.settings is None else record.settings.wanted()
@@ -56,11 +58,16 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
                 told = f"first in row {n_rows + int(found[1])}" if found else ""
                 raise InputError(str(error).replace(found[0], told) if found else str(error)) from None
             n_rows += piece.X.shape[0]
-    _tell({"out": str(out), "rows": n_rows, "atoms": len(record.model.components_)}, as_json)
+    tell({"out": str(out), "rows": n_rows, "atoms": len(record.model.components_)}, as_json)
     return 0
 
 
-def _check_out(out: Path) -> None:
+def _refuse_network(record: Record) -> None:
+    if isinstance(record.model, NetworkDictionary):
+        raise InputError(f"{record.path} has learned from a network; use atomstream network reconstruct or denoise.")
+
+
+def check_out(out: Path) -> None:
     """Refuse a place where no file can be written."""
     if out.is_dir() or not out.resolve().parent.is_dir():
         raise InputError(f"{out} cannot be written: {'it is a folder' if out.is_dir() else 'its folder is missing'}.")
@@ -113,6 +120,7 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
     from atomstream.applications import images
 
     record = open_record(run)
+    _refuse_network(record)
     settings, shape = record.settings, record.shape
     if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
         raise InputError(f"{run} is no run that has learned from images.")
@@ -128,35 +136,38 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
     if out is None:
         out = (run if run.is_dir() else run.parent) / "figures" / f"{image.stem}-reconstructed.png"
         out.parent.mkdir(parents=True, exist_ok=True)
-    _check_out(out)
+    check_out(out)
     kind = Image.registered_extensions().get(out.suffix.lower())
     if kind is None:
         raise InputError(f"{out} ends like no image that can be written; end it in .png.")
     with whole_file(out) as file:
         Image.fromarray((rebuilt * 255).round().astype(np.uint8)).save(file, format=kind)
-    _tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
+    tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
     return 0
 
 
 def inspect(run: Path, as_json: bool) -> int:
     """Show a run on one screen."""
-    from atomstream.runs.reporting import facts, quality, top_atoms
-
     record = open_record(run)
-    figures, atoms = quality(record), top_atoms(record, 10)
+    reporting, shares, on = _reporting(record)
+    figures, atoms = reporting.quality(record), reporting.top_atoms(record, 10)
     if as_json:
-        listed = [dict(zip(("atom", "code_share", "energy_share", "features"), atom, strict=True)) for atom in atoms]
+        listed = [
+            dict(zip(("atom", "code_share", f"{shares}_share", "features"), atom, strict=True)) for atom in atoms
+        ]
         click.echo(json.dumps({"run": str(run), **_numbers(record), "held_out": figures, "atoms": listed}))
         return 0
     click.echo(f"{run}")
     inputs = [] if record.settings is None else list(record.settings.inputs)
-    told = facts(record) | ({"inputs": ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")} if inputs else {})
-    told |= {name: f"{value:.4g} (held-out rows)" for name, value in figures.items()}
+    told = reporting.facts(record) | (
+        {"inputs": ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")} if inputs else {}
+    )
+    told |= {name: f"{value:.4g} ({on})" for name, value in figures.items()}
     width = max(map(len, told))
     for name, value in told.items():
         click.echo(f"  {name:<{width}}  {value}")
     most = max(atoms[0][1], 1e-12)
-    click.echo("  atom   code  energy")
+    click.echo(f"  atom   code {shares:>7}")
     for atom, code, energy, features in atoms:
         bar = "=" * round(BAR * code / most)
         click.echo(f"  {atom:>4} {100 * code:5.1f} % {100 * energy:5.1f} %  {bar:<{BAR}}  {features}".rstrip()[:118])
@@ -166,24 +177,36 @@ def inspect(run: Path, as_json: bool) -> int:
 def report(run: Path, as_json: bool) -> int:
     """Write the report."""
     from atomstream.report import write_report
-    from atomstream.runs.reporting import facts, sections
 
     _needs_plots()
     record = open_record(run)
-    page = write_report(_folder(run), f"Atoms of {record.path.resolve().name}", facts(record), sections(record))
-    _tell({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
+    reporting = _reporting(record)[0]
+    title = f"Atoms of {record.path.resolve().name}"
+    page = write_report(_folder(run), title, reporting.facts(record), reporting.sections(record))
+    tell({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
     return 0
 
 
 def plot(run: Path, as_json: bool) -> int:
     """Write the pictures."""
     from atomstream.report import write_figures
-    from atomstream.runs.reporting import sections
 
     _needs_plots()
-    written = write_figures(_folder(run), sections(open_record(run)))
-    _tell({"figures": [str(path) for path in written]}, as_json)
+    record = open_record(run)
+    written = write_figures(_folder(run), _reporting(record)[0].sections(record))
+    tell({"figures": [str(path) for path in written]}, as_json)
     return 0
+
+
+def _reporting(record: Record) -> tuple[Any, str, str]:
+    """Return the module that reports on such a run, its second kind of share, and what its figures are taken on."""
+    if isinstance(record.model, NetworkDictionary):
+        from atomstream.runs import network_reporting
+
+        return network_reporting, "recent", "the network learned from"
+    from atomstream.runs import reporting
+
+    return reporting, "energy", "held-out rows"
 
 
 def _folder(run: Path) -> Path:
@@ -200,12 +223,13 @@ def _needs_plots() -> None:
 
 def _numbers(record: Record) -> dict[str, Any]:
     model = record.model
+    learner = getattr(model, "learner_", model)
     return {
         "model": type(model).__name__,
         "components": len(model.components_),
-        "features": model.n_features_in_,
-        "samples": model.n_samples_seen_,
-        "steps": model.n_steps_,
+        "features": learner.n_features_in_,
+        "samples": learner.n_samples_seen_,
+        "steps": learner.n_steps_,
         "objective": record.objective if np.isfinite(record.objective) else None,
         "complete": record.complete,
         "position": record.notes.get("position"),
@@ -213,7 +237,8 @@ def _numbers(record: Record) -> dict[str, Any]:
     }
 
 
-def _tell(facts: dict[str, Any], as_json: bool) -> None:
+def tell(facts: dict[str, Any], as_json: bool) -> None:
+    """Print facts, as lines or as JSON."""
     if as_json:
         click.echo(json.dumps(facts))
         return

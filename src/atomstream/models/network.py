@@ -18,7 +18,7 @@ from atomstream.models.matrix import OnlineNMF
 from atomstream.models.pairs import PairMeans
 from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.models.undo import untouched
-from atomstream.models.validation import generator
+from atomstream.models.validation import check_settings, check_size, generator
 from atomstream.samplers import Motif, MotifGlauber, MotifPivot, Network, homomorphisms
 from atomstream.samplers.motif import is_copy, patches_of
 
@@ -67,7 +67,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of the codes over the run.
     recent_importance_ : ndarray of shape (n_components,)
-        The same from half of the batches of the last `fit` on: without the search of the beginning.
+        The same from batch ``n_batches // 2`` on: without the search of the beginning.
     learner_ : OnlineNMF
         Codes patches of shape (n, k * k) with the dictionary, and tells how well.
     motif_ : Motif
@@ -140,10 +140,10 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self
         """
         with untouched(self):
-            self._check()
+            self.check()
             self.__dict__.pop("learner_", None)
             network = Network.of(network)
-            self._learn(network, self.n_batches, half=self.n_batches // 2)
+            self._learn(network, self.n_batches)
         return self
 
     def partial_fit(self, network: Any, y: Any = None, *, n_batches: int = 1) -> Self:
@@ -162,17 +162,18 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self
         """
         with untouched(self):
-            self._check()
+            self.check()
             _check_count("n_batches", n_batches)
             self._learn(Network.of(network), n_batches)
         return self
 
-    def _learn(self, network: Network, n_batches: int, half: int = 0) -> None:
-        """Run the chain in front of the learner; note how atoms were used before half of the batches."""
+    def _learn(self, network: Network, n_batches: int) -> None:
+        """Run the chain in front of the learner."""
         if "learner_" not in self.__dict__:
             self._begin()
         elif self.motif_ != Motif.of(self.motif):
             raise ValueError(f"motif={self.motif!r} is not the motif that was learned; call fit to start anew.")
+        check_size(self, self.learner_.n_components)
         self._check_size(network)
         learner = self.learner_.set_params(alpha=self.alpha, schedule=self.schedule)
         learner.set_callbacks(*getattr(self, "_skl_callbacks", ()))
@@ -187,7 +188,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         chain = CHAINS[self.chain](network, self.motif_)
         if self.position_ is None or not is_copy(network, self.motif_, self.position_):
             self.position_ = chain.init(self._rng)
-        with closing(self._patches(chain, n_batches, half)) as stream:
+        with closing(self._patches(chain, n_batches)) as stream:
             learner.fit_stream(stream, n_batches=n_batches)
 
     def _begin(self) -> None:
@@ -198,13 +199,13 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self.position_ = None
         self._before = np.zeros(self.n_components)
 
-    def _patches(self, chain: Any, n_batches: int, half: int) -> Generator[NDArray]:
+    def _patches(self, chain: Any, n_batches: int) -> Generator[NDArray]:
         """Yield batches along the chain; where it stands is noted when the learner has learned them, not before."""
-        for batch in range(n_batches):
+        for _ in range(n_batches):
             rng = deepcopy(self._rng)
             states, position = chain.run(rng, self.position_, self.batch_size, self.thin)
             n_steps = self.n_steps_
-            if batch == half > 0:
+            if n_steps == self.n_batches // 2 > 0:
                 self._before = self.learner_.state_.usage.total
             try:
                 yield chain.patches(states)
@@ -235,7 +236,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
 
     @property
     def recent_importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes from half of the last `fit` on, (n_components,)."""
+        """Share of each atom in the sum of the codes from batch ``n_batches // 2`` on, (n_components,)."""
         check_is_fitted(self)
         usage = self.learner_.state_.usage.total - self._before
         return usage / max(usage.sum(), np.finfo(float).tiny)
@@ -312,7 +313,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         """Return the network to rebuild, checked, and the motif."""
         check_is_fitted(self)
         _check_count("n_steps", n_steps)
-        self._check()
+        self.check()
         network = Network.of(network)
         self._check_size(network)
         return network, self.motif_
@@ -343,12 +344,16 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
 
     # -- checks ---------------------------------------------------------------------------------------------------
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse settings out of range."""
         if self.chain not in {*CHAINS, "all"}:
             raise ValueError(f"chain={self.chain!r} is unknown; known are {', '.join(sorted({*CHAINS, 'all'}))}.")
         for name in ("n_components", "n_batches", "batch_size", "thin"):
             _check_count(name, getattr(self, name))
         Motif.of(self.motif)
+        learner = OnlineNMF(self.n_components, alpha=self.alpha, schedule=self.schedule)
+        check_settings(learner)
+        learner._schedule()
 
     def _check_size(self, network: Network) -> None:
         if self.motif_.size > network.n_nodes:

@@ -71,6 +71,13 @@ class Reconstruction:
         """
         return self.pooled(*self.network.places(pairs))[0]
 
+    def pairs(self) -> list[tuple[Any, Any]]:
+        """Return all pairs that were visited, by their labels: of undirected networks each once."""
+        undirected, labels = self.network.undirected, self.network.labels
+        met = (self.counts + self.counts.T if undirected else self.counts).tocoo()
+        keep = met.row <= met.col if undirected else np.ones(met.nnz, dtype=bool)
+        return [(labels[u], labels[v]) for u, v in zip(met.row[keep].tolist(), met.col[keep].tolist(), strict=True)]
+
     def visited(self, pairs: Any) -> NDArray:
         """Return whether pairs of nodes were visited, ndarray of bool of shape (n_pairs,)."""
         return self.pooled(*self.network.places(pairs))[1]
@@ -100,17 +107,12 @@ class Reconstruction:
         """
         import networkx as nx  # type: ignore[import-untyped]
 
-        labels, undirected = self.network.labels, self.network.undirected
-        graph = nx.Graph() if undirected else nx.DiGraph()
-        graph.add_nodes_from(labels)
-        pairs = (self.matrix + self.matrix.T).tocoo() if undirected else self.matrix.tocoo()
-        keep = pairs.row <= pairs.col if undirected else np.ones(pairs.nnz, bool)
-        rows, columns = pairs.row[keep], pairs.col[keep]
-        weights, _ = self.pooled(rows, columns)
+        graph = nx.Graph() if self.network.undirected else nx.DiGraph()
+        graph.add_nodes_from(self.network.labels)
+        pairs = self.pairs()
+        weights = self.weights(pairs).tolist()
         graph.add_weighted_edges_from(
-            (labels[u], labels[v], float(weight))
-            for u, v, weight in zip(rows.tolist(), columns.tolist(), weights, strict=True)
-            if weight > threshold
+            (*pair, weight) for pair, weight in zip(pairs, weights, strict=True) if weight > threshold
         )
         return graph
 

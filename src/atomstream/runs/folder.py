@@ -8,20 +8,29 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.files import PART, sync_folder, whole_file
 from atomstream.persistence import read_model, write_model
-from atomstream.readers import Source
-from atomstream.runs.settings import Settings, read_settings, write_settings
+from atomstream.runs.settings import RunSettings, kind_of, read_settings, write_settings
 
 __all__ = ["RunFolder"]
 
 STEP = re.compile(r"step-(\d+)\.atoms")
+
+
+class Marked(Protocol):
+    """An input: its name, and a mark to know its content again."""
+
+    name: str
+
+    def fingerprint(self) -> str | None:
+        """Return what changes when the content does."""
+        ...
 
 
 class RunFolder:
@@ -53,7 +62,7 @@ class RunFolder:
 
     # -- settings and inputs --------------------------------------------------------------------------------------
 
-    def begin(self, settings: Settings, sources: list[Source]) -> None:
+    def begin(self, settings: RunSettings, sources: Sequence[Marked]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
         told = {"run": secrets.token_hex(8), "inputs": inputs}
@@ -61,21 +70,22 @@ class RunFolder:
             file.write(json.dumps(told, indent=1).encode())
         self.write_settings(settings)
 
-    def write_settings(self, settings: Settings) -> None:
+    def write_settings(self, settings: RunSettings) -> None:
         """Write settings in place of those that are there."""
         with whole_file(self._settings) as file:
             file.write(write_settings(settings).encode())
 
-    def settings(self) -> Settings:
-        """Return the settings of the run."""
+    def settings(self) -> Any:
+        """Return the settings of the run, of its kind."""
         self.check()
-        return Settings(**read_settings(self._settings))
+        told = read_settings(self._settings)
+        return kind_of(told)(**told)
 
     def identity(self) -> str:
         """Return what tells this run from others."""
         return str(self._told()["run"])
 
-    def check_inputs(self, sources: list[Source]) -> None:
+    def check_inputs(self, sources: Sequence[Marked]) -> None:
         """Refuse inputs that are not what they were when the run began."""
         before = self._told()["inputs"]
         if len(sources) != len(before):
@@ -98,7 +108,7 @@ class RunFolder:
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
         self.checkpoints.mkdir(exist_ok=True)
-        steps = model.clock_.step if hasattr(model, "clock_") else 0
+        steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
         write_model(path, model, notes | {"run": self.identity()})
         link = self.model.with_name(f".{self.model.name}.{secrets.token_hex(4)}{PART}")

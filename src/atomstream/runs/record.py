@@ -14,7 +14,7 @@ from atomstream.persistence import read_model
 from atomstream.readers import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
-from atomstream.runs.settings import Settings
+from atomstream.runs.settings import NetworkSettings
 
 __all__ = ["Record", "open_record"]
 
@@ -30,7 +30,7 @@ class Record:
     model : fitted estimator
     notes : dict
         What the newest checkpoint holds besides the model; empty for a model file.
-    settings : Settings or None
+    settings : Settings, NetworkSettings or None
     shape : tuple of int or None
         Of one sample, where samples are images.
     names : list of str or None
@@ -44,8 +44,7 @@ class Record:
     path: Path
     model: Any
     notes: dict[str, Any]
-    settings: Settings | None
-
+    settings: Any
     shape: tuple[int, ...] | None
     names: list[str] | None
     history: History
@@ -54,13 +53,16 @@ class Record:
     @property
     def objective(self) -> float:
         """Mean objective per sample of recent batches, before their update."""
-        return self.history.recent if self.history.objective else float(self.model.batch_objective_)
+        learner = getattr(self.model, "learner_", self.model)
+        return self.history.recent if self.history.objective else float(learner.batch_objective_)
 
     @property
     def complete(self) -> bool | None:
         """Whether all passes are done; None where there is no saying."""
         if self.settings is None or STANDARD_INPUT in self.settings.inputs:
             return None
+        if isinstance(self.settings, NetworkSettings):
+            return self.settings.chain == "all" or self.model.n_steps_ >= self.settings.batches
         return self.notes["position"][0] >= self.settings.epochs
 
 
@@ -85,7 +87,7 @@ def open_record(path: Path) -> Record:
             )
         model, notes, _ = found
         settings = folder.settings()
-    if not hasattr(model, "state_"):
+    if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
     try:
         return Record(path, model, notes, settings, *_beside(model, notes))
@@ -104,7 +106,7 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
     history.objective = notes.get("objective", np.empty(0)).tolist()
     if "holdout" in notes:
         holdout.restore(notes["holdout"])
-    rows, n_features = holdout.rows, model.n_features_in_
+    rows, n_features = holdout.rows, getattr(model, "learner_", model).n_features_in_
     if rows is not None and rows.shape[1] != n_features:
         raise ValueError(f"rows of {rows.shape[1]} features, the model has {n_features}")
     if names is not None and len(names) != n_features:

@@ -16,7 +16,7 @@ from atomstream.report import Section
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 
-__all__ = ["facts", "sections", "top_atoms"]
+__all__ = ["facts", "how", "quality", "sections", "top_atoms"]
 
 MOST_LISTED = 20
 
@@ -72,7 +72,7 @@ def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, flo
 
 def sections(record: Record) -> list[Section]:
     """Return the chapters of the report."""
-    return [*_learned(record), *_how_well(record), *_from_what(record), *_how(record)]
+    return [*_learned(record), *_how_well(record), *_from_what(record), *how(record)]
 
 
 def _learned(record: Record) -> list[Section]:
@@ -142,7 +142,9 @@ def _from_what(record: Record) -> list[Section]:
     return [Section("inputs", "", facts=told, chapter="From what")]
 
 
-def _how(record: Record) -> list[Section]:
+def how(record: Record) -> list[Section]:
+    """Return the chapter on settings, versions, time and warnings, of any kind of run."""
+    learner = getattr(record.model, "learner_", record.model)
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     versions = {"atomstream": atomstream.__version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in packages}
@@ -150,10 +152,10 @@ def _how(record: Record) -> list[Section]:
     told["versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
     if record.settings is not None:
         seconds = record.notes["seconds"]
-        rate = record.model.n_samples_seen_ / max(seconds, 1e-9)
+        rate = learner.n_samples_seen_ / max(seconds, 1e-9)
         told["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} samples per second"
         events = [event["event"] for event in RunFolder(record.path).events()]
         told["sessions"] = f"{1 + events.count('resume')}"
-    told["re-seeded atoms"] = record.model.n_reseeded_
+    told["re-seeded atoms"] = learner.n_reseeded_
     told["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
     return [Section("how", "", facts=told, chapter="How")]

@@ -8,23 +8,61 @@ import types
 import typing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from atomstream.learner import check_compatible
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+from atomstream.models.network import NetworkDictionary
 from atomstream.models.validation import check_settings
 from atomstream.readers import Wanted
 from atomstream.schedules import Constant
 
-__all__ = ["MODELS", "Settings", "read_settings", "write_settings"]
+__all__ = ["MODELS", "NetworkSettings", "RunSettings", "Settings", "kind_of", "read_settings", "write_settings"]
 
 MOST = 2**31
 MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning}
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Settings of a run; the names are those of the command line.
+class RunSettings:
+    """Settings of any kind of run: each field has its type and, where it is a number, its least value."""
+
+    inputs: tuple[str, ...] = ()
+
+    LEAST: ClassVar[dict[str, float]] = {}
+    FREE: ClassVar[tuple[str, ...]] = ()  # for how long, how often saved, on how many cores: not what is learned
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            made = _made(value, hints[field.name])
+            if made is None and value is not None:
+                raise ValueError(f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}.")
+            object.__setattr__(self, field.name, made)
+            for text in made if isinstance(made, tuple) else [made]:
+                if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
+                    raise ValueError(f"{text!r} is not UTF-8; rename it.")
+        for name, bound in self.LEAST.items():
+            value = getattr(self, name)
+            if value is not None and not bound <= value < float("inf"):
+                raise ValueError(f"{name} is {value!r}, needed is at least {bound}.")
+            if value is not None and value > MOST:
+                raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
+
+    def changed(self, **changes: Any) -> Self:
+        """Return settings with some changed."""
+        return replace(self, **changes)
+
+    def decisive(self) -> list[str]:
+        """Return the settings that decide what is learned, as lines: not for how long or on how many cores."""
+        lines = write_settings(self).splitlines()[1:]
+        return [line for line in lines if line.split(" = ")[0] not in self.FREE]
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """Settings of a run on rows of numbers or images; the names are those of the command line.
 
     Parameters
     ----------
@@ -51,7 +89,6 @@ class Settings:
         Checkpoints that are kept.
     """
 
-    inputs: tuple[str, ...] = ()
     atoms: int = 20
     model: str = "nmf"
     loss: str = "squared"
@@ -75,35 +112,24 @@ class Settings:
     checkpoint_every: float | None = None
     keep: int = 3
 
+    LEAST = {  # noqa: RUF012 - declared in the base
+        "atoms": 1,
+        "epochs": 1,
+        "batch_size": 1,
+        "patch": 1,
+        "per_image": 1,
+        "keep": 1,
+        "seed": 0,
+        "alpha": 0,
+        "holdout": 0,
+        "checkpoint_every": 0,
+    }
+    FREE = ("epochs", "checkpoint_every", "keep", "jobs")
+
     def __post_init__(self) -> None:
-        hints = typing.get_type_hints(type(self))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            made = _made(value, hints[field.name])
-            if made is None and value is not None:
-                raise ValueError(f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}.")
-            object.__setattr__(self, field.name, made)
-        for text in (*self.inputs, *self.columns, self.key or ""):
-            if any("\ud800" <= sign <= "\udfff" for sign in text):
-                raise ValueError(f"{text!r} is not UTF-8; rename it.")
+        super().__post_init__()
         if self.half_life is not None and not 0 < self.half_life < float("inf"):
             raise ValueError(f"half_life is {self.half_life!r}, needed is a number of samples above 0.")
-        least = {
-            "atoms": 1,
-            "epochs": 1,
-            "batch_size": 1,
-            "patch": 1,
-            "per_image": 1,
-            "keep": 1,
-            "seed": 0,
-            "alpha": 0,
-        }
-        for name, bound in (least | {"holdout": 0, "checkpoint_every": 0}).items():
-            value = getattr(self, name)
-            if value is not None and not bound <= value < float("inf"):
-                raise ValueError(f"{name} is {value!r}, needed is at least {bound}.")
-            if value is not None and value > MOST:
-                raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
         if self.holdout >= 1:
             raise ValueError(f"holdout is {self.holdout!r}, needed is a share below 1.")
         if self.model not in MODELS:
@@ -116,16 +142,6 @@ class Settings:
         check_settings(model)
         check_compatible(model.method_)
         model._schedule()
-
-    def changed(self, **changes: Any) -> Self:
-        """Return settings with some changed."""
-        return replace(self, **changes)
-
-    def decisive(self) -> list[str]:
-        """Return the settings that decide what is learned, as lines: not for how long or on how many cores."""
-        others = ("epochs", "checkpoint_every", "keep", "jobs")
-        lines = write_settings(self).splitlines()[1:]
-        return [line for line in lines if line.split(" = ")[0] not in others]
 
     def wanted(self) -> Wanted:
         """Return how inputs are to be read."""
@@ -151,6 +167,69 @@ class Settings:
         )
 
 
+@dataclass(frozen=True)
+class NetworkSettings(RunSettings):
+    """Settings of a run on a network; the names are those of the command line.
+
+    Parameters
+    ----------
+    inputs : tuple of str
+        One file of edges.
+    domain : {"network"}
+        What kind of run this is.
+    atoms, batches
+        As ``n_components`` and ``n_batches`` of `atomstream.NetworkDictionary`.
+    motif, alpha, chain, schedule, batch_size, thin
+        As the model's parameters.
+    seed : int
+    checkpoint_every : float, optional
+        Seconds; without it a minute, or fifty times what the last one took.
+    keep : int
+        Checkpoints that are kept.
+    """
+
+    domain: str = "network"
+    motif: str = "path:5"
+    atoms: int = 25
+    alpha: float = 0.0
+    chain: str = "pivot"
+    schedule: str = "power"
+    batches: int = 100
+    batch_size: int = 1000
+    thin: int = 1
+    seed: int = 0
+    checkpoint_every: float | None = None
+    keep: int = 3
+
+    LEAST = {  # noqa: RUF012 - declared in the base
+        **dict.fromkeys(("atoms", "batches", "batch_size", "thin", "keep"), 1),
+        **dict.fromkeys(("alpha", "seed", "checkpoint_every"), 0),
+    }
+    FREE = ("batches", "checkpoint_every", "keep")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.domain != "network":
+            raise ValueError(f"domain is {self.domain!r}, needed is network.")
+        if len(self.inputs) != 1:
+            raise ValueError(f"A network is learned from one file of edges, got {len(self.inputs)}.")
+        self.new_model().check()
+
+    def new_model(self) -> NetworkDictionary:
+        """Return the model that will learn."""
+        return NetworkDictionary(
+            self.motif,
+            self.atoms,
+            alpha=self.alpha,
+            chain=self.chain,
+            schedule=self.schedule,
+            n_batches=self.batches,
+            batch_size=self.batch_size,
+            thin=self.thin,
+            random_state=self.seed,
+        )
+
+
 def read_settings(path: str | Path) -> dict[str, Any]:
     """Return the settings that a TOML file gives.
 
@@ -163,16 +242,24 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         told = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as TOML: {error}.") from None
-    known = [field.name for field in fields(Settings)]
+    known = [field.name for field in fields(kind_of(told))]
     for name in told:
         if name not in known:
             raise ValueError(f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}.")
     return told
 
 
-def write_settings(settings: Settings) -> str:
+def kind_of(told: dict[str, Any]) -> type[RunSettings]:
+    """Return the class of the settings that a file tells."""
+    return NetworkSettings if told.get("domain") == "network" else Settings
+
+
+def write_settings(settings: RunSettings) -> str:
     """Return settings as TOML; those that are not given are left out."""
-    lines = ["# atomstream learn --config run.toml --out ANOTHER_RUN does the same again"]
+    domain = getattr(settings, "domain", "")
+    lines = [
+        f"# atomstream {domain + ' ' * bool(domain)}learn --config run.toml --out ANOTHER_RUN does the same again"
+    ]
     for field in fields(settings):
         value = getattr(settings, field.name)
         if value is not None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.io import mmread
 
 __all__ = ["Network"]
 
@@ -44,7 +47,8 @@ class Network:
         ----------
         data : networkx graph, sparse array, array of shape (n, n), frame, or path
             Frames and files of edges have two columns, or three with weights. Files are lines of text, fields parted
-            by commas or blanks, comments after #. Edges of frames and files are undirected, as those of an undirected
+            by commas or blanks, comments after #, or .gz of such; .npz (scipy's) and .mtx are matrices, .gml and
+            .graphml graphs. Edges of frames and files are undirected, as those of an undirected
             networkx graph are; matrices are taken as they are.
         node_weights : array-like of shape (n_nodes,), optional
             Above 0.
@@ -60,7 +64,7 @@ class Network:
             matrix, labels = data.out, data.labels if labels is None else labels
             node_weights = data.node_weights if node_weights is None else node_weights
         elif isinstance(data, str | Path):
-            matrix, labels = _from_edges(_read_edges(Path(data)))
+            matrix, labels = _read(Path(data))
         elif hasattr(data, "adjacency") and hasattr(data, "nodes"):
             import networkx as nx  # type: ignore[import-untyped]
 
@@ -143,9 +147,29 @@ class Network:
         return True
 
 
+def _read(path: Path) -> tuple[Any, Sequence[Any]]:
+    """Read a matrix (.npz of scipy, .mtx), a graph (.gml, .graphml), or lines of edges."""
+    kind = path.suffix.lower()
+    if kind in (".npz", ".mtx"):
+        try:
+            matrix = sp.load_npz(path) if kind == ".npz" else mmread(path)
+        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(f"{path} cannot be read as a sparse matrix ({error}).") from None
+        return matrix, range(matrix.shape[0])
+    if kind in (".gml", ".graphml"):
+        import networkx as nx
+
+        try:
+            graph = (nx.read_gml if kind == ".gml" else nx.read_graphml)(path)
+        except (nx.NetworkXError, ValueError, SyntaxError) as error:
+            raise ValueError(f"{path} cannot be read as a graph ({error}).") from None
+        return nx.to_scipy_sparse_array(graph, format="csr", dtype=np.float64), list(graph.nodes)
+    return _from_edges(_read_edges(path))
+
+
 def _read_edges(path: Path) -> list[tuple[str, str, float]]:
     edges = []
-    with path.open(encoding="utf-8") as lines:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             fields = line.partition("#")[0].replace(",", " ").split()
             if not fields:

@@ -1,4 +1,4 @@
-"""Pictures of what was learned; matplotlib is imported inside the functions and nowhere else."""
+"""Pictures of dictionaries of rows: atoms, what they make of samples, and how they were learned."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atomstream.plots.canvas import BLUE, ORANGE, empty, panels, plain
 
 __all__ = [
     "atoms",
@@ -26,8 +28,6 @@ __all__ = [
 
 FEW = 32  # features that can be told apart as bars
 TINY = 1e-12
-# Of the Okabe-Ito palette, safe for colour-blind eyes.
-BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
@@ -71,7 +71,7 @@ def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
     """
     images, shares = atoms_data(model, shape)
     n_rows = -(-len(images) // n_columns)
-    figure = _figure(0.9 * n_columns, 1.08 * n_rows)
+    figure = empty(0.9 * n_columns, 1.08 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
@@ -101,7 +101,7 @@ def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
     matplotlib.figure.Figure
     """
     rows, shares = curves_data(model, n_atoms)
-    grid, figure = _panels(len(rows), n_columns, 2.6, 1.5)
+    grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
     for axes, row, share in zip(grid, rows, shares, strict=True):
         axes.plot(row, color=BLUE, linewidth=1)
         axes.set_title(f"{100 * share:.1f} %", fontsize=8)
@@ -142,10 +142,10 @@ def bars(model: Any, names: Any = None, *, n_atoms: int = 12, n_features: int = 
     matplotlib.figure.Figure
     """
     drawn = bars_data(model, names, n_atoms, n_features)
-    grid, figure = _panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
+    grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
     for axes, (labels, values, share) in zip(grid, drawn, strict=True):
         axes.barh(range(len(values)), values, color=[BLUE if value >= 0 else ORANGE for value in values])
-        axes.set_yticks(range(len(values)), [_plain(label) for label in labels], fontsize=7)
+        axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
         axes.invert_yaxis()
         axes.tick_params(axis="x", labelsize=7)
         axes.set_title(f"{100 * share:.1f} %", fontsize=8)
@@ -187,7 +187,7 @@ def triples(
     X, X_hat, error = triples_data(model, rows, n_rows)
     if shape is not None:
         return _image_triples(X, X_hat, error, shape)
-    grid, figure = _panels(len(X), 2, 5.2, 1.5)
+    grid, figure = panels(len(X), 2, 5.2, 1.5)
     few = X.shape[1] <= FEW
     for axes, sample, rebuilt in zip(grid, X, X_hat, strict=True):
         if few:
@@ -199,13 +199,13 @@ def triples(
             axes.margins(x=0)
         axes.tick_params(labelsize=7)
         if few and names is not None:
-            axes.set_xticks(range(len(sample)), [_plain(name, 10) for name in names], rotation=90 * (len(names) > 6))
+            axes.set_xticks(range(len(sample)), [plain(name, 10) for name in names], rotation=90 * (len(names) > 6))
     grid[0].legend(frameon=False, fontsize=7)
     return figure
 
 
 def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Any:
-    figure = _figure(1.2 * len(X) + 0.6, 4.0)
+    figure = empty(1.2 * len(X) + 0.6, 4.0)
     grid = figure.subplots(3, len(X), squeeze=False)
     for axes in grid.flat:
         axes.set(xticks=[], yticks=[])
@@ -241,7 +241,7 @@ def rank(choice: Any) -> Any:
     matplotlib.figure.Figure
     """
     ranks, error, spread, stability, chosen = rank_data(choice)
-    figure = _figure(7, 4.6)
+    figure = empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
     best = int(np.argmin(error))
@@ -277,7 +277,7 @@ def reconstruction(image: Any, approximation: Any) -> Any:
     """
     image, approximation, error = reconstruction_data(image, approximation)
     error = error if error.ndim == 2 else error.mean(axis=2)
-    figure = _figure(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
+    figure = empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
     left, middle, right = figure.subplots(1, 3)
     shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
     left.imshow(image, **shown)
@@ -313,7 +313,7 @@ def objective(history: Any) -> Any:
     matplotlib.figure.Figure
     """
     n_samples, values, smooth = objective_data(history)
-    figure = _figure(7, 3.6)
+    figure = empty(7, 3.6)
     axes = figure.subplots()
     axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
     axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
@@ -321,26 +321,3 @@ def objective(history: Any) -> Any:
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
-
-
-def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:
-    """Return so many axes in rows, and their figure."""
-    n_columns = min(n_columns, n_panels)
-    n_rows = -(-n_panels // n_columns)
-    figure = _figure(width * n_columns, height * n_rows + 0.3)
-    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for axes in grid[n_panels:]:
-        axes.axis("off")
-    return list(grid[:n_panels]), figure
-
-
-def _plain(text: str, length: int = 24) -> str:
-    """Return a name as it should be read: dollar signs are no formulas, and long ones are cut."""
-    short = text if len(text) <= length else text[: length - 1] + "\u2026"
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
-
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")

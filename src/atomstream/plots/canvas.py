@@ -1,0 +1,32 @@
+"""What all pictures share; matplotlib is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Of the Okabe-Ito palette, safe for colour-blind eyes.
+BLUE, ORANGE = "#0072B2", "#D55E00"
+
+
+def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:
+    """Return so many axes in rows, and their figure."""
+    n_columns = min(n_columns, npanels)
+    n_rows = -(-npanels // n_columns)
+    figure = empty(width * n_columns, height * n_rows + 0.3)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axes in grid[npanels:]:
+        axes.axis("off")
+    return list(grid[:npanels]), figure
+
+
+def plain(text: str, length: int = 24) -> str:
+    """Return a name as it should be read: dollar signs are no formulas, and long ones are cut."""
+    short = text if len(text) <= length else text[: length - 1] + "\u2026"
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
+
+
+def empty(width: float, height: float) -> Any:
+    """Return an empty figure of this size in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
