@@ -1,0 +1,206 @@
+"""Network runs on the command line: what they write, that they can be stopped, and their report."""
+
+import csv
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import atomstream
+from atomstream import NetworkDictionary, plots
+from atomstream.cli import main
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.networks import NetworkRun
+from atomstream.runs.record import open_record
+from atomstream.runs.settings import NetworkSettings
+
+GRAPH = nx.Graph(nx.relabel_nodes(nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0), "node {}".format).edges)
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def table(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("networks")
+    nx.write_graphml(GRAPH, folder / "graph.graphml")
+    nx.write_gml(GRAPH, folder / "graph.gml")
+    sp.save_npz(folder / "graph.npz", nx.to_scipy_sparse_array(GRAPH))
+    lines = [f"{u.split()[1]} {v.split()[1]}" for u, v in GRAPH.edges]
+    (folder / "edges.txt").write_text("# a comment\n" + "\n".join(lines) + "\n")
+    (folder / "torn.txt").write_text("a b\nc\n")
+    (folder / "empty.txt").write_text("# nothing\n")
+    (folder / "bad.gml").write_text("graph [")
+    (folder / "bad.npz").write_bytes(b"PK")
+    (folder / "few.txt").write_text("a b\n")
+    np.save(folder / "x.npy", np.random.default_rng(0).random((30, 4)))
+    common = ("--atoms", 6, "--batches", 8, "--batch-size", 100)
+    run("network", "learn", folder / "edges.txt", *common, "--out", folder / "run")
+    run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
+    return folder
+
+
+def test_a_run_holds_what_the_class_learns(folder):
+    model = NetworkDictionary("path:5", 6, n_batches=8, batch_size=100, random_state=0).fit(folder / "edges.txt")
+    again = atomstream.load(folder / "run")
+    assert_array_equal(again.components_, model.components_)
+    assert_array_equal(again.recent_importance_, model.recent_importance_)
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gml", "npz"])
+def test_networks_are_read_from_other_files(folder, ending, tmp_path):
+    run("network", "learn", folder / f"graph.{ending}", "--atoms", 3, "--batches", 2, "--out", tmp_path / "run")
+    model = NetworkDictionary("path:5", 3, n_batches=2, random_state=0).fit(GRAPH)
+    assert_array_equal(atomstream.load(tmp_path / "run").components_, model.components_)
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
+    settings = NetworkSettings((str(folder / "edges.txt"),), atoms=6, batches=8, batch_size=100, checkpoint_every=0.0)
+    begun = RunFolder(tmp_path / "run")
+    with begun.writing():
+        session = NetworkRun(begun, settings)
+        begun.begin(settings, session.sources)
+        saves = []
+        save, begun.save = (
+            begun.save,
+            lambda *a: (save(*a), saves.append(1), len(saves) == 3 and session.stop("test")),
+        )
+        outcome = session.run(lambda text: atomstream.callbacks.History())
+    assert not outcome.complete
+    assert outcome.reason == "test"
+    assert atomstream.load(tmp_path / "run").n_steps_ == 3
+    run("resume", tmp_path / "run", "--json")
+    assert json.loads(capsys.readouterr().out)["batches"] == 8
+    assert_array_equal(atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_)
+    run("resume", tmp_path / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    run("resume", tmp_path / "run", "--batches", 9)
+    assert atomstream.load(tmp_path / "run").n_steps_ == 9
+
+
+def test_a_config_does_the_same_again(folder, tmp_path):
+    run("network", "learn", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
+    assert_array_equal(atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_)
+
+
+def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, capsys):
+    model = atomstream.load(folder / "run")
+    rebuilt = model.reconstruct(folder / "edges.txt", n_steps=3000)
+    run("network", "reconstruct", folder / "run", "--steps", 3000, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["coverage"] == round(rebuilt.coverage, 4)
+    rows = table(folder / "run/reconstruction.csv")
+    assert len(rows) == len(rebuilt.pairs())
+    assert_allclose([float(row["weight"]) for row in rows], rebuilt.weights([(r["tail"], r["head"]) for r in rows]))
+    run("network", "reconstruct", folder / "run", folder / "edges.txt", "--steps", 3000, "--out", tmp_path / "r.npz")
+    assert_array_equal(sp.load_npz(tmp_path / "r.npz").toarray(), rebuilt.matrix.toarray())
+    for pairs in ("edges", "non-edges"):
+        ranking = model.denoise(folder / "edges.txt", pairs, n_steps=3000)
+        run("network", "denoise", folder / "run", "--pairs", pairs, "--steps", 3000)
+        rows = table(folder / f"run/{pairs}.csv")
+        assert [(row["tail"], row["head"]) for row in rows] == ranking.pairs
+        assert_allclose([float(row["score"]) for row in rows], ranking.scores)
+
+
+def test_the_report_and_inspect(folder, capsys):
+    run("inspect", folder / "run")
+    told = capsys.readouterr().out
+    assert "6 atoms of 5 x 5 nodes" in told
+    assert "coverage of the edges" in told
+    assert max(map(len, told.splitlines())) <= 118
+    run("inspect", folder / "run", "--json")
+    assert len(json.loads(capsys.readouterr().out)["atoms"]) == 6
+    run("report", folder / "run")
+    page = (folder / "run/report.html").read_text()
+    assert page.count("<img") == 3
+    for told in ("What was learned", "How well", "From what", "60", "undirected", "relative error"):
+        assert told in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+    run("plot", folder / "run")
+
+
+def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
+    (tmp_path / "edges.txt").write_text((folder / "edges.txt").read_text())
+    run("network", "learn", tmp_path / "edges.txt", "--atoms", 3, "--batches", 2, "--out", tmp_path / "run")
+    (tmp_path / "edges.txt").unlink()
+    run("report", tmp_path / "run")
+    assert "cannot be read any more" in (tmp_path / "run/report.html").read_text()
+
+
+BAD = {
+    "no such file": ("network learn gone.txt --out new", "There is no .*gone.txt"),
+    "no file": ("network learn --out new", "one file of edges, got 0"),
+    "a line that is no edge": ("network learn torn.txt --out new", "torn.txt, line 2: 'c' is no edge"),
+    "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
+    "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
+    "a broken matrix": ("network learn bad.npz --out new", "bad.npz cannot be read as a sparse matrix"),
+    "unknown motif": ("network learn edges.txt --motif ring:4 --out new", "motif='ring:4' is none of"),
+    "large motif": ("network learn few.txt --out new", "motif has 5 nodes, more than the network, which has 2"),
+    "no tree": ("network learn edges.txt --motif cycle:3 --out new", "a tree; use the Glauber chain"),
+    "unknown chain": ("network learn edges.txt --chain fast --out new", "chain='fast' is unknown"),
+    "no atoms": ("network learn edges.txt --atoms 0 --out new", "atoms is 0, needed is at least 1"),
+    "unknown schedule": ("network learn edges.txt --schedule s --out new", "schedule='s' is unknown"),
+    "run there already": ("network learn edges.txt --out run", "holds a run already"),
+    "epochs": ("resume run --epochs 3", "--epochs is for rows"),
+    "batches": ("resume rows --batches 3", "--batches is for networks"),
+    "rows": ("network reconstruct rows", "no run that has learned from a network"),
+    "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
+    "a picture": ("reconstruct run x.npy", "has learned from a network"),
+    "over the input": ("network denoise run edges.csv --out edges.csv", "There is no edges.csv"),
+    "other ending": ("network reconstruct run --out r.xls", "must end in .csv or .npz"),
+    "other pairs": ("network denoise run --pairs all", "'all' is not one of"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    line, sentence = BAD[kind]
+    assert main(line.split()) == 2
+    told = capsys.readouterr()
+    assert re.search(sentence, told.err), told.err
+    assert len(told.err.strip().splitlines()) == 1
+    assert told.out == ""
+    assert not RunFolder("new").exists
+
+
+def test_pictures_draw_their_data(folder):
+    record = open_record(folder / "run")
+    patches, shares = plots.network_atoms_data(record.model)
+    order = np.argsort(-record.model.recent_importance_, kind="stable")
+    assert_allclose(patches[0], record.model.components_[order[0]] / record.model.components_[order[0]].max())
+    assert (np.diff(shares) <= 0).all()
+    figure = plots.network_atoms(record.model, n_columns=3)
+    shown = [axes.images[0].get_array() for axes in figure.axes if axes.images]
+    assert_allclose(np.array(shown), patches)
+    before = nx.to_scipy_sparse_array(GRAPH)
+    exact, blocks = plots.adjacency_data(before)[0], plots.adjacency_data(before, before, cells=7)
+    assert_allclose(np.sort(exact.sum(axis=0)), np.sort(before.sum(axis=0)))
+    assert_array_equal(blocks[0], blocks[1])
+    sizes = np.bincount(np.arange(60) * 7 // 60)
+    assert_allclose((blocks[0] * np.outer(sizes, sizes)).sum(), before.sum())
+    assert len(plots.adjacency(before, before).axes) == 3
+
+
+def test_pictures_of_spins():
+    rng = np.random.default_rng(0)
+    model = atomstream.OnlineNMF(9, random_state=0).fit(rng.random((200, 16)))
+    image = rng.integers(0, 2, (12, 12))
+    ((spin, mosaic, rebuilt),) = plots.spins_data([image], [model], [image / 2], (4, 4))
+    assert_array_equal(spin, image)
+    best = model.components_[np.argmax(model.importance_)]
+    assert_allclose(mosaic[1:5, 1:5], (best / best.max()).reshape(4, 4))
+    assert mosaic.shape == (18, 18)
+    assert_array_equal(rebuilt, image / 2)
+    figure = plots.spins([image] * 2, [model] * 2, [image] * 2, (4, 4), titles=["a", "b"])
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["a", "b"]
