@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import NetworkDictionary, links
+from atomstream.models.network import distinct
 from atomstream.models.pairs import PairMeans
 from atomstream.samplers import MotifGlauber, Network, homomorphisms, motifs
 
@@ -41,7 +42,11 @@ def learned(network, motif="path:3", **settings):
 @pytest.mark.parametrize("n_nodes", [5, 64, 1000])
 def test_pair_means_are_those_of_a_dense_table(n_nodes):
     rng = np.random.default_rng(0)
-    pairs, total, weight = PairMeans(n_nodes), np.zeros((n_nodes, n_nodes)), np.zeros((n_nodes, n_nodes))
+    pairs, total, weight = (
+        PairMeans(n_nodes, weighted=True),
+        np.zeros((n_nodes, n_nodes)),
+        np.zeros((n_nodes, n_nodes)),
+    )
     for _ in range(20):
         states = rng.integers(0, n_nodes, (300, 4))
         patches, weights = rng.random((300, 16)), rng.random(300)
@@ -62,9 +67,20 @@ def test_pair_means_take_memory_of_what_was_met():
     means, weights = pairs.drain()
     assert means.nnz == len({(u, v) for state in states for u in state for v in state})
     assert weights.sum() == 9000
+    assert weights.dtype == np.uint32
 
 
-# -- learning --------------------------------------------------------------------------------------------------------
+def test_distinct_patches_are_told_apart_even_where_their_numbers_are_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    patches = rng.integers(0, 2, (500, 9)).astype(float)
+    for _ in range(2):
+        found, places = distinct(patches)
+        assert_array_equal(found[places], patches)
+        assert len(found) == len(np.unique(patches, axis=0))
+        monkeypatch.setattr(np.random, "default_rng", lambda _: type("Zeros", (), {"random": np.zeros}))
+
+
+# -- learning -------------------------------------------------------------------------------------------------------
 
 
 def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():

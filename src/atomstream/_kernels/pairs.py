@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
 
-FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+FREE = np.uint32(0xFFFFFFFF)
 
 
 @kernel
@@ -15,12 +15,13 @@ def add(keys, sums, weights, filled, most, new_keys, new_values, new_weights, st
 
     Parameters
     ----------
-    keys : ndarray of uint64 of shape (n_places,)
+    keys : ndarray of uint32 of shape (n_places,)
         `FREE` where nothing is; changed, as are ``sums`` and ``weights``.
     sums, weights : ndarray of shape (n_places,)
     filled, most : int
         Places taken, and how many may be.
     new_keys, new_values, new_weights : ndarray of shape (n,)
+        Weights of shape (1,) hold for all.
     start : int
         The first of them to add.
 
@@ -37,15 +38,16 @@ def add(keys, sums, weights, filled, most, new_keys, new_values, new_weights, st
                 return i, filled
             keys[place] = new_keys[i]
             filled += 1
-        sums[place] += new_values[i] * new_weights[i]
-        weights[place] += new_weights[i]
+        weight = new_weights[i if len(new_weights) > 1 else 0]
+        sums[place] += new_values[i] * weight
+        weights[place] += weights.dtype.type(weight)
     return len(new_keys), filled
 
 
 @inlined
 def find(keys, key):  # type: ignore[no-untyped-def]
     """Return the place of a key, or the free one where it belongs."""
-    mixed = key * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (np.uint64(key) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     place = np.int64(((mixed >> np.uint64(32)) * np.uint64(len(keys))) >> np.uint64(32))
     while keys[place] != FREE and keys[place] != key:

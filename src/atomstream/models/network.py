@@ -179,10 +179,10 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         learner.set_callbacks(*getattr(self, "_skl_callbacks", ()))
         if self.chain == "all":
             states, weights = self._all(network)
-            patches, inverse = np.unique(patches_of(network, states), axis=0, return_inverse=True)
+            patches, places = distinct(patches_of(network, states))
             n_epochs = max(1, n_batches * self.batch_size // len(patches))
             learner.set_params(batch_size=self.batch_size, n_epochs=n_epochs)
-            learner.fit(patches, sample_weight=np.bincount(inverse.ravel(), weights))
+            learner.fit(patches, sample_weight=np.bincount(places, weights))
             self.position_ = None
             return
         chain = CHAINS[self.chain](network, self.motif_)
@@ -321,11 +321,12 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     def _rebuilt(self, network: Any, n_steps: int, random_state: Any, entries: Any = None) -> Reconstruction:
         """Return the means of what patches propose, in all their entries or in some."""
         network, _ = self._prepared(network, n_steps)
-        pairs = PairMeans(network.n_nodes)
+        pairs = PairMeans(network.n_nodes, weighted=self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
         for states, weights in self._copies(network, n_steps, random_state):
-            patches = coder.inverse_transform(coder.transform(patches_of(network, states)))
-            pairs.add(states, patches, weights, entries)
+            patches, places = distinct(patches_of(network, states))
+            rebuilt = coder.inverse_transform(coder.transform(patches))
+            pairs.add(states, rebuilt[places], weights, entries)
         return Reconstruction(network, *pairs.drain())
 
     def _copies(self, network: Network, n_steps: int, random_state: Any) -> Generator[tuple[NDArray, NDArray | None]]:
@@ -360,6 +361,19 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"The motif has {self.motif_.size} nodes, more than the network, which has {network.n_nodes}."
             )
+
+
+def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the patches that differ, and which of them each patch is.
+
+    Patches of one number are taken for one: the number is their sum with random weights, and checked.
+    """
+    numbers = patches @ np.random.default_rng(0).random(patches.shape[1])
+    _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    if not np.array_equal(patches[first][places], patches):
+        found, places = np.unique(patches, axis=0, return_inverse=True)
+        return found, places.ravel()
+    return patches[first], places
 
 
 def _source(random_state: Any) -> np.random.Generator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,26 @@ from numpy.typing import NDArray
 
 __all__ = ["PairMeans"]
 
-SHARDS = 64  # tables that grow one at a time, so that what is old and what is new never stand side by side
-FEW, FULL, GROWTH = 64, 0.8, 1.3
+SHARDS = 64  # tables at least, which grow one at a time: what is old and what is new never stand side by side
+KEYS = 2**32 - 1  # pairs in a shard at most, so that one is named by four bytes
+FEW, FULL, GROWTH = 64, 0.85, 1.2
 
 
 class PairMeans:
-    """Weighted mean of the values proposed for each pair of nodes.
+    """Mean of the values proposed for each pair of nodes.
 
     Parameters
     ----------
     n_nodes : int
+    weighted : bool, default=False
+        Whether proposals have weights; else they are counted.
     """
 
-    def __init__(self, n_nodes: int) -> None:
+    def __init__(self, n_nodes: int, weighted: bool = False) -> None:
         self._n_nodes = n_nodes
-        self._rows = -(-n_nodes // SHARDS)  # of a shard
-        self._shards = [_Table(FEW) for _ in range(-(-n_nodes // self._rows))]
+        self._rows = max(1, min(-(-n_nodes // SHARDS), KEYS // n_nodes))  # of a shard
+        kind = np.float64 if weighted else np.uint32
+        self._shards = [_Table(FEW, kind) for _ in range(-(-n_nodes // self._rows))]
 
     def add(
         self, states: NDArray, patches: NDArray, weights: NDArray | None = None, entries: NDArray | None = None
@@ -45,39 +50,45 @@ class PairMeans:
         k = states.shape[1]
         tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
         patches = patches if entries is None else patches[:, entries.ravel()]
-        keys = (states[:, tails] * self._n_nodes + states[:, heads]).reshape(-1)
-        shards = (states // self._rows).astype(np.uint8)[:, tails].reshape(-1)
+        shards, rows = np.divmod(states, self._rows)
+        keys = (rows[:, tails] * self._n_nodes + states[:, heads]).astype(np.uint32).ravel()
+        shards = shards.astype(np.uint16)[:, tails].ravel()
         order = np.argsort(shards, kind="stable")  # a radix sort, and as proposals come within each shard
         ends = np.cumsum(np.bincount(shards, minlength=len(self._shards)))
-        values = patches.reshape(-1)[order].astype(np.float64, copy=False)
-        spread = np.ones(len(keys)) if weights is None else np.repeat(weights, len(tails))[order]
-        keys = keys.astype(np.uint64)[order]
+        keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
+        spread = np.ones(1) if weights is None else np.repeat(weights, len(tails))[order]
         for shard, start, end in zip(self._shards, np.concatenate([[0], ends[:-1]]), ends, strict=True):
             if start < end:
-                shard.add(keys[start:end], values[start:end], spread[start:end])
+                own = spread if weights is None else spread[start:end]
+                shard.add(keys[start:end], values[start:end], own)
 
     def drain(self) -> tuple[Any, Any]:
         """Return means and weights as two csr_arrays over the pairs that were met, and forget them."""
-        parts = []
-        while self._shards:
-            parts.append(self._shards.pop(0).drain())
-        keys = np.concatenate([part[0] for part in parts]).astype(np.int64)
-        rows = np.searchsorted(keys, np.arange(self._n_nodes + 1) * self._n_nodes)
-        columns = (keys % self._n_nodes).astype(np.int32)
-        del keys
-        means, weights = (np.concatenate([part[which] for part in parts]) for which in (1, 2))
+        n = sum(shard.filled for shard in self._shards)
+        means, weights = np.empty(n), np.empty(n, self._shards[0].weights.dtype)
+        columns, indptr = np.empty(n, np.int32), np.zeros(self._n_nodes + 1, np.int64)
+        begin = row = 0
+        while self._shards:  # one after the other, so that tables and result are never both whole
+            keys, *told = self._shards.pop(0).drain()
+            part = slice(begin, begin + len(keys))
+            means[part], weights[part] = told
+            rows, columns[part] = np.divmod(keys, np.uint32(self._n_nodes))
+            n_rows = min(self._rows, self._n_nodes - row)
+            indptr[row + 1 : row + n_rows + 1] = np.bincount(rows, minlength=n_rows)
+            begin, row = part.stop, row + n_rows
+        indptr = np.cumsum(indptr).astype(np.int32 if n < 2**31 else np.int64)
         shape = (self._n_nodes, self._n_nodes)
-        return sp.csr_array((means, columns, rows), shape), sp.csr_array((weights, columns, rows), shape)
+        return sp.csr_array((means, columns, indptr), shape), sp.csr_array((weights, columns, indptr), shape)
 
 
 class _Table:
     """One growing table."""
 
-    def __init__(self, n_places: int) -> None:
+    def __init__(self, n_places: int, kind: Any) -> None:
         from atomstream._kernels.pairs import FREE
 
-        self.keys = np.full(n_places, FREE)
-        self.sums, self.weights = np.zeros(n_places), np.zeros(n_places)
+        self.keys, self.sums, self.weights = (_zeros(n_places, dtype) for dtype in (np.uint32, np.float64, kind))
+        self.keys[:] = FREE
         self.filled = 0
 
     def add(self, keys: NDArray, values: NDArray, weights: NDArray) -> None:
@@ -91,7 +102,7 @@ class _Table:
                 self.keys, self.sums, self.weights, self.filled, most, keys, values, weights, done
             )
             if done < len(keys):
-                larger = _Table(int(GROWTH * len(self.keys)) + 1)
+                larger = _Table(int(GROWTH * len(self.keys)) + 1, self.weights.dtype)
                 move(self.keys, self.sums, self.weights, larger.keys, larger.sums, larger.weights)
                 self.keys, self.sums, self.weights = larger.keys, larger.sums, larger.weights
 
@@ -102,3 +113,8 @@ class _Table:
         taken = np.flatnonzero(self.keys != FREE)
         taken = taken[np.argsort(self.keys[taken])]
         return self.keys[taken], self.sums[taken] / self.weights[taken], self.weights[taken]
+
+
+def _zeros(n: int, dtype: Any) -> NDArray:
+    """Return zeros in pages of their own, which the system has back as soon as nobody looks at them."""
+    return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)
