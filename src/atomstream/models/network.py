@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing
 from copy import copy, deepcopy
@@ -29,7 +30,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
     "pivot": MotifPivot,
     "approximate_pivot": partial(MotifPivot, approximate=True),
 }
-ENTRIES = 2**20  # of patches rebuilt at a time
+ENTRIES = 2**18  # of patches rebuilt at a time
 
 
 class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
@@ -323,10 +324,16 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         network, _ = self._prepared(network, n_steps)
         pairs = PairMeans(network.n_nodes, weighted=self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
+        told = None
         for states, weights in self._copies(network, n_steps, random_state):
             patches, places = distinct(patches_of(network, states))
-            rebuilt = coder.inverse_transform(coder.transform(patches))
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                rebuilt = coder.inverse_transform(coder.transform(patches))
+            told = told or next(iter(heard), None)
             pairs.add(states, rebuilt[places], weights, entries)
+        if told is not None:  # once, not for each of many blocks
+            warnings.warn(told.message, stacklevel=3)
         return Reconstruction(network, *pairs.drain())
 
     def _copies(self, network: Network, n_steps: int, random_state: Any) -> Generator[tuple[NDArray, NDArray | None]]:

@@ -13,7 +13,7 @@ __all__ = ["PairMeans"]
 
 SHARDS = 64  # tables at least, which grow one at a time: what is old and what is new never stand side by side
 KEYS = 2**32 - 1  # pairs in a shard at most, so that one is named by four bytes
-FEW, FULL, GROWTH = 64, 0.85, 1.2
+FEW, FULL, GROWTH = 64, 0.88, 1.15
 
 
 class PairMeans:
