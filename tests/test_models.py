@@ -600,3 +600,17 @@ def test_the_plain_fallback_calls_the_same_hooks():
     with pytest.raises(RuntimeError):
         Plain().set_callbacks(Closing()).fit(fail=True)
     assert closed == ["fit"]
+
+
+@pytest.mark.parametrize(("n_features", "n_components"), [(3, 20), (4, 30), (9, 100)])
+def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
+    # Most atoms are of no use; what rounding leaves of them must not be scaled up again and again.
+    rng = np.random.default_rng(0)
+    model = OnlineNMF(n_components, random_state=0)
+    for batch in range(60):
+        X = np.exp(rng.normal(-4, 2, (200, n_features))) * (rng.random((200, n_features)) < 0.3)
+        X[:, -1] *= batch % 3 == 0
+        model.partial_fit(X)
+        assert np.isfinite(model.components_).all()
+        assert np.isfinite(model.surrogate())
+    assert model.objective(X) < 1e-6 * (X**2).sum() / len(X)

@@ -20,7 +20,8 @@ __all__ = ["BlockCoordinate", "Majorise", "SubgradientStep"]
 NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
 FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
 UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth of a must still do
-SHORT = 0.5  # atoms in the unit ball below this length are scaled up
+SHORT = 0.5  # atoms in the unit ball below this length are scaled up,
+NOTHING = 1e-10  # unless they are what rounding leaves of zero: scaled up again and again it would eat its memory
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ class BlockCoordinate:
             _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
         if _size_is_free(objective, at_most=True) and not self.damping:
             lengths = np.linalg.norm(atoms, axis=1)
-            short = (lengths > 0) & (lengths < SHORT) & (np.arange(len(atoms)) >= self.fixed)
+            free = np.arange(len(atoms)) >= self.fixed
+            atoms[free & (lengths < NOTHING)] = 0
+            short = (lengths >= NOTHING) & (lengths < SHORT) & free
             if short.any():
                 scale = np.where(short, lengths, 1.0)
                 atoms /= scale[:, None]
