@@ -25,6 +25,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/coding.py
 	.venv-bench/bin/python benchmarks/files.py
 	.venv-bench/bin/python benchmarks/divergences.py
+	.venv-bench/bin/python benchmarks/networks.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -38,7 +39,7 @@ bench: .venv-bench/ready
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade pip
-	.venv-bench/bin/python -m pip install --quiet --editable ".[io]" --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --editable ".[io,graph]" --requirement benchmarks/requirements.txt
 	touch $@
 
 clean:

@@ -137,6 +137,65 @@ def divergences():
     return text + table(titles, rows)
 
 
+NETWORKS = """## Chains and networks
+
+`networks.py`, one thread each, contenders in turns, medians of five rounds. `NNetwork` and `ndlearn` are the
+published packages, pure Python. Moves (or updates, or moves with a patch after each) per second:
+"""
+
+LEARNED = """
+Learning {atoms} atoms on a path of 21 nodes in {network} from {patches:,} patches, sampling included. Errors are
+those of 3,000 patches under either law, exact codes, relative to their norm.
+"""
+
+REBUILT = """
+Reconstruction of a random network of 20,000 nodes and 200,000 edges, dictionaries of 25 atoms; each line is a process
+of its own, of which the peak is told with interpreter, libraries and network.
+"""
+
+
+def networks():
+    """Return the section on chains and network dictionaries."""
+    results = json.loads((HERE / "networks.json").read_text())
+    learning = results.pop("learning")
+    rebuilt = results.pop("reconstruction of 20,000 nodes, 200,000 edges")
+    rows = []
+    for task, rates in results.items():
+        for name, rate in rates.items():
+            family = name.split(",")[0]
+            peer = next((v for n, v in rates.items() if "NNetwork" in n and n.startswith(family + ",")), None)
+            shown = "" if peer is None or "NNetwork" in name else f"{rate / peer:,.0f}"
+            rows.append((task, name, f"{rate:,.0f}", shown))
+    text = NETWORKS + "\n" + table(["task", "chain", "per second", "times NNetwork"], rows)
+    text += LEARNED.format(atoms=25, network=learning["network"], patches=learning["patches"]) + "\n"
+    told = learning["contenders"]
+    slowest = max(one["seconds"] for one in told.values())
+    rows = [
+        (
+            name,
+            f"{one['seconds']:.2f}",
+            f"{slowest / one['seconds']:.0f}",
+            *(f"{one[k]:.3f}" for k in one if "error" in k),
+        )
+        for name, one in told.items()
+    ]
+    text += table(
+        ["contender", "seconds", "times faster than ndlearn", "error, exact law", "error, approximate law"], rows
+    )
+    rows = [
+        (
+            name,
+            f"{one['seconds']:.1f}",
+            f"{one['peak_mb']:.0f}",
+            f"{one['pairs'] / 1e6:.1f}",
+            f"{one['coverage']:.0%}",
+        )
+        for name, one in rebuilt.items()
+    ]
+    titles = ["task", "seconds", "peak of the process, MB", "pairs visited, million", "edges visited"]
+    return text + REBUILT + "\n" + table(titles, rows)
+
+
 def main():
     """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
@@ -176,6 +235,7 @@ def main():
     parts.append(coding())
     parts.append(files())
     parts.append(divergences())
+    parts.append(networks())
     parts.append("## Memory, imports\n")
     rows = [(f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB") for name, mb in results["memory"].items()]
     rows += [(name, f"{seconds:.3f} s") for name, seconds in results["imports"].items()]

@@ -32,7 +32,7 @@ def study(temperature: float) -> tuple[np.ndarray, OnlineNMF, np.ndarray, dict[s
     rng = np.random.default_rng(0)
     chain = IsingGibbs(SHAPE, temperature=temperature)
     state, model = chain.init(rng), OnlineNMF(N_ATOMS, random_state=0)
-    losses, sampling, learning = [], 0.0, 0.0
+    energies, sampling, learning = [], 0.0, 0.0
     for _ in range(N_FRAMES):
         begin = perf_counter()
         frames, state = chain.run(rng, state, 1, THIN)
@@ -40,15 +40,17 @@ def study(temperature: float) -> tuple[np.ndarray, OnlineNMF, np.ndarray, dict[s
         frame = (frames[0] + 1) / 2
         model.fit_stream(patches(frame, SIZE, n_samples=PER_FRAME, batch_size=PER_FRAME, rng=rng))
         learning += perf_counter() - begin
-        losses.append(model.batch_objective_)
+        spins = frames[0].astype(int)
+        energies.append(-((spins[1:] * spins[:-1]).mean() + (spins[:, 1:] * spins[:, :-1]).mean()))
     rebuilt = images.reconstruct(model, frame, SIZE, stride=5)
     spread = frame - frame.mean()
-    dependence = mcmc_diagnostics(losses[N_FRAMES // 5 :])
+    dependence = mcmc_diagnostics(energies[N_FRAMES // 5 :])
     numbers = {
         "relative_error": float(np.linalg.norm(rebuilt - frame) / np.linalg.norm(spread)),
         "root_mean_squared_error": float(np.sqrt(np.mean((rebuilt - frame) ** 2))),
         "spins_right": float(((rebuilt > 0.5) == (frame > 0.5)).mean()),
-        "autocorrelation_time_of_the_loss_in_frames": dependence.autocorrelation_time,
+        "energy_per_site": float(np.mean(energies[N_FRAMES // 5 :])),
+        "autocorrelation_time_of_the_energy_in_frames": dependence.autocorrelation_time,
         "trustworthy": dependence.trustworthy,
         "seconds_sampling": sampling,
         "seconds_learning": learning,

@@ -7,9 +7,9 @@ against the number of atoms and the size of the patches (section 7.2's text, 000
 
 Authorship: 25 novels of five authors, each a network scaled to sum to one. Each novel is left out in turn; a
 dictionary is learned for every author from the other novels of that author, one after the other, and the novel goes
-to the author whose dictionary leaves the smallest loss on 20,000 of its patches. A novel's patches show which words
-it uses how often as well as how they hang together; how far counts of words alone get is told beside (nearest mean
-of the rows' shares of each author, cosine).
+to the author whose dictionary leaves the smallest loss on 20,000 of its patches, or the smallest in proportion to the
+mean loss of that dictionary on all novels. Patches do not know which words they stand for; how far counts of words
+alone get is told beside (nearest mean of the shares of each author, cosine).
 
 Leaves ``results/000-7.png`` and ``results/000-7.json``.
 """
@@ -84,7 +84,13 @@ def authorship(matrices: np.ndarray, authors: np.ndarray, motif: str) -> dict:
                 found[name] = -model.learner_.score(patches[novel])
         losses.append(found)
         right.append(min(found, key=found.get) == authors[novel])
-    return {"right": int(sum(right)), "of": len(right), "wrong": [int(i) for i in np.flatnonzero(~np.array(right))]}
+    table = np.array([[found.get(name, np.nan) for name in names] for found in losses])
+    fair = (table / table.mean(axis=0)).argmin(axis=1)  # a dictionary that explains every novel better proves little
+    return {
+        "right": int(sum(right)),
+        "right, losses over their means by dictionary": int((np.array(names)[fair] == authors).sum()),
+        "of": len(right),
+    }
 
 
 def by_counts(matrices: np.ndarray, authors: np.ndarray) -> dict:

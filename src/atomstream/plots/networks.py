@@ -175,11 +175,12 @@ def spins(configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int]
     columns = spins_data(configurations, models, rebuilt, shape)
     figure = empty(3.2 * len(columns) + 0.3, 9.6)
     grid = figure.subplots(3, len(columns), squeeze=False)
+    names = ("configuration", "atoms", "reconstruction")
     for place, column in enumerate(columns):
-        for axes, image, name in zip(
-            grid[:, place], column, ("configuration", "atoms", "reconstruction"), strict=True
-        ):
-            axes.imshow(image, cmap="gray", interpolation="nearest")
+        ends = {"vmin": column[0].min(), "vmax": column[0].max()}
+        for axes, image, name in zip(grid[:, place], column, names, strict=True):
+            scale = {"vmin": 0, "vmax": 1} if name == "atoms" else ends
+            axes.imshow(image, cmap="gray", interpolation="nearest", **scale)
             axes.set(xticks=[], yticks=[])
             if place == 0:
                 axes.set_ylabel(name)
