@@ -134,7 +134,7 @@ def test_a_network_is_the_same_from_whatever_holds_it(tmp_path):
     matrix = nx.to_scipy_sparse_array(graph, dtype=float)
     edges = [(str(a), str(b), w["weight"]) for a, b, w in graph.edges(data=True)]
     file = tmp_path / "edges.txt"
-    file.write_text("# karate\n" + "\n".join(f"{a},{b} {w}" for a, b, w in edges) + "\n")
+    file.write_text("# karate\n" + "\n".join(f"{a},{b}, {w}" for a, b, w in edges) + "\n")
     for data in (matrix, matrix.toarray(), graph, file, pd.DataFrame(edges)):
         network = Network.of(data)
         order = [int(label) for label in network.labels]

@@ -36,6 +36,10 @@ def learned(network, motif="path:3", **settings):
     return NetworkDictionary(motif, **settings).fit(network)
 
 
+def own_rng(seed):
+    return np.random.default_rng(int(np.random.default_rng(seed).integers(2**63)))
+
+
 # -- pairs -----------------------------------------------------------------------------------------------------------
 
 
@@ -108,7 +112,7 @@ def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
 def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
     matrix = small()
     model = learned(matrix, alpha=0.05)
-    rng = np.random.default_rng(0).spawn(1)[0]
+    rng = own_rng(0)
     learner = atomstream.OnlineNMF(4, alpha=0.05, random_state=int(rng.integers(2**63)))
     chain = MotifGlauber(matrix, motifs.path(3))
     state = chain.init(rng)
@@ -224,7 +228,7 @@ def test_every_proposal_counts_the_same_repeated_pairs_too():
     matrix = small()
     model = learned(matrix)
     rebuilt = model.reconstruct(matrix, n_steps=500)
-    rng = np.random.default_rng(0).spawn(1)[0]
+    rng = own_rng(0)
     chain = MotifGlauber(matrix, motifs.path(3))
     states, _ = chain.run(rng, chain.init(rng), 500)
     patches = model.learner_.inverse_transform(model.learner_.transform(chain.patches(states))).reshape(-1, 3, 3)
@@ -286,7 +290,7 @@ def test_scores_are_means_of_what_is_not_an_edge_of_the_motif():
     matrix = small()
     model = learned(matrix)
     ranking = model.denoise(matrix, [(u, v) for u in range(9) for v in range(u)], n_steps=400)
-    rng = np.random.default_rng(0).spawn(1)[0]
+    rng = own_rng(0)
     chain = MotifGlauber(matrix, motifs.path(3))
     states, _ = chain.run(rng, chain.init(rng), 400)
     patches = model.learner_.inverse_transform(model.learner_.transform(chain.patches(states))).reshape(-1, 3, 3)

@@ -122,7 +122,7 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     values : array-like of shape (n,), or iterable of batches
         In the order of the chain; at least 4, and not all the same. With a model: finitely many batches of samples.
     model : fitted estimator, optional
-        Takes the values to be the loss of each sample under it.
+        Takes the values to be the loss of each sample (of a `NetworkDictionary`: of each patch) under it.
 
     References
     ----------
@@ -138,7 +138,8 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     True
     """
     if model is not None:
-        values = np.concatenate([model.losses(batch) for batch in values] or [np.empty(0)])
+        losses = getattr(model, "learner_", model).losses
+        values = np.concatenate([losses(batch) for batch in values] or [np.empty(0)])
     series = np.asarray(values, dtype=np.float64)
     if series.ndim != 1 or len(series) < 4 or not np.isfinite(series).all():
         raise ValueError(f"values must be at least 4 finite numbers along a chain, got shape {series.shape}.")

@@ -69,7 +69,7 @@ DICTIONARY = (
 LEARNED: dict[type, tuple[str, ...]] = {
     OnlineDictionaryLearning: DICTIONARY,
     OnlineNMF: DICTIONARY,
-    NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_before"),
+    NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
 }
 BIT_GENERATORS = {
     source.__name__: source
@@ -154,8 +154,14 @@ def _check_network(model: NetworkDictionary) -> None:
         raise ValueError(f"patches of {learner.n_features_in_} entries for a motif of {motif.size} nodes")
     if position is not None and (np.shape(position) != (motif.size,) or position.dtype != np.int64):
         raise ValueError(f"a position of shape {np.shape(position)} for a motif of {motif.size} nodes")
-    if np.shape(model._before) != (learner.n_components,):
-        raise ValueError(f"usage of shape {np.shape(model._before)} for {learner.n_components} atoms")
+    if not (
+        np.ndim(model._totals) == 2
+        and model._totals.shape[1] == learner.n_components
+        and model._totals.dtype == np.float64
+        and isinstance(model._spacing, int)
+        and model._spacing > 0
+    ):
+        raise ValueError("usage of another shape or spacing")
 
 
 def _check_dictionary(model: Any) -> None:

@@ -35,9 +35,10 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
         for _ in range(thin):
             root = state[0]
             begin, end = walk[0][root], walk[0][root + 1]
-            other = walk[1][begin + int(rng.random() * (end - begin))]
-            if rng.random() * ratio[root] < ratio[other]:
-                state[0] = other
+            if end > begin:  # else a node whose only neighbour is itself
+                other = walk[1][begin + int(rng.random() * (end - begin))]
+                if rng.random() * ratio[root] < ratio[other]:
+                    state[0] = other
             for place in range(len(order)):
                 parent = state[parents[place]]
                 if outgoing[place]:

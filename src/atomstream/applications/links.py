@@ -77,11 +77,15 @@ def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split
     """
     network, rng = _undirected(network), np.random.default_rng(random_state)
     edges = _edges(network)
+    if not len(edges):
+        raise ValueError("The network has no edges between different nodes.")
     chances = sp.coo_array((1 + rng.random(len(edges)), edges.T), network.out.shape)
     forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
     free = ~np.isin(edges @ [network.n_nodes, 1], forest.row * np.int64(network.n_nodes) + forest.col)
     wanted = _number(share, len(edges))
     hidden = edges[rng.permutation(np.flatnonzero(free))[:wanted]]
+    if not len(hidden):
+        raise ValueError("The network is a forest: without any of its edges it would fall apart.")
     others = _non_edges(network, len(hidden), rng)
     pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
     order = rng.permutation(len(pairs))
@@ -130,6 +134,8 @@ def neighbour_scores(network: Any, pairs: Any) -> dict[str, NDArray]:
 
     network = _undirected(network)
     tails, heads = network.places(pairs)
+    if (tails == heads).any():
+        raise ValueError("Neighbours in common are counted for pairs of different nodes.")
     graph = nx.from_scipy_sparse_array(network.out)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     places = list(zip(tails.tolist(), heads.tolist(), strict=True))
@@ -171,7 +177,7 @@ def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
 
 
 def _number(share: float, n_edges: int) -> int:
-    if not 0 < share < 1:
+    if not isinstance(share, float | int) or not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share!r}.")
     return max(1, round(share * n_edges))
 

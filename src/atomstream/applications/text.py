@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from atomstream.samplers import Network
 
 __all__ = ["FUNCTION_WORDS", "word_adjacency"]
 
-TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[.?!;:]", re.UNICODE)
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+TOKEN = re.compile(WORD.pattern + "|[.?!;:]")
 STOPS = frozenset(".?!;:")
 PIECE = 2**20  # tokens counted at a time
 
@@ -51,7 +53,7 @@ def word_adjacency(
     text : str or iterable of str
         The text, or its lines or other pieces (cut between words) one after the other: they are not kept.
     words : sequence of str, optional
-        The nodes, in this order; by default the English function words of `FUNCTION_WORDS`.
+        The nodes, in this order and in small letters; by default the English function words of `FUNCTION_WORDS`.
     window : int, default=10
         Words after a word that count.
     decay : float, default=1.0
@@ -60,7 +62,7 @@ def word_adjacency(
     Returns
     -------
     Network
-        ``network.out`` is the matrix, ``network.labels`` the words.
+        ``network.out`` is the matrix, ``network.labels`` the words in small letters.
 
     Raises
     ------
@@ -79,10 +81,15 @@ def word_adjacency(
     array([[0., 1.],
            [1., 0.]])
     """
-    listed = [word.lower().replace("\u2019", "'") for word in (FUNCTION_WORDS if words is None else words)]
+    listed = [_plain(word) for word in (FUNCTION_WORDS if words is None else words)]
     if isinstance(words, str) or not listed or len(set(listed)) < len(listed):
         raise ValueError(f"words must be a sequence of different words, got {words!r:.80}.")
-    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
+    for word in listed:
+        if not WORD.fullmatch(word):
+            raise ValueError(f"words has {word!r}, which is no single word of letters and inner apostrophes.")
+    if not isinstance(text, str) and (isinstance(text, bytes) or not isinstance(text, Iterable)):
+        raise ValueError(f"text must be a str or pieces of it, got {type(text).__name__}.")
+    if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1:
         raise ValueError(f"window must be a whole number of at least 1, got {window!r}.")
     if not 0 < decay <= 1:
         raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}.")
@@ -97,16 +104,23 @@ def word_adjacency(
     return Network.of(counts, labels=listed)
 
 
+def _plain(text: Any) -> str:
+    """Return a text in small letters, with one kind of apostrophe and of accents."""
+    if not isinstance(text, str):
+        raise ValueError(f"words and text must be str, got {type(text).__name__}.")
+    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
+
+
 def _places(pieces: Iterable[str], numbers: dict[str, int]) -> Iterator[NDArray]:
     """Yield the tokens of a text in blocks: number of the word (-1: another one) and of the sentence."""
     found: list[tuple[int, int]] = []
     sentence = 0
     for piece in pieces:
-        for token in TOKEN.findall(piece.lower()):
+        for token in TOKEN.findall(_plain(piece)):
             if token in STOPS:
                 sentence += 1
                 continue
-            found.append((numbers.get(token.replace("\u2019", "'"), -1), sentence))
+            found.append((numbers.get(token, -1), sentence))
             if len(found) == PIECE:
                 yield np.array(found, dtype=np.int64).T
                 found = []

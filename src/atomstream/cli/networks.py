@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from atomstream.files import whole_file
 from atomstream.models.network import NetworkDictionary
 from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.networks import NetworkRun, read_network
+from atomstream.runs.networks import NetworkRun, network_of, read_network
 from atomstream.runs.record import open_record
 from atomstream.runs.settings import NetworkSettings, read_settings
 from atomstream.samplers import Network
@@ -29,11 +31,12 @@ def learn(
 ) -> int:
     """Begin a run."""
     folder = RunFolder(out)
-    told = {} if config is None else checked(config, lambda: read_settings(config))
+    told = {} if config is None else checked(config, lambda: read_settings(config, NetworkSettings))
     told |= {name: value for name, value in given.items() if value is not None} | {"domain": "network"}
     if edges is not None:
-        told["inputs"] = [os.path.abspath(edges)]
+        told["inputs"] = [str(edges)]
     settings = checked("settings", lambda: NetworkSettings(**told))
+    settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
     check_free(folder)
     run = NetworkRun(folder, settings)
     with folder.writing():
@@ -119,13 +122,12 @@ def reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, see
 
             sp.save_npz(file, rebuilt.matrix)
         else:
-            pairs = rebuilt.pairs()
-            _write(file, ("tail", "head", "weight"), *zip(*pairs, strict=True), rebuilt.weights(pairs))
+            _write(file, ("tail", "head", "weight"), chain.from_iterable(rebuilt.blocks()))
     facts = {
         "out": str(out),
         "coverage": round(rebuilt.coverage, 4),
         "relative_error": round(rebuilt.error / float(np.linalg.norm(network.out.data)), 4),
-        "pairs_visited": int(rebuilt.matrix.nnz),
+        "ordered_pairs_visited": int(rebuilt.matrix.nnz),
     }
     tell(facts, as_json)
     return 0
@@ -136,8 +138,8 @@ def denoise(run: Path, edges: Path | None, out: Path | None, pairs: str, steps: 
     model, network, out = _given(run, edges, out, f"{pairs}.csv", (".csv",))
     ranking: Ranking = _asked(lambda: model.denoise(network, pairs, n_steps=steps, random_state=seed))
     with whole_file(out) as file:
-        tails, heads = zip(*ranking.pairs, strict=True) if ranking.pairs else ((), ())
-        _write(file, ("tail", "head", "score", "visited"), tails, heads, ranking.scores, ranking.visited.astype(int))
+        lines = zip(ranking.pairs, ranking.scores.tolist(), ranking.visited.astype(int).tolist(), strict=True)
+        _write(file, ("tail", "head", "score", "visited"), ((*pair, *told) for pair, *told in lines))
     tell({"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)}, as_json)
     return 0
 
@@ -151,7 +153,7 @@ def _given(
         raise InputError(f"{run} is no run that has learned from a network.")
     if edges is None and record.settings is None:
         raise InputError(f"{run} is a model without its network; name a file of edges.")
-    network = read_network(record.settings.inputs[0] if edges is None else edges)
+    network = network_of(record) if edges is None else read_network(edges)
     out = (run if run.is_dir() else run.parent) / name if out is None else out
     if out.suffix not in endings:
         raise InputError(f"{out} must end in {' or '.join(endings)}.")
@@ -168,7 +170,7 @@ def _asked(call: Any) -> Any:
         raise InputError(str(error)) from None
 
 
-def _write(file: Any, names: tuple[str, ...], *columns: Any) -> None:
+def _write(file: Any, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
     """Write a table; names of nodes that hold commas or quotes are quoted."""
     import csv
     import io
@@ -176,6 +178,6 @@ def _write(file: Any, names: tuple[str, ...], *columns: Any) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerows(rows)
     text.flush()
     text.detach()

@@ -92,7 +92,7 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
 
 def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any]) -> Settings:
     """Put options before the config file, and that before the defaults; name inputs so that they are found again."""
-    told = {} if config is None else checked(config, lambda: read_settings(config))
+    told = {} if config is None else checked(config, lambda: read_settings(config, Settings))
     told |= {name: value for name, value in given.items() if value not in (None, ())}
     if given.get("columns"):
         told["columns"] = [part.strip() for column in given["columns"] for part in column.split(",")]

@@ -133,8 +133,8 @@ class OnlineDictionary(
 
         Parameters
         ----------
-        batches : iterable of array-likes of shape (n_samples, n_features)
-            Batches with sample weights go through `partial_fit`.
+        batches : iterable of array-likes of shape (n_samples, n_features), or of pairs
+            A pair (X, sample_weight) is a batch with weights.
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is left.
         horizon : float, optional
@@ -151,9 +151,10 @@ class OnlineDictionary(
                 "wrap it in a list, or cut it with atomstream.streams.batches."
             )
         context, deadline = self._watching(n_batches), self._deadline()
-        for X in batches:
+        for item in batches:
+            X, weights = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
             with untouched(self):
-                batch, rng = self._next_batch(X, None)
+                batch, rng = self._next_batch(X, weights)
                 self.clock_.horizon = horizon
                 stopped = self._steps([batch], rng, context, deadline)
             if stopped:

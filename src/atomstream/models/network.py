@@ -31,6 +31,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
     "approximate_pivot": partial(MotifPivot, approximate=True),
 }
 ENTRIES = 2**18  # of patches rebuilt at a time
+NOTED = 64  # steps at which the usage of the atoms is kept
 
 
 class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
@@ -54,9 +55,9 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     n_batches : int, default=100
-        Batches that `fit` takes; under "all" so many are made in passes over all copies, at least one pass.
+        Batches that `fit` takes.
     batch_size : int, default=1000
-        Copies per batch.
+        Copies per batch; under "all" every batch is all copies.
     thin : int, default=1
         Moves from one copy to the next.
     random_state : int, Generator, RandomState or None, default=None
@@ -68,7 +69,8 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of the codes over the run.
     recent_importance_ : ndarray of shape (n_components,)
-        The same from batch ``n_batches // 2`` on: without the search of the beginning.
+        The same over the last half of the batches (over a little more where they are many): without the search of
+        the beginning.
     learner_ : OnlineNMF
         Codes patches of shape (n, k * k) with the dictionary, and tells how well.
     motif_ : Motif
@@ -123,6 +125,8 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self.thin = thin
         self.random_state = random_state
 
+    learner_: OnlineNMF
+    motif_: Motif
     position_: NDArray | None
 
     # -- learning -------------------------------------------------------------------------------------------------
@@ -156,7 +160,6 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             The same as before, or another one: of one author, say.
         y : ignored
         n_batches : int, default=1
-            Under "all" one pass is made over all copies.
 
         Returns
         -------
@@ -176,46 +179,60 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"motif={self.motif!r} is not the motif that was learned; call fit to start anew.")
         check_size(self, self.learner_.n_components)
         self._check_size(network)
-        learner = self.learner_.set_params(alpha=self.alpha, schedule=self.schedule)
-        learner.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-        if self.chain == "all":
-            states, weights = self._all(network)
-            patches, places = distinct(patches_of(network, states))
-            n_epochs = max(1, n_batches * self.batch_size // len(patches))
-            learner.set_params(batch_size=self.batch_size, n_epochs=n_epochs)
-            learner.fit(patches, sample_weight=np.bincount(places, weights))
-            self.position_ = None
-            return
-        chain = CHAINS[self.chain](network, self.motif_)
-        if self.position_ is None or not is_copy(network, self.motif_, self.position_):
-            self.position_ = chain.init(self._rng)
-        with closing(self._patches(chain, n_batches)) as stream:
-            learner.fit_stream(stream, n_batches=n_batches)
+        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, schedule=self.schedule)
+        batches = self._every(network, n_batches) if self.chain == "all" else self._along(network, n_batches)
+        try:
+            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with closing(batches):
+                self.learner_.fit_stream(batches, n_batches=n_batches)
+        finally:
+            self.learner_.set_callbacks()
 
     def _begin(self) -> None:
         self.motif_ = Motif.of(self.motif)
-        self._rng = _source(self.random_state)
+        self._rng = _own_rng(self.random_state)
         seed = int(self._rng.integers(2**63))
         self.learner_ = OnlineNMF(self.n_components, random_state=seed)
         self.position_ = None
-        self._before = np.zeros(self.n_components)
+        self._totals, self._spacing = np.empty((0, self.n_components)), 1
 
-    def _patches(self, chain: Any, n_batches: int) -> Generator[NDArray]:
+    def _along(self, network: Network, n_batches: int) -> Generator[NDArray]:
         """Yield batches along the chain; where it stands is noted when the learner has learned them, not before."""
-        for _ in range(n_batches):
+        chain = CHAINS[self.chain](network, self.motif_)
+        if self.position_ is None or not is_copy(network, self.motif_, self.position_):
             rng = deepcopy(self._rng)
+            self.position_, self._rng = chain.init(rng), rng
+        for _ in range(n_batches):
+            self._note_usage()
+            rng, n_steps = deepcopy(self._rng), self._n_steps
             states, position = chain.run(rng, self.position_, self.batch_size, self.thin)
-            n_steps = self.n_steps_
-            if n_steps == self.n_batches // 2 > 0:
-                self._before = self.learner_.state_.usage.total
             try:
                 yield chain.patches(states)
             finally:
-                if self.n_steps_ > n_steps:
+                if self._n_steps > n_steps:
                     self._rng, self.position_ = rng, position
 
+    def _every(self, network: Network, n_batches: int) -> Generator[tuple[NDArray, NDArray]]:
+        """Yield all patches that differ, weighted by their law, again and again."""
+        states, weights = self._all(network)
+        patches, places = distinct(patches_of(network, states))
+        weights = np.bincount(places, weights)
+        for _ in range(n_batches):
+            self._note_usage()
+            yield patches, weights
+
+    def _note_usage(self) -> None:
+        """Keep how atoms were used so far at some steps, evenly spaced and at most 64."""
+        if len(self._totals) * self._spacing == self._n_steps:
+            usage = self.learner_.state_.usage.total if self._n_steps else np.zeros(self.n_components)
+            self._totals = np.concatenate([self._totals, usage[None]])
+            if len(self._totals) == NOTED:
+                self._totals, self._spacing = self._totals[::2], 2 * self._spacing
+
     def _all(self, network: Network) -> tuple[NDArray, NDArray]:
-        states, weights = homomorphisms(network, self.motif_)
+        # A common factor says nothing, and its powers would leave the range of numbers.
+        scaled = Network.of(network.out / network.out.data.max(), network.node_weights)
+        states, weights = homomorphisms(scaled, self.motif_)
         if not len(states):
             raise ValueError(f"The network holds no copy of the motif of {self.motif_.size} nodes.")
         return states, weights * (len(weights) / weights.sum())
@@ -237,14 +254,20 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
 
     @property
     def recent_importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes from batch ``n_batches // 2`` on, (n_components,)."""
+        """Share of each atom in the sum of the codes over the last half of the batches, (n_components,)."""
         check_is_fitted(self)
-        usage = self.learner_.state_.usage.total - self._before
+        half = self._totals[min(self._n_steps // 2 // self._spacing, len(self._totals) - 1)]
+        usage = self.learner_.state_.usage.total - half
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
     @property
     def n_steps_(self) -> int:
         """Number of batches learned from."""
+        check_is_fitted(self)
+        return self._n_steps
+
+    @property
+    def _n_steps(self) -> int:
         return self.learner_.n_steps_ if hasattr(self.learner_, "state_") else 0
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -271,7 +294,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         Reconstruction
         """
-        return self._rebuilt(network, n_steps, random_state)
+        return self._rebuilt(self._given(network, n_steps), n_steps, random_state)
 
     def denoise(
         self, network: Any, pairs: Any = "edges", *, n_steps: int = 100_000, random_state: Any = 0
@@ -286,8 +309,8 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or Network
             What was observed: usually the one learned from.
         pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
-            What to rank: all edges, lowest first; all visited pairs of different nodes that are no edges, highest
-            first; or these pairs, in their order.
+            What to rank: all edges between different nodes, lowest first; all visited pairs of different nodes that
+            are no edges, highest first; or these pairs, in their order.
         n_steps : int, default=100_000
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
@@ -304,25 +327,28 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         """
         if isinstance(pairs, str) and pairs not in {"edges", "non-edges"}:
             raise ValueError(f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs.")
-        exponents = self._prepared(network, n_steps)[1].adjacency()
-        free = exponents + exponents.T == 0
+        network = self._given(network, n_steps)
+        if not isinstance(pairs, str):
+            network.places(pairs)  # refuses what is none before anything is computed
+        bound = self.motif_.adjacency() > 0
+        free = ~(bound | bound.T) if network.undirected else ~bound
         if not np.any(free & ~np.eye(len(free), dtype=bool)):
             raise ValueError("The motif joins every two of its nodes: nothing is left to say; take a longer one.")
         return Ranking.of(self._rebuilt(network, n_steps, random_state, free), pairs)
 
-    def _prepared(self, network: Any, n_steps: int) -> tuple[Network, Motif]:
-        """Return the network to rebuild, checked, and the motif."""
+    def _given(self, network: Any, n_steps: int) -> Network:
+        """Return the network to rebuild, checked."""
         check_is_fitted(self)
         _check_count("n_steps", n_steps)
         self.check()
         network = Network.of(network)
         self._check_size(network)
-        return network, self.motif_
+        return network
 
-    def _rebuilt(self, network: Any, n_steps: int, random_state: Any, entries: Any = None) -> Reconstruction:
+    def _rebuilt(self, network: Network, n_steps: int, random_state: Any, entries: Any = None) -> Reconstruction:
         """Return the means of what patches propose, in all their entries or in some."""
-        network, _ = self._prepared(network, n_steps)
-        pairs = PairMeans(network.n_nodes, weighted=self.chain == "all")
+        many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
+        pairs = PairMeans(network.n_nodes, weighted=many or self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
         told = None
         for states, weights in self._copies(network, n_steps, random_state):
@@ -344,7 +370,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             for start in range(0, len(states), rows):
                 yield states[start : start + rows], weights[start : start + rows]
             return
-        chain, rng = CHAINS[self.chain](network, self.motif_), _source(random_state)
+        chain, rng = CHAINS[self.chain](network, self.motif_), _own_rng(random_state)
         state = chain.init(rng)
         for start in range(0, n_steps, rows):
             states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
@@ -383,8 +409,9 @@ def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
     return patches[first], places
 
 
-def _source(random_state: Any) -> np.random.Generator:
-    return generator(random_state).spawn(1)[0]
+def _own_rng(random_state: Any) -> np.random.Generator:
+    """Return a source of randomness of one's own, drawn from the one given."""
+    return np.random.default_rng(int(generator(random_state).integers(2**63)))
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -14,6 +14,7 @@ __all__ = ["PairMeans"]
 SHARDS = 64  # tables at least, which grow one at a time: what is old and what is new never stand side by side
 KEYS = 2**32 - 1  # pairs in a shard at most, so that one is named by four bytes
 FEW, FULL, GROWTH = 64, 0.88, 1.15
+PAGES = 2**14  # numbers from which on a table lives in pages of its own
 
 
 class PairMeans:
@@ -29,8 +30,8 @@ class PairMeans:
     def __init__(self, n_nodes: int, weighted: bool = False) -> None:
         self._n_nodes = n_nodes
         self._rows = max(1, min(-(-n_nodes // SHARDS), KEYS // n_nodes))  # of a shard
-        kind = np.float64 if weighted else np.uint32
-        self._shards = [_Table(FEW, kind) for _ in range(-(-n_nodes // self._rows))]
+        self._kind = np.float64 if weighted else np.uint32
+        self._shards: dict[int, _Table] = {}
 
     def add(
         self, states: NDArray, patches: NDArray, weights: NDArray | None = None, entries: NDArray | None = None
@@ -52,30 +53,34 @@ class PairMeans:
         patches = patches if entries is None else patches[:, entries.ravel()]
         shards, rows = np.divmod(states, self._rows)
         keys = (rows[:, tails] * self._n_nodes + states[:, heads]).astype(np.uint32).ravel()
-        shards = shards.astype(np.uint16)[:, tails].ravel()
-        order = np.argsort(shards, kind="stable")  # a radix sort, and as proposals come within each shard
-        ends = np.cumsum(np.bincount(shards, minlength=len(self._shards)))
+        few = self._n_nodes // self._rows < 2**16
+        shards = shards.astype(np.uint16 if few else np.int64)[:, tails].ravel()
+        order = np.argsort(shards, kind="stable")  # of so short numbers a radix sort
+        numbers, starts = np.unique(shards[order], return_index=True)
+        ends = np.append(starts[1:], len(order))
         keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
         spread = np.ones(1) if weights is None else np.repeat(weights, len(tails))[order]
-        for shard, start, end in zip(self._shards, np.concatenate([[0], ends[:-1]]), ends, strict=True):
-            if start < end:
-                own = spread if weights is None else spread[start:end]
-                shard.add(keys[start:end], values[start:end], own)
+        for number, start, end in zip(numbers.tolist(), starts, ends, strict=True):
+            if number not in self._shards:
+                self._shards[number] = _Table(FEW, self._kind)
+            own = spread if weights is None else spread[start:end]
+            self._shards[number].add(keys[start:end], values[start:end], own)
 
     def drain(self) -> tuple[Any, Any]:
         """Return means and weights as two csr_arrays over the pairs that were met, and forget them."""
-        n = sum(shard.filled for shard in self._shards)
-        means, weights = np.empty(n), np.empty(n, self._shards[0].weights.dtype)
+        n = sum(shard.filled for shard in self._shards.values())
+        means, weights = np.empty(n), np.empty(n, self._kind)
         columns, indptr = np.empty(n, np.int32), np.zeros(self._n_nodes + 1, np.int64)
-        begin = row = 0
-        while self._shards:  # one after the other, so that tables and result are never both whole
-            keys, *told = self._shards.pop(0).drain()
+        begin = 0
+        for number in sorted(self._shards):  # one after the other, so that tables and result are never both whole
+            keys, *told = self._shards.pop(number).drain()
             part = slice(begin, begin + len(keys))
             means[part], weights[part] = told
             rows, columns[part] = np.divmod(keys, np.uint32(self._n_nodes))
+            row = number * self._rows
             n_rows = min(self._rows, self._n_nodes - row)
             indptr[row + 1 : row + n_rows + 1] = np.bincount(rows, minlength=n_rows)
-            begin, row = part.stop, row + n_rows
+            begin = part.stop
         indptr = np.cumsum(indptr).astype(np.int32 if n < 2**31 else np.int64)
         shape = (self._n_nodes, self._n_nodes)
         return sp.csr_array((means, columns, indptr), shape), sp.csr_array((weights, columns, indptr), shape)
@@ -116,5 +121,7 @@ class _Table:
 
 
 def _zeros(n: int, dtype: Any) -> NDArray:
-    """Return zeros in pages of their own, which the system has back as soon as nobody looks at them."""
+    """Return zeros; many of them in pages of their own, which the system has back when nobody looks at them."""
+    if n < PAGES:
+        return np.zeros(n, dtype)
     return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)

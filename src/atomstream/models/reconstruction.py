@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -73,10 +74,27 @@ class Reconstruction:
 
     def pairs(self) -> list[tuple[Any, Any]]:
         """Return all pairs that were visited, by their labels: of undirected networks each once."""
-        undirected, labels = self.network.undirected, self.network.labels
-        met = (self.counts + self.counts.T if undirected else self.counts).tocoo()
-        keep = met.row <= met.col if undirected else np.ones(met.nnz, dtype=bool)
-        return [(labels[u], labels[v]) for u, v in zip(met.row[keep].tolist(), met.col[keep].tolist(), strict=True)]
+        return [pair[:2] for block in self.blocks() for pair in block]
+
+    def blocks(self, n_rows: int = 256) -> Iterator[list[tuple[Any, Any, float]]]:
+        """Yield (label, label, weight) of all pairs that were visited, some rows of the matrix at a time.
+
+        Parameters
+        ----------
+        n_rows : int, default=256
+            Nodes whose pairs come together. Of undirected networks each pair comes once.
+        """
+        labels = self.network.labels
+        for start in range(0, self.network.n_nodes, n_rows):
+            met = self.counts[start : start + n_rows].tocoo()
+            rows, columns = (met.row + start).astype(np.int64), met.col.astype(np.int64)
+            if self.network.undirected:  # once: from the smaller number, or from whichever was visited
+                only = (rows > columns) & (_lookup(self.counts, columns, rows) == 0)
+                keep = (rows <= columns) | only
+                rows, columns = np.minimum(rows, columns)[keep], np.maximum(rows, columns)[keep]
+            weights = self.pooled(rows, columns)[0].tolist()
+            ends = zip(rows.tolist(), columns.tolist(), weights, strict=True)
+            yield [(labels[u], labels[v], weight) for u, v, weight in ends]
 
     def visited(self, pairs: Any) -> NDArray:
         """Return whether pairs of nodes were visited, ndarray of bool of shape (n_pairs,)."""
@@ -109,11 +127,8 @@ class Reconstruction:
 
         graph = nx.Graph() if self.network.undirected else nx.DiGraph()
         graph.add_nodes_from(self.network.labels)
-        pairs = self.pairs()
-        weights = self.weights(pairs).tolist()
-        graph.add_weighted_edges_from(
-            (*pair, weight) for pair, weight in zip(pairs, weights, strict=True) if weight > threshold
-        )
+        for block in self.blocks():
+            graph.add_weighted_edges_from(pair for pair in block if pair[2] > threshold)
         return graph
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from atomstream import plots
 from atomstream.exceptions import InputError
+from atomstream.models.reconstruction import Reconstruction
 from atomstream.report import Section
-from atomstream.runs.networks import read_network
+from atomstream.runs.networks import network_of
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
 
@@ -36,7 +37,10 @@ def facts(record: Record) -> dict[str, Any]:
 
 def quality(record: Record) -> dict[str, float]:
     """Return how the network learned from is rebuilt; empty where it cannot be read any more."""
-    rebuilt = _rebuilt(record)
+    return _figures(_rebuilt(record))
+
+
+def _figures(rebuilt: Reconstruction | None) -> dict[str, float]:
     if rebuilt is None:
         return {}
     norm = float(np.linalg.norm(rebuilt.network.out.data))
@@ -54,10 +58,14 @@ def top_atoms(record: Record, n_atoms: int = 20) -> list[tuple[int, float, float
     """
     model = record.model
     motif = model.motif_.adjacency() > 0
-    listed = []
+    k = len(motif)
+    # Of atoms that are symmetric one of two entries says both.
+    listed, once = [], np.triu(np.ones((k, k), dtype=bool))
+    symmetric = np.allclose(model.components_, model.components_.swapaxes(1, 2), atol=1e-3)
     for atom in np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]:
         patch = model.components_[atom]
-        beyond = np.where(motif | motif.T, 0, patch)
+        beyond = np.where(motif | motif.T if symmetric else motif, 0, patch)
+        beyond = np.where(once, beyond, 0) if symmetric else beyond
         top = [np.unravel_index(place, patch.shape) for place in np.argsort(-beyond, axis=None, kind="stable")[:4]]
         heaviest = max(float(patch.max()), 1e-12)
         told = ", ".join(f"{a}-{b} {patch[a, b] / heaviest:.2g}" for a, b in top if beyond[a, b] > 0.01 * heaviest)
@@ -81,18 +89,19 @@ def sections(record: Record) -> list[Section]:
     rows = [(atom, 100 * whole, 100 * late, told) for atom, whole, late, told in top_atoms(record)]
     columns = ["atom", "share of the code, %", "second half, %", "heaviest entries beyond the motif"]
     table = Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows)
-    return [atoms, table, *_how_well(record), *_from_what(record), *how(record)]
+    rebuilt = _rebuilt(record)
+    return [atoms, table, *_how_well(record, rebuilt), *_from_what(record, rebuilt), *how(record)]
 
 
-def _how_well(record: Record) -> list[Section]:
-    found, chapter, rebuilt = [], "How well", _rebuilt(record)
+def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
+    found, chapter = [], "How well"
     if rebuilt is not None:
         told = (
             f"The network learned from and its reconstruction from {STEPS:,} copies; nodes in one order, that of "
             "reverse Cuthill-McKee. Pairs that no copy met are 0."
         )
         figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
-        figures = {name: f"{value:.4g}" for name, value in quality(record).items()}
+        figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}
         found.append(Section("adjacency", "Before and after", told, figure, chapter=chapter, facts=figures))
         chapter = ""
     if record.history.n_samples:
@@ -101,13 +110,12 @@ def _how_well(record: Record) -> list[Section]:
     return found
 
 
-def _from_what(record: Record) -> list[Section]:
-    rebuilt = _rebuilt(record)
+def _from_what(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
     if record.settings is None:
         return []
     told: dict[str, Any] = {"input": record.settings.inputs[0]}
     if rebuilt is None:
-        told["network"] = "cannot be read any more"
+        told["network"] = "cannot be read any more, or has changed since"
     else:
         network = rebuilt.network
         n_loops = int((network.out.diagonal() != 0).sum())
@@ -118,13 +126,13 @@ def _from_what(record: Record) -> list[Section]:
     return [Section("inputs", "", facts=told, chapter="From what")]
 
 
-def _rebuilt(record: Record) -> Any:
-    """Return the reconstruction of the network learned from, made once; None where it cannot be read any more."""
-    if not hasattr(record, "_reconstruction"):
-        try:
-            network = read_network(record.settings.inputs[0])
-            rebuilt = record.model.reconstruct(network, n_steps=STEPS)
-        except (InputError, ValueError, AttributeError):
-            rebuilt = None
-        object.__setattr__(record, "_reconstruction", rebuilt)
-    return record._reconstruction  # type: ignore[attr-defined]
+def _rebuilt(record: Record) -> Reconstruction | None:
+    """Return the reconstruction of the network learned from; None where that cannot be read any more."""
+    if record.settings is None:
+        return None
+    try:
+        network = network_of(record)
+    except InputError:
+        return None
+    rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
+    return rebuilt

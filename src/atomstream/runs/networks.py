@@ -16,6 +16,7 @@ from atomstream.models.network import NetworkDictionary
 from atomstream.readers.source import fingerprint
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.learning import COST, PAUSE, Outcome
+from atomstream.runs.record import Record
 from atomstream.runs.settings import NetworkSettings
 from atomstream.samplers import Network
 
@@ -53,8 +54,22 @@ def read_network(path: str | Path) -> Network:
         raise InputError(f"There is no {path}.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read ({error}).") from None
-    except ValueError as error:
+    except (ValueError, EOFError) as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+
+
+def network_of(record: Record) -> Network:
+    """Return the network that a run has learned from.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be read any more, or has changed since.
+    """
+    edges = EdgeFile(record.settings.inputs[0])
+    network = read_network(edges.path)
+    RunFolder(record.path).check_inputs([edges])
+    return network
 
 
 class NetworkRun:
@@ -84,7 +99,7 @@ class NetworkRun:
     @property
     def complete(self) -> bool:
         """Whether all batches were learned from."""
-        return self.learned and (self.settings.chain == "all" or self.model.n_steps_ >= self.settings.batches)
+        return self.learned and self.model.n_steps_ >= self.settings.batches
 
     def notes(self) -> dict[str, Any]:
         """Return all that a file keeps besides the model."""

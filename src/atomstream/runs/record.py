@@ -62,7 +62,7 @@ class Record:
         if self.settings is None or STANDARD_INPUT in self.settings.inputs:
             return None
         if isinstance(self.settings, NetworkSettings):
-            return self.settings.chain == "all" or self.model.n_steps_ >= self.settings.batches
+            return bool(self.model.n_steps_ >= self.settings.batches)
         return self.notes["position"][0] >= self.settings.epochs
 
 

@@ -230,8 +230,8 @@ class NetworkSettings(RunSettings):
         )
 
 
-def read_settings(path: str | Path) -> dict[str, Any]:
-    """Return the settings that a TOML file gives.
+def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> dict[str, Any]:
+    """Return the settings that a TOML file gives, for one kind of run or for the kind that it names.
 
     Raises
     ------
@@ -242,7 +242,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         told = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as TOML: {error}.") from None
-    known = [field.name for field in fields(kind_of(told))]
+    kind = kind_of(told) if kind is None else kind
+    known = [field.name for field in fields(kind)]
     for name in told:
         if name not in known:
             raise ValueError(f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}.")

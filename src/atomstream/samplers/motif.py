@@ -16,6 +16,7 @@ from atomstream.samplers.motifs import Motif
 
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
+MOST = 50_000_000  # maps that are looked at when copies are listed
 TRIES = 1000  # starts that are grown before a chain gives up
 
 
@@ -178,10 +179,12 @@ def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[N
         The products whose shares are the law of the chain.
     """
     network, motif = Network.of(network, node_weights), Motif.of(motif)
+    _check_small(network, network.n_nodes)
     dense, exponents = network.out.toarray(), motif.adjacency()
     states, weights = np.empty((1, 0), dtype=np.int64), np.ones(1)
     nodes = np.arange(network.n_nodes)
     for new in range(motif.size):
+        _check_small(network, len(states))
         states = np.column_stack([np.repeat(states, len(nodes), axis=0), np.tile(nodes, len(states))])
         weights = np.repeat(weights, len(nodes)) * network.node_weights[states[:, new]]
         for old in range(new + 1):
@@ -190,6 +193,13 @@ def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[N
                     weights = weights * dense[states[:, tail], states[:, head]] ** exponents[tail, head]
         states, weights = states[weights > 0], weights[weights > 0]
     return states, weights
+
+
+def _check_small(network: Network, n_states: int) -> None:
+    if n_states * network.n_nodes > MOST:
+        raise ValueError(
+            f"A network of {network.n_nodes} nodes has too many copies of the motif to list them all; use a chain."
+        )
 
 
 def homomorphism_density(network: Any, motif: Any, node_weights: Any = None) -> float:

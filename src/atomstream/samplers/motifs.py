@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-MOST = 1000  # nodes of a motif that has a name
 
 __all__ = ["Motif", "cycle", "path", "star", "wedge"]
 
@@ -35,10 +34,12 @@ class Motif:
     size: int
 
     def __post_init__(self) -> None:
-        if self.size < 1:
+        object.__setattr__(self, "edges", tuple(map(tuple, self.edges)))
+        if not isinstance(self.size, int) or self.size < 1:
             raise ValueError(f"A motif needs at least one node, got size={self.size!r}.")
         for tail, head, exponent in self.edges:
-            if not (0 <= tail < self.size and 0 <= head < self.size and 0 < exponent < np.inf):
+            whole = isinstance(tail, int) and isinstance(head, int)
+            if not (whole and 0 <= tail < self.size and 0 <= head < self.size and 0 < exponent < np.inf):
                 raise ValueError(f"{(tail, head, exponent)!r} is no edge of a motif of {self.size} nodes.")
         if len({edge[:2] for edge in self.edges}) < len(self.edges):
             raise ValueError("A motif has each of its edges once; add the exponents of edges that repeat.")
@@ -57,9 +58,9 @@ class Motif:
             return motif
         if isinstance(motif, str):
             name, _, number = motif.partition(":")
-            if name not in NAMED or not number.isdecimal() or not 0 < int(number) <= MOST:
+            if name not in NAMED or not re.fullmatch("0*[1-9][0-9]{0,2}", number, re.ASCII):
                 known = ", ".join(sorted(NAMED))
-                raise ValueError(f"motif={motif!r} is none of {known} with a size up to {MOST}, such as path:5.")
+                raise ValueError(f"motif={motif!r:.60} is none of {known} with a size up to 999, such as path:5.")
             return NAMED[name](int(number))
         matrix = np.asarray(motif, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not (np.isfinite(matrix) & (matrix >= 0)).all():
