@@ -1,9 +1,13 @@
 """NetworkDictionary against dense arithmetic, enumeration of all copies, and the laws of the design."""
 
+import copy
+import gzip
+import pickle
 import tracemalloc
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,8 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary, links
 from atomstream.models.network import distinct
-from atomstream.models.pairs import PairMeans
-from atomstream.samplers import MotifGlauber, Network, homomorphisms, motifs
+from atomstream.models.pairs import PairMeans, _Table
+from atomstream.samplers import MotifGlauber, MotifPivot, Network, homomorphisms, motifs
 
 
 def torus(n):
@@ -82,6 +86,19 @@ def test_distinct_patches_are_told_apart_even_where_their_numbers_are_one(monkey
         assert_array_equal(found[places], patches)
         assert len(found) == len(np.unique(patches, axis=0))
         monkeypatch.setattr(np.random, "default_rng", lambda _: type("Zeros", (), {"random": np.zeros}))
+
+
+def test_counts_do_not_wrap_and_many_nodes_cost_nothing():
+    pairs = PairMeans(50_000_000)
+    states = np.array([[0, 49_999_999], [17, 49_999_999]])
+    pairs.add(states, np.arange(8.0).reshape(2, 4))
+    means, _ = pairs.drain()
+    assert means.nnz == 7
+    assert means[49_999_999, 49_999_999] == (3 + 7) / 2
+    table = _Table(64, np.float64)
+    table.add(np.array([5], np.uint32), np.array([1.0]), np.array([2.0**33]))
+    table.add(np.array([5], np.uint32), np.array([4.0]), np.array([2.0**32]))
+    assert_allclose(table.drain()[1], 2)
 
 
 # -- learning -------------------------------------------------------------------------------------------------------
@@ -168,17 +185,100 @@ def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(monkeypatch):
         model.fit(np.zeros((4, 4)))
     with pytest.raises(ValueError, match="no edges"):
         model.partial_fit(np.zeros((4, 4)))
-    steps = model.learner_.n_steps_
+    steps, calls, patches = model.learner_.n_steps_, [], MotifGlauber.patches
 
-    def breaks(*_):
-        raise KeyboardInterrupt
+    def breaks(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return patches(*arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(MotifGlauber, "patches", breaks)
         with pytest.raises(KeyboardInterrupt):
-            model.partial_fit(small(), n_batches=2)
+            model.set_params(alpha=5.0).partial_fit(small(), n_batches=4)
     assert model.learner_.n_steps_ == steps
+    assert model.learner_.alpha == 0
+    model.set_params(alpha=0.0)
     assert_array_equal(model.partial_fit(small()).components_, twin.partial_fit(small()).components_)
+
+
+@pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
+def test_law_4_holds_for_sources_of_randomness(source, tmp_path):
+    settings = {"n_batches": 2, "batch_size": 50}
+    atomstream.save(NetworkDictionary("path:3", 4, random_state=source(0), **settings), tmp_path / "model.atoms")
+    again = atomstream.load(tmp_path / "model.atoms")
+    straight = NetworkDictionary("path:3", 4, random_state=source(0), **settings)
+    with pytest.raises(ValueError, match="no edges"):
+        again.fit(np.zeros((4, 4)))
+    for _ in range(2):  # the second fit draws on
+        assert_array_equal(again.fit(small()).components_, straight.fit(small()).components_)
+    first = straight.components_
+    assert not np.array_equal(straight.fit(small()).components_, first)
+
+
+def test_half_of_a_run_is_half_of_a_run_however_it_was_made():
+    straight = learned(small(), n_batches=12)
+    longer = learned(small(), n_batches=8).set_params(n_batches=12).partial_fit(small(), n_batches=4)
+    assert_array_equal(longer.recent_importance_, straight.recent_importance_)
+    before = learned(small(), n_batches=6)
+    usage = straight.learner_.state_.usage.total - before.learner_.state_.usage.total
+    assert_allclose(straight.recent_importance_, usage / usage.sum())
+    many = learned(small(), n_batches=200, batch_size=20)  # of 100 batches not all are noted
+    half = learned(small(), n_batches=100, batch_size=20)
+    usage = many.learner_.state_.usage.total - half.learner_.state_.usage.total
+    assert_allclose(many.recent_importance_, usage / usage.sum())
+    assert len(many._totals) <= 64
+
+
+def test_all_copies_are_batches_that_can_be_told_apart():
+    one, other = small(), small(1)
+    model = NetworkDictionary("path:3", 4, chain="all", n_batches=5, random_state=0).fit(one)
+    assert model.n_steps_ == 5
+    both = NetworkDictionary("path:3", 4, chain="all", random_state=0).partial_fit(one).partial_fit(other)
+    alone = NetworkDictionary("path:3", 4, chain="all", random_state=0).partial_fit(other)
+    assert both.n_steps_ == 2
+    assert np.abs(both.components_ - alone.components_).max() > 0.01
+    tiny, large = (NetworkDictionary("path:5", 4, chain="all", n_batches=2, random_state=0) for _ in range(2))
+    factor = 2.0**-30
+    assert_allclose(tiny.fit(one * factor).importance_, large.fit(one / factor).importance_, rtol=1e-6)
+    assert np.isfinite(tiny.fit(one * 1e-100).components_).all()  # fifth powers of these would be nothing
+    with pytest.raises(ValueError, match="too many copies"):
+        NetworkDictionary("path:9", 4, chain="all").fit(nx.complete_graph(60))
+
+
+def test_copies_and_callbacks_go_their_own_ways():
+    model, seen = learned(small()), []
+    twin = copy.copy(model)
+    twin.partial_fit(small())
+    assert (model.n_steps_, twin.n_steps_) == (6, 7)
+    model.set_callbacks(type("Hears", (atomstream.callbacks.History,), {})())
+    model.partial_fit(small())
+    assert not getattr(model.learner_, "_skl_callbacks", [])
+    assert not seen
+    pickle.loads(pickle.dumps(model.set_callbacks()))
+
+
+def test_positions_from_a_file_that_are_nowhere_are_left(tmp_path):
+    for position in ([-1, 0, 1], [0, 10**9, 1], [2**62, 0, 0]):
+        model = learned(small())
+        model.position_ = np.array(position)
+        atomstream.save(model, tmp_path / "model.atoms")
+        again = atomstream.load(tmp_path / "model.atoms").partial_fit(small())
+        assert again.position_.max() < 9
+
+
+def test_a_root_that_has_only_itself_stays():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="components"):
+        chain = MotifPivot(nx.Graph([(9, 9), (0, 1), (1, 2), (2, 0)]), motifs.path(3))
+    states, _ = chain.run(rng, np.array([0, 0, 0]), 50)
+    assert not states.any()
+    model = NetworkDictionary("path:3", 2, n_batches=2, random_state=0)
+    with pytest.warns(UserWarning, match="components"):
+        rebuilt = model.fit(np.eye(3)).reconstruct(np.eye(3), n_steps=100)
+    assert_allclose(rebuilt.error, rebuilt.unvisited_norm)  # the two loops where the chain is not
+    assert_allclose(rebuilt.coverage, 1 / 3)
 
 
 def test_callbacks_see_every_batch():
@@ -186,6 +286,41 @@ def test_callbacks_see_every_batch():
     model = NetworkDictionary("path:3", 4, n_batches=5, batch_size=50, random_state=0).set_callbacks(history)
     model.fit(small())
     assert history.n_samples == [50, 100, 150, 200, 250]
+
+
+def test_edge_files_are_read_as_people_write_them(tmp_path):
+    wanted = [("New York", "Boston", 2.0), ("Boston", "a", 1.0)]
+    lines = {
+        "plain.csv": '"New York","Boston",2\nBoston,a\n',
+        "header.csv": "\ufeffsource,target,weight\r\nNew York,Boston,2\r\nBoston, a ,1\r\n",
+        "ours.csv": "tail,head,weight\nNew York,Boston,2.0\nBoston,a,1.0\n",
+    }
+    for name, text in lines.items():
+        (tmp_path / name).write_bytes(text.encode())
+        network = Network.of(tmp_path / name)
+        assert list(network.labels) == ["New York", "Boston", "a"], name
+        for tail, head, weight in wanted:
+            rows, columns = network.places([(tail, head)])
+            assert network.out[rows[0], columns[0]] == network.out[columns[0], rows[0]] == weight
+    frame = pd.DataFrame({"w": [1, 2], "source": [2**53, 1], "target": [2**53 + 1, 2**53], "weight": [0.5, 3]})
+    assert list(Network.of(frame).labels) == [2**53, 2**53 + 1, 1]
+    for text, told in [
+        ("a,b\na,,b\n", "line 2"),
+        ("a b\na b x\n", "line 2.*'x'"),
+        ("a b nan\n", "line 1.*'nan'"),
+        ("a b -1\n", "line 1.*'-1'"),
+    ]:
+        (tmp_path / "bad.txt").write_text(text)
+        with pytest.raises(ValueError, match=told):
+            Network.of(tmp_path / "bad.txt")
+    (tmp_path / "torn.txt.gz").write_bytes(gzip.compress(b"a b\n" * 1000)[:-12])
+    with pytest.raises(ValueError, match="torn"):
+        Network.of(tmp_path / "torn.txt.gz")
+    (tmp_path / "empty.gml").write_text("graph [ ]")
+    with pytest.raises(ValueError, match="no edges"):
+        Network.of(tmp_path / "empty.gml")
+    with pytest.raises(ValueError, match="labels"):
+        Network.of(small(), labels=["a"])
 
 
 # -- reconstruction --------------------------------------------------------------------------------------------------
@@ -268,6 +403,10 @@ def test_directed_networks_keep_their_directions():
     assert rebuilt.to_networkx().is_directed()
     u, v = next(iter(graph.edges))
     assert rebuilt.weight(u, v) == rebuilt.matrix[u, v]
+    both_ways = nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)])
+    model = learned(both_ways, "path:2", n_components=2)
+    assert model.reconstruct(both_ways, n_steps=50).to_networkx().is_directed()
+    assert model.denoise(both_ways, n_steps=50).coverage == 1  # the way back is free to be or not
 
 
 def test_what_was_not_visited_is_zero_and_counted():
@@ -377,6 +516,12 @@ def test_neighbour_scores_by_hand():
         (lambda: links.hide(nx.complete_graph(5), 1.5), "share"),
         (lambda: learned(small()).denoise(small(), "all"), "known are edges, non-edges"),
         (lambda: learned(small()).denoise(small(), [(0, 77)]), "no node 77"),
+        (lambda: learned(small()).denoise(small(), [(0, 1, 2)]), "Pairs of nodes"),
+        (lambda: learned(small()).denoise(small(), None), "Pairs of nodes"),
+        (lambda: links.hide(nx.path_graph(5)), "a forest"),
+        (lambda: links.hide(np.eye(3)), "no edges between different nodes"),
+        (lambda: links.hide(nx.complete_graph(5), "x"), "share"),
+        (lambda: links.neighbour_scores(nx.complete_graph(5), [(0, 0)]), "different nodes"),
         (lambda: learned(small(), "path:2").denoise(small()), "longer"),
     ],
 )
@@ -410,7 +555,21 @@ def test_bad_settings_get_one_sentence(settings, told):
 def test_bad_networks_get_one_sentence(tmp_path):
     edges = tmp_path / "edges.txt"
     edges.write_text("a b\nb c 1 2 3\n")
+    broken = sp.csr_array(small())
+    broken.indices[1] = 99_999_999
     for network, told in [
+        (broken, "broken"),
+        (None, "got NoneType"),
+        ({}, "got dict"),
+        (np.ones(3), "square matrix"),
+        (np.ones((3, 3)) * 1j, "real numbers"),
+        ([(0, 1), (1, 2), (2, 0)], "square matrix"),
+        (nx.Graph(), "no edges"),
+        (nx.Graph([(0, 1, {"weight": "x"})]), "no numbers"),
+        (pd.DataFrame({"a": [1]}), "two columns"),
+        (pd.DataFrame(small()), "got 9"),
+        (pd.DataFrame({"a": [1, None], "b": [2, 3]}), "Row 1 .* lacks a node"),
+        (pd.DataFrame({"a": [1], "b": [2], "w": [-1]}), "Row 0 .* -1"),
         (np.zeros((3, 3)), "no edges"),
         (-small(), "not negative"),
         (np.where(small() > 0, np.nan, 0), "finite"),

@@ -1,6 +1,7 @@
 """Network runs on the command line: what they write, that they can be stopped, and their report."""
 
 import csv
+import gzip
 import json
 import re
 
@@ -47,6 +48,12 @@ def folder(tmp_path_factory):
     common = ("--atoms", 6, "--batches", 8, "--batch-size", 100)
     run("network", "learn", folder / "edges.txt", *common, "--out", folder / "run")
     run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
+    (folder / "named.csv").write_text("\n".join(f"{u},{v}" for u, v in GRAPH.edges))
+    (folder / "torn.txt.gz").write_bytes(gzip.compress(b"a b\n" * 1000)[:-12])
+    (folder / "none.gml").write_text("graph [ ]")
+    (folder / "soon.txt").write_text("\n".join(lines))
+    run("network", "learn", folder / "soon.txt", *common, "--out", folder / "edited")
+    (folder / "soon.txt").write_text("\n".join([*lines, "x y"]))
     return folder
 
 
@@ -86,6 +93,38 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     assert "Nothing is left to do" in capsys.readouterr().out
     run("resume", tmp_path / "run", "--batches", 9)
     assert atomstream.load(tmp_path / "run").n_steps_ == 9
+
+
+def test_all_copies_as_a_run_can_be_stopped_too(folder, tmp_path, capsys):
+    settings = ("--chain", "all", "--motif", "path:3", "--atoms", 3, "--batches", 30)
+    run("network", "learn", folder / "edges.txt", *settings, "--out", tmp_path / "whole")
+    run(
+        "network",
+        "learn",
+        folder / "edges.txt",
+        *settings,
+        "--max-time",
+        "0.001",
+        "--out",
+        tmp_path / "cut",
+        "--json",
+    )
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert not told["complete"]
+    assert told["batches"] < 30
+    run("resume", tmp_path / "cut")
+    whole, cut = (atomstream.load(tmp_path / name) for name in ("whole", "cut"))
+    assert whole.n_steps_ == cut.n_steps_ == 30
+    assert_array_equal(whole.components_, cut.components_)
+
+
+def test_a_config_may_name_its_network_relatively(folder, tmp_path, monkeypatch):
+    (tmp_path / "my.toml").write_text('domain = "network"\ninputs = ["edges.txt"]\natoms = 3\nbatches = 2\n')
+    monkeypatch.chdir(folder)
+    run("network", "learn", "--config", tmp_path / "my.toml", "--out", tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    run("resume", "run", "--batches", 3)
+    assert atomstream.load("run").n_steps_ == 3
 
 
 def test_a_config_does_the_same_again(folder, tmp_path):
@@ -156,7 +195,12 @@ BAD = {
     "rows": ("network reconstruct rows", "no run that has learned from a network"),
     "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
     "a picture": ("reconstruct run x.npy", "has learned from a network"),
-    "over the input": ("network denoise run edges.csv --out edges.csv", "There is no edges.csv"),
+    "over the input": ("network denoise run named.csv --out named.csv", "is the network itself"),
+    "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
+    "a graph without nodes": ("network learn none.gml --out new", "no edges"),
+    "settings of rows": ("network learn --config rows/run.toml --out new", "sets 'model', which is no setting"),
+    "settings of a network": ("learn --config run/run.toml --out new", "sets 'domain', which is no setting"),
+    "an edited network": ("network reconstruct edited", "has changed since the run began"),
     "other ending": ("network reconstruct run --out r.xls", "must end in .csv or .npz"),
     "other pairs": ("network denoise run --pairs all", "'all' is not one of"),
 }

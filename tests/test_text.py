@@ -54,6 +54,10 @@ def test_case_apostrophes_and_signs():
     assert list(network.labels) == ["he", "don't"]
 
 
+def test_accents_are_one_letter_however_they_are_written():
+    assert word_adjacency("cafe\u0301 nai\u0308f", ["caf\u00e9", "na\u00eff"], window=np.int64(1)).out[0, 1] == 1
+
+
 def test_the_function_words_are_many_and_different():
     assert 200 <= len(FUNCTION_WORDS) == len(set(FUNCTION_WORDS))
     assert not {"whale", "huck"} & set(FUNCTION_WORDS)
@@ -68,6 +72,11 @@ def test_the_function_words_are_many_and_different():
         (("a b", ["a", "A"]), "words"),
         (("a b", ["a"], 0), "window"),
         (("a b", ["x", "y"]), "none of the 2 words"),
+        (("a b", ["of course"]), "of course"),
+        (("a b", ["covid19"]), "covid19"),
+        (("a b", [1, 2]), "must be str"),
+        ((b"a b", ["a"]), "text must be"),
+        (([b"a b"], ["a"]), "must be str"),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments, told):

@@ -69,12 +69,11 @@ class MotifPivot:
         joined = sp.csgraph.connected_components(sp.csr_array(self.motif.adjacency()), connection="weak")[0]
         if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or joined != 1:
             raise ValueError("The pivot chain needs a motif that is a tree; use the Glauber chain for others.")
-        touched = np.diff(self._walk[0]) > 0
-        parts = sp.csgraph.connected_components(self.network.out, directed=True, connection="weak")[0]
-        if parts - (~touched).sum() > 1:
+        _, part = sp.csgraph.connected_components(self.network.out, directed=True, connection="weak")
+        n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0
+        if n_parts > 1:
             warnings.warn(
-                f"The network has {parts - (~touched).sum()} components, the chain stays in one; give the largest.",
-                stacklevel=3,
+                f"The network has {n_parts} components, the chain stays in one; give the largest.", stacklevel=3
             )
         if not (self.root_weights > 0).any():
             raise ValueError(f"The network holds no copy of the motif of {k} nodes.")
