@@ -168,6 +168,18 @@ def test_the_report_and_inspect(folder, capsys):
     run("plot", folder / "run")
 
 
+def test_warnings_are_sentences(folder, tmp_path, capsys):
+    (tmp_path / "two.txt").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
+    run("network", "learn", tmp_path / "two.txt", "--motif", "path:3", "--batches", 2, "--out", tmp_path / "run")
+    assert capsys.readouterr().err.count("Warning: The network has 2 components") == 1
+    run("network", "reconstruct", tmp_path / "run", "--steps", 50)
+    told = capsys.readouterr().err
+    assert told.startswith("Warning: The network has 2 components")
+    assert len(told.splitlines()) == 1
+    run("report", tmp_path / "run")
+    assert not capsys.readouterr().err
+
+
 def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
     (tmp_path / "edges.txt").write_text((folder / "edges.txt").read_text())
     run("network", "learn", tmp_path / "edges.txt", "--atoms", 3, "--batches", 2, "--out", tmp_path / "run")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -164,10 +165,16 @@ def _given(
 
 
 def _asked(call: Any) -> Any:
-    try:
-        return call()
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    """Return what a call returns, its warnings and errors as sentences."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        try:
+            result = call()
+        except ValueError as error:
+            raise InputError(str(error)) from None
+    for warning in heard:
+        click.echo(f"Warning: {warning.message}", err=True)
+    return result
 
 
 def _write(file: Any, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:

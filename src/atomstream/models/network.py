@@ -102,6 +102,11 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     1.0
     """
 
+    # What learning makes.
+    learner_: OnlineNMF
+    motif_: Motif
+    position_: NDArray | None
+
     def __init__(
         self,
         motif: Any = "path:5",
@@ -124,10 +129,6 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self.batch_size = batch_size
         self.thin = thin
         self.random_state = random_state
-
-    learner_: OnlineNMF
-    motif_: Motif
-    position_: NDArray | None
 
     # -- learning -------------------------------------------------------------------------------------------------
 

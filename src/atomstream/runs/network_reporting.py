@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -134,5 +135,7 @@ def _rebuilt(record: Record) -> Reconstruction | None:
         network = network_of(record)
     except InputError:
         return None
-    rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # told when the run was made
+        rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
     return rebuilt
