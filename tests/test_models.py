@@ -602,6 +602,7 @@ def test_the_plain_fallback_calls_the_same_hooks():
     assert closed == ["fit"]
 
 
+@pytest.mark.filterwarnings("ignore:.*codes stopped at a residual")  # atoms that nearly repeat each other
 @pytest.mark.parametrize(("n_features", "n_components"), [(3, 20), (4, 30), (9, 100)])
 def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
     # Most atoms are of no use; what rounding leaves of them must not be scaled up again and again.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
     from atomstream.models.network import NetworkDictionary
     from atomstream.models.rank import choose_rank
+    from atomstream.models.walk import RandomWalkFactorization
     from atomstream.persistence import load, save
 
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "NetworkDictionary": "atomstream.models.network",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
+    "RandomWalkFactorization": "atomstream.models.walk",
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
@@ -74,6 +76,7 @@ __all__ = [
     "NotConvergedWarning",
     "OnlineDictionaryLearning",
     "OnlineNMF",
+    "RandomWalkFactorization",
     "align",
     "callbacks",
     "choose_rank",

@@ -1,0 +1,139 @@
+"""Names of states and their numbers: fixed ones, or as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["StateIndex", "check_weights_of", "pairs_of"]
+
+
+class StateIndex:
+    """A value that knows the numbers of states; extending it makes another one.
+
+    Parameters
+    ----------
+    labels : sequence
+        Names, in the order of their numbers.
+    fixed : bool
+        Whether states are the numbers 0 ... and no others are taken in.
+    """
+
+    def __init__(self, labels: Sequence[Any], fixed: bool) -> None:
+        self.labels, self.fixed = labels, fixed
+
+    @classmethod
+    def of(cls, n_states: int | None) -> StateIndex:
+        """Return the index of so many numbered states, or an empty one that grows."""
+        if n_states is None:
+            return cls([], False)
+        if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
+            raise ValueError(f"n_states must be a whole number of at least 1, got {n_states!r}.")
+        return cls(range(int(n_states)), True)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def extended(self, states: Any) -> tuple[StateIndex, NDArray]:
+        """Return an index that knows these states too, and their numbers, int64 of shape (n,).
+
+        Raises
+        ------
+        ValueError
+            For states outside of a declared range, and for what is no sequence of states.
+        """
+        if self.fixed:
+            return self, self._in_range(states)
+        distinct, places = _distinct(states)
+        places_of = self._numbers
+        fresh = [state for state in distinct if state not in places_of]
+        index = self
+        if fresh:
+            index = StateIndex([*self.labels, *fresh], False)
+        numbers = np.array([index._numbers[state] for state in distinct], dtype=np.int64)
+        return index, numbers[places]
+
+    def find(self, states: Any) -> NDArray:
+        """Return the numbers of states, -1 for those not known."""
+        if self.fixed:
+            return self._in_range(states)
+        distinct, places = _distinct(states)
+        return np.array([self._numbers.get(state, -1) for state in distinct], dtype=np.int64)[places]
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def _in_range(self, states: Any) -> NDArray:
+        numbers = np.asarray(states)
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise ValueError(
+                f"states must be whole numbers below n_states={len(self)}, "
+                f"got {numbers.dtype} of shape {numbers.shape}."
+            )
+        bad = np.flatnonzero((numbers < 0) | (numbers >= len(self)))
+        if len(bad):
+            raise ValueError(f"states must be from 0 to {len(self) - 1}, got {numbers[bad[0]]} at place {bad[0]}.")
+        return numbers.astype(np.int64)
+
+
+def _distinct(states: Any) -> tuple[list[Any], NDArray]:
+    """Return the states that differ, in the order in which they come, and which of them each is."""
+    if isinstance(states, str | bytes) or not (hasattr(states, "__len__") or hasattr(states, "__iter__")):
+        raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
+    array = states if isinstance(states, np.ndarray) else None
+    if array is None and hasattr(states, "to_numpy"):
+        array = states.to_numpy()
+    if array is not None and array.ndim != 1:
+        raise ValueError(f"states must be of one axis, got shape {array.shape}.")
+    if array is not None and array.dtype.kind in "iuSUb":
+        values, first, places = np.unique(array, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return values[order].tolist(), rank[places]
+    numbers: dict[Any, int] = {}
+    try:
+        places = np.array([numbers.setdefault(_plain(state), len(numbers)) for state in states], dtype=np.int64)
+    except TypeError:
+        raise ValueError("states must be hashable: numbers, texts, tuples of these.") from None
+    return list(numbers), places
+
+
+def _plain(state: Any) -> Any:
+    """Return a state as Python's own, refusing what is missing."""
+    state = state.item() if isinstance(state, np.generic) else state
+    if state is None or state != state:
+        raise ValueError("states has a missing one; leave such steps out.")
+    return state
+
+
+def pairs_of(origins: Any, destinations: Any) -> tuple[Any, Any]:
+    """Return origins and destinations as arrays of one length."""
+    made = []
+    for ends in (origins, destinations):
+        array = np.asarray(ends) if not hasattr(ends, "to_numpy") else ends.to_numpy()
+        if array.ndim != 1:  # labels that are tuples
+            items = list(ends)
+            array = np.empty(len(items), dtype=object)
+            array[:] = [tuple(item) for item in items]
+        made.append(array)
+    if len(made[0]) != len(made[1]) or not len(made[0]):
+        raise ValueError(
+            f"origins and destinations must be as many and at least one, got {len(made[0])} and {len(made[1])}."
+        )
+    return made[0], made[1]
+
+
+def check_weights_of(weights: Any, n: int) -> NDArray:
+    """Return weights of transitions, ones by default."""
+    if weights is None:
+        return np.ones(n)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n,) or not ((weights > 0) & np.isfinite(weights)).all():
+        raise ValueError(f"weights must be {n} finite numbers above 0.")
+    return weights

@@ -1,0 +1,213 @@
+"""RandomWalkFactorization against the singular vectors of known chains, and the laws of the design."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+
+from atomstream import RandomWalkFactorization
+from atomstream.samplers import RandomWalk
+
+META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
+BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.6461, 0.0819]])
+
+
+def twelve():
+    """The chain of section 5.1, exactly stochastic: rows of the three-state matrix spread evenly, no loops."""
+    sizes = np.bincount(META) - np.eye(3, dtype=int)[META]
+    P = BETWEEN[np.ix_(META, META)] / np.take_along_axis(sizes, META[None], axis=1)
+    np.fill_diagonal(P, 0)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def stationary(P):
+    values, vectors = np.linalg.eig(P.T)
+    mu = np.real(vectors[:, np.argmax(np.real(values))])
+    return mu / mu.sum()
+
+
+def walk(P, n, seed):
+    rng = np.random.default_rng(seed)
+    return RandomWalk(P).run(rng, np.array([seed % len(P)]), n)[0]
+
+
+def test_the_chain_of_the_paper_is_rebuilt():
+    P = twelve()
+    assert_allclose(P.sum(axis=1), 1)
+    assert not np.diag(P).any()
+    mu = stationary(P)
+    published = [0.105, 0.0874, 0.105, 0.0577, 0.105, 0.0874, 0.105, 0.0577, 0.0577, 0.0874, 0.0577, 0.0874]
+    assert_allclose(mu, published, atol=3e-4)
+    assert_allclose(np.linalg.svd(np.diag(mu) @ P)[1][:3], [0.08685, 0.04676, 0.01836], atol=5e-5)
+
+
+def test_partitions_are_exact_and_the_frequencies_those_of_all_visits():
+    P = twelve()
+    right = 0
+    for seed in range(20):
+        states = walk(P, 10_001, seed)
+        model = RandomWalkFactorization(3, n_states=12, random_state=seed).fit(states)
+        right += adjusted_rand_score(META, model.partition()) == 1
+        assert_allclose(model.stationary_, np.bincount(states, minlength=12) / 10_001)
+        assert model.n_transitions_ == 10_000
+    assert right >= 19
+
+
+def test_long_walks_find_the_singular_vectors_and_values():
+    P = twelve()
+    F = stationary(P)[:, None] * P
+    left, values, right = np.linalg.svd(F)
+    model = RandomWalkFactorization(2, n_states=12, random_state=0).fit(walk(P, 1_000_000, 0))
+    for found, true in ((model.left_, left[:, :2]), (model.right_, right[:2].T)):
+        assert_allclose(found.T @ found, np.eye(2), atol=1e-10)
+        cosines = np.linalg.svd(found.T @ true, compute_uv=False)
+        assert 1 - cosines.min() ** 2 < 0.005  # seen 0.0008
+    assert_allclose(model.singular_values_, values[:2], rtol=0.05)
+    # Points of one block lie together: far from the other blocks, measured by their own spread.
+    points = model.embedding_
+    centres = np.array([points[block == META].mean(axis=0) for block in range(3)])
+    spread = np.linalg.norm(points - centres[META], axis=1).max()
+    assert spread < 0.5 * np.linalg.norm(centres[1] - centres[2])
+
+
+def test_averaging_brings_the_error_down():
+    P = twelve()
+    _, _, right = np.linalg.svd(stationary(P)[:, None] * P)
+    errors = {}
+    for averaging in (True, False):
+        sines = []
+        for seed in range(10):
+            model = RandomWalkFactorization(2, n_states=12, step=0.05, averaging=averaging, random_state=seed)
+            found = model.fit(walk(P, 30_000, seed)).right_
+            sines.append(1 - np.linalg.svd(found.T @ right[:2].T, compute_uv=False).min() ** 2)
+        errors[averaging] = np.mean(sines)
+    assert errors[True] < errors[False] / 3  # a fixed step leaves a plateau; seen 10 times
+
+
+@pytest.mark.parametrize("tau", [1, 2, 5])
+def test_a_walk_may_come_in_pieces(tau):
+    states = walk(twelve(), 3000, 0)
+    whole = RandomWalkFactorization(3, n_states=12, tau=tau, random_state=0).fit(states)
+    parts = RandomWalkFactorization(3, n_states=12, tau=tau, random_state=0)
+    for piece in np.array_split(states, 13):
+        parts.partial_fit(piece)
+    for one in states[:0]:
+        parts.partial_fit([one])
+    assert parts.n_transitions_ == whole.n_transitions_ == 2999 // tau
+    assert_allclose(parts.right_, whole.right_, atol=1e-10)
+    assert_array_equal(parts.stationary_, whole.stationary_)
+    ends = np.arange(1, 3000)
+    kept = ends[ends % tau == 0]
+    trips = RandomWalkFactorization(3, n_states=12, random_state=0)
+    trips.partial_fit_transitions(states[kept - 1], states[kept])
+    assert_allclose(trips.factor_.average(), whole.factor_.average(), atol=1e-10)
+
+
+def test_states_may_be_called_anything_and_come_late():
+    states = walk(twelve(), 20_000, 0)
+    names = np.array([f"state {number}" for number in range(12)])
+    plain = RandomWalkFactorization(3, random_state=0).fit(states)
+    named = RandomWalkFactorization(3, random_state=0).fit(names[states])
+    mixed = RandomWalkFactorization(3, random_state=0).fit([(int(state), "x") for state in states])
+    assert named.states_ == [names[state] for state in plain.states_]
+    assert_array_equal(named.right_, plain.right_)
+    assert_array_equal(mixed.right_, plain.right_)
+    order = [plain.states_.index(state) for state in range(12)]
+    assert adjusted_rand_score(META, plain.partition()[order]) == 1
+    assert_array_equal(named.partition(), plain.partition_)
+    assert_array_equal(named.predict([names[3], "elsewhere"]), [plain.predict([3])[0], -1])
+    late = RandomWalkFactorization(3, random_state=0)
+    late.partial_fit([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="more than the 2 states"):
+        _ = late.right_
+    late.partial_fit(states)
+    assert len(late.states_) == 12
+    assert adjusted_rand_score(META[late.states_], late.partition()) == 1
+
+
+def test_the_plain_sequence_decides_all():
+    states = walk(twelve(), 2000, 0)
+    one, two = (RandomWalkFactorization(3, random_state=5).fit(states) for _ in range(2))
+    assert_array_equal(one.right_, two.right_)
+    assert not np.array_equal(one.right_, RandomWalkFactorization(3, random_state=6).fit(states).right_)
+    assert_array_equal(one.fit(states).right_, two.right_)  # fit begins anew
+
+
+def test_rare_states_are_embedded_near_the_origin():
+    states = np.concatenate([walk(twelve(), 5000, 0), [12], walk(twelve(), 5000, 1)])
+    model = RandomWalkFactorization(3, n_states=14, random_state=0).fit(states)
+    lengths = np.linalg.norm(model.embedding_, axis=1)
+    assert lengths[12] < lengths[:12].min()
+    assert model.partition()[13] == -1
+    assert model.partition()[12] >= 0
+
+
+def test_a_stream_ends_when_nothing_changes_any_more():
+    states = walk(twelve(), 400_000, 0)
+    model = RandomWalkFactorization(2, n_states=12, tol=0.01, random_state=0)
+    model.fit_stream(np.array_split(states, 400))
+    assert model.n_transitions_ < 300_000
+    assert model.change_ <= 0.01
+    patient = RandomWalkFactorization(2, n_states=12, random_state=0).fit_stream(np.array_split(states, 400))
+    assert patient.n_transitions_ == 399_999
+
+
+def test_memory_is_that_of_the_factors():
+    model = RandomWalkFactorization(4, n_states=2017, random_state=0)
+    model.fit(np.random.default_rng(0).integers(0, 2017, 50_000))
+    arrays = [value for value in vars(model.factor_).values() if isinstance(value, np.ndarray)]
+    assert sum(array.nbytes for array in [*arrays, model.visits_, model._basis]) < 1e6
+
+
+@pytest.mark.parametrize(
+    ("settings", "states", "told"),
+    [
+        ({}, [], "empty"),
+        ({}, None, "sequence of states"),
+        ({}, "abc", "sequence of states"),
+        ({}, [[1, 2], [2, 3]], "hashable"),
+        ({}, [1.0, np.nan], "missing"),
+        ({}, np.zeros((2, 2)), "one axis"),
+        ({"n_states": 5}, [0, 5], "from 0 to 4, got 5 at place 1"),
+        ({"n_states": 5}, [0, -1], "from 0 to 4, got -1 at place 1"),
+        ({"n_states": 5}, [0.5], "whole numbers below n_states=5"),
+        ({"n_states": 2}, [0, 1], "n_components=3 is more than n_states=2"),
+        ({"n_states": 0}, [0, 1], "n_components=3 is more than n_states=0"),
+        ({"tau": 0}, [0, 1], "tau"),
+        ({"n_components": 0}, [0, 1], "n_components"),
+        ({"step": -1}, [0, 1], "step"),
+        ({"min_visits": -1}, [0, 1], "min_visits"),
+        ({"init": np.ones((3, 3))}, [0, 1], "init"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_changes_nothing(settings, states, told):
+    model = RandomWalkFactorization(**({"n_components": 3, "random_state": 0} | settings))
+    with pytest.raises(ValueError, match=told):
+        model.fit(states)
+    assert "factor_" not in vars(model)
+    good = RandomWalkFactorization(3, n_states=12, random_state=0).fit(walk(twelve(), 500, 0))
+    before = good.right_
+    if not settings:
+        with pytest.raises(ValueError):  # noqa: PT011 - a sentence for numbered states
+            good.partial_fit(states)
+    assert_array_equal(good.right_, before)
+
+
+def test_other_bad_calls():
+    model = RandomWalkFactorization(3, n_states=12, random_state=0)
+    with pytest.raises(NotFittedError):
+        _ = model.right_
+    with pytest.raises(ValueError, match="as many"):
+        model.partial_fit_transitions([0, 1], [1])
+    with pytest.raises(ValueError, match="weights"):
+        model.partial_fit_transitions([0, 1], [1, 2], [1, 0])
+    model.fit(walk(twelve(), 500, 0))
+    with pytest.raises(ValueError, match="call partition first"):
+        model.predict([0])
+    with pytest.raises(ValueError, match="n_clusters"):
+        model.partition(13)
+    with pytest.raises(ValueError, match="side"):
+        model.embedding("middle")
+    with pytest.raises(ValueError, match="call fit"):
+        model.set_params(n_components=2).partial_fit([0])
