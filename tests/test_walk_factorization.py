@@ -1,12 +1,16 @@
 """RandomWalkFactorization against the singular vectors of known chains, and the laws of the design."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
+import atomstream
 from atomstream import RandomWalkFactorization
+from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
 from atomstream.samplers import RandomWalk
 
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
@@ -62,8 +66,8 @@ def test_long_walks_find_the_singular_vectors_and_values():
     for found, true in ((model.left_, left[:, :2]), (model.right_, right[:2].T)):
         assert_allclose(found.T @ found, np.eye(2), atol=1e-10)
         cosines = np.linalg.svd(found.T @ true, compute_uv=False)
-        assert 1 - cosines.min() ** 2 < 0.005  # seen 0.0008
-    assert_allclose(model.singular_values_, values[:2], rtol=0.05)
+        assert 1 - cosines.min() ** 2 < 0.001  # seen 0.00007
+    assert_allclose(model.singular_values_, values[:2], rtol=0.01)
     # Points of one block lie together: far from the other blocks, measured by their own spread.
     points = model.embedding_
     centres = np.array([points[block == META].mean(axis=0) for block in range(3)])
@@ -82,7 +86,7 @@ def test_averaging_brings_the_error_down():
             found = model.fit(walk(P, 30_000, seed)).right_
             sines.append(1 - np.linalg.svd(found.T @ right[:2].T, compute_uv=False).min() ** 2)
         errors[averaging] = np.mean(sines)
-    assert errors[True] < errors[False] / 3  # a fixed step leaves a plateau; seen 10 times
+    assert errors[True] < errors[False] / 5  # a fixed step leaves a plateau; seen 25 times
 
 
 @pytest.mark.parametrize("tau", [1, 2, 5])
@@ -211,3 +215,108 @@ def test_other_bad_calls():
         model.embedding("middle")
     with pytest.raises(ValueError, match="call fit"):
         model.set_params(n_components=2).partial_fit([0])
+
+
+def test_mixing_and_conductance_of_the_chain_of_the_paper():
+    P = twelve()
+    assert [mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)] == [3, 6, 9]  # by hand below
+    assert_allclose(merging_conductance(P), 0.4172, atol=5e-5)  # the paper prints 0.06
+    assert_allclose(stationary_law(P), stationary(P), atol=1e-12)
+    model = RandomWalkFactorization(3, n_states=12, random_state=0).fit(walk(P, 50_000, 0))
+    second = np.sort(np.abs(np.linalg.eigvals(P)))[-2]
+    for steps, accuracy in ((3, 0.1), (6, 0.01), (9, 0.001)):
+        far = [
+            0.5 * np.abs(np.linalg.matrix_power(P, t) - stationary(P)).sum(axis=1).max() for t in (steps - 1, steps)
+        ]
+        assert far[1] <= accuracy < far[0]
+    assert model.suggest_tau(P) == 3
+    assert abs(model.suggest_tau() - np.ceil(np.log(0.1) / np.log(second))) <= 1
+    apart = np.kron(np.eye(2), np.full((2, 2), 0.5))
+    with pytest.raises(ValueError, match="after 50 steps"):
+        mixing_time(apart, most=50)
+
+
+def test_merging_conductance_against_all_sets_by_hand():
+    P = np.random.default_rng(0).dirichlet(np.ones(4), 4)
+    mu, best = stationary(P), np.inf
+    for size in (1, 2, 3):
+        for inside in map(list, itertools.combinations(range(4), size)):
+            outside = [state for state in range(4) if state not in inside]
+            if mu[inside].sum() <= 0.5:
+                cut = sum(
+                    mu[j] * P[j, i] * mu[k] * P[k, i] / mu[i] for j in inside for k in outside for i in range(4)
+                )
+                best = min(best, cut / mu[inside].sum())
+    assert_allclose(merging_conductance(P), best)
+
+
+def test_lumpability_is_zero_for_lumps_and_more_for_others():
+    P = twelve()
+    F = stationary(P)[:, None] * P
+    assert lumpability(F, META) < 1e-12
+    assert lumpability(F, np.zeros(12, int)) < 1e-12  # one block: everything goes there
+    assert lumpability(F, np.arange(12) % 3) > 0.05
+    left = np.where(np.arange(12) == 3, -1, META)
+    assert lumpability(F, left) < 0.02
+    by_hand = np.array([[0, 2, 0], [1, 0, 1], [0, 0, 1.0]])
+    # Block {0, 1}: state 0 stays within (2 of 2), state 1 does so once of two; together 3 of 4.
+    assert_allclose(lumpability(by_hand, [0, 0, 1]), (2 * 0.25 + 2 * 0.25) / 5)
+    for counts, labels in ((F, META[:3]), (np.zeros((12, 12)), META)):
+        with pytest.raises(ValueError, match="counts"):
+            lumpability(counts, labels)
+
+
+def test_the_median_of_runs_does_not_mind_a_few_bad_ones():
+    P = twelve()
+    _, _, right = np.linalg.svd(stationary(P)[:, None] * P)
+    good = [RandomWalkFactorization(2, n_states=12, random_state=s).fit(walk(P, 30_000, s)) for s in range(4)]
+    bad = RandomWalkFactorization(2, n_states=12, random_state=9).fit(np.arange(1000) % 12)
+    median = RandomWalkFactorization.median_of([*good, bad])
+
+    def sine(model):
+        return 1 - np.linalg.svd(model.right_.T @ right[:2].T, compute_uv=False).min() ** 2
+
+    assert sine(median) < max(map(sine, good)) < 0.1 < sine(bad)
+    assert_allclose(median.singular_values_, good[0].singular_values_, rtol=0.2)
+    assert median.visits_.sum() == sum(model.visits_.sum() for model in [*good, bad])
+    assert median.partition(3).shape == (12,)
+    with pytest.raises(ValueError, match="same states"):
+        RandomWalkFactorization.median_of([good[0], RandomWalkFactorization(2).fit([1, 2, 1])])
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names):
+    states = walk(twelve(), 9000, 0)
+    states = [f"s{state}" for state in states] if names else states
+    settings = {"tau": 2, "random_state": 0} | ({} if names else {"n_states": 12})
+    never, stopped = (RandomWalkFactorization(3, **settings) for _ in range(2))
+    never.partial_fit(states[:5000]).partial_fit(states[5000:])
+    stopped.partial_fit(states[:5000]).partition()
+    atomstream.save(stopped, tmp_path / "model.atoms")
+    again = atomstream.load(tmp_path / "model.atoms")
+    assert_array_equal(again.predict(states[:50]), stopped.predict(states[:50]))
+    again.partial_fit(states[5000:])
+    assert_array_equal(again.right_, never.right_)
+    assert_array_equal(again.stationary_, never.stationary_)
+    assert again.change_ == never.change_
+    unfitted = RandomWalkFactorization(3)
+    atomstream.save(unfitted, tmp_path / "empty.atoms")
+    assert atomstream.load(tmp_path / "empty.atoms").n_components == 3
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("last_", 12),
+        ("visits_", np.zeros((2, 5))),
+        ("partition_", np.zeros(3, int)),
+        ("_look", -1),
+        ("change_", None),
+    ],
+)
+def test_files_that_make_no_sense_are_refused(tmp_path, part, value):
+    model = RandomWalkFactorization(3, n_states=12, random_state=0).fit(walk(twelve(), 500, 0))
+    setattr(model, part, value)
+    atomstream.save(model, tmp_path / "model.atoms")
+    with pytest.raises(atomstream.CorruptModelError):
+        atomstream.load(tmp_path / "model.atoms")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
@@ -154,3 +155,93 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     window = int(np.argmax(np.arange(n) >= 5 * np.maximum(times, 1)))
     time = max(float(times[window]), 1.0 / n)
     return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)
+
+
+def lumpability(counts: Any, labels: Any) -> float:
+    r"""Return how far a partition is from lumping a chain, from its transition counts.
+
+    In a lumpable chain all states of a block go to each block with one probability. The score is the mean, over
+    visits, of the total variation distance between where a state goes and where its block goes, 0 if the chain is
+    lumpable; of n visits per state chance alone makes it about :math:`\sqrt{b / n}` with b blocks.
+
+    Parameters
+    ----------
+    counts : array or sparse array of shape (n_states, n_states)
+        Transitions seen, row to column, or their probabilities weighted by visits.
+    labels : array-like of int of shape (n_states,)
+        Block of each state; transitions from and to negative ones are left out.
+    """
+    counts, labels = sp.csr_array(counts, dtype=np.float64), np.asarray(labels)
+    if labels.ndim != 1 or counts.shape != (len(labels), len(labels)):
+        raise ValueError(f"counts must be of shape (n, n) for n labels, got {counts.shape} and {labels.shape}.")
+    keep = np.flatnonzero(labels >= 0)
+    _, block = np.unique(labels[keep], return_inverse=True)
+    blocks = sp.csr_array((np.ones(len(keep)), (np.arange(len(keep)), block)))
+    going = (counts[keep][:, keep] @ blocks).toarray()
+    visits = going.sum(axis=1)
+    if not visits.sum() > 0:
+        raise ValueError("counts holds no transition between labelled states.")
+    together = blocks.T @ going
+    together /= np.maximum(together.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return float(0.5 * np.abs(going - visits[:, None] * together[block]).sum() / visits.sum())
+
+
+def merging_conductance(P: Any) -> float:
+    r"""Return the merging conductance of a small chain exactly, over all sets of its states.
+
+    .. math:: \min_{\mu(S) \le 1/2} \frac{1}{\mu(S)} \sum_{j \in S, l \notin S} \sum_i
+              \frac{\mu_j p_{ji} \mu_l p_{li}}{\mu_i}
+
+    Parameters
+    ----------
+    P : array-like of shape (n_states, n_states)
+        Transition probabilities, at most 20 states.
+
+    References
+    ----------
+    Yang, Braverman, Zhao, Wang, section 3.2; Mihail (1989).
+    """
+    P = np.asarray(P, dtype=np.float64)
+    n = len(P)
+    if P.shape != (n, n) or n > 20 or not np.allclose(P.sum(axis=1), 1) or (P < 0).any():
+        raise ValueError(f"P must be transition probabilities of at most 20 states, got shape {P.shape}.")
+    mu = stationary_law(P)
+    flow = mu[:, None] * P
+    merged = (flow / mu) @ flow.T
+    best = np.inf
+    for start in range(1, 2**n, 2**14):
+        inside = (np.arange(start, min(start + 2**14, 2**n))[:, None] >> np.arange(n)) & 1
+        size = inside @ mu
+        few = size <= 0.5 + 1e-12
+        inside, size = inside[few].astype(float), size[few]
+        cut = (inside @ merged * (1 - inside)).sum(axis=1)
+        best = min(best, float((cut / size).min(initial=np.inf)))
+    return best
+
+
+def stationary_law(P: NDArray) -> NDArray:
+    """Return the law that a chain leaves as it is, (n_states,)."""
+    n = len(P)
+    equations = np.vstack([P.T - np.eye(n), np.ones(n)])
+    return np.linalg.lstsq(equations, np.eye(n + 1)[n], rcond=None)[0]
+
+
+def mixing_time(P: Any, accuracy: float = 0.1, most: int = 10_000) -> int:
+    """Return after how many steps a chain is this near to its stationary law, from wherever it began.
+
+    Parameters
+    ----------
+    P : array-like of shape (n_states, n_states)
+        Transition probabilities.
+    accuracy : float, default=0.1
+        Total variation distance.
+    most : int, default=10_000
+        Steps after which a chain that does not mix is given up.
+    """
+    P = np.asarray(P, dtype=np.float64)
+    law, power = stationary_law(P), P.copy()
+    for step in range(1, most + 1):
+        if 0.5 * np.abs(power - law).sum(axis=1).max() <= accuracy:
+            return step
+        power = power @ P
+    raise ValueError(f"The chain is not within {accuracy!r} of its stationary law after {most} steps.")

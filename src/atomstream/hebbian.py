@@ -49,6 +49,8 @@ class HebbianFactor:
     and (11).
     """
 
+    PARTS = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
+
     def __init__(self, W: NDArray) -> None:
         r = W.shape[1]
         self.Q = np.array(W, dtype=np.float64)

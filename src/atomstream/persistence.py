@@ -20,15 +20,21 @@ from atomstream import coders, losses, penalties, schedules, tolerances, updates
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
+from atomstream.hebbian import HebbianFactor
 from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
+from atomstream.models.states import StateIndex
+from atomstream.models.walk import RandomWalkFactorization
 from atomstream.samplers import Motif, motifs
 from atomstream.state import Clock, State
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
-MODELS = {model.__name__: model for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF)}
+MODELS = {
+    model.__name__: model
+    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+}
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
     name: part
@@ -45,6 +51,8 @@ CHANGING: dict[type, tuple[str, ...]] = {
     Subgradient: ("slope", "pulls", "errors", "energy", "constant"),
     Usage: ("total", "idle"),
     Clock: tuple(field.name for field in fields(Clock)),
+    HebbianFactor: HebbianFactor.PARTS,
+    StateIndex: ("names",),
 }
 # Shapes of what changes: r components, d features; the others are numbers.
 SIZES = {
@@ -69,6 +77,17 @@ DICTIONARY = (
 LEARNED: dict[type, tuple[str, ...]] = {
     OnlineDictionaryLearning: DICTIONARY,
     OnlineNMF: DICTIONARY,
+    RandomWalkFactorization: (
+        "factor_",
+        "index_",
+        "visits_",
+        "last_",
+        "n_visits_",
+        "change_",
+        "partition_",
+        "_look",
+        "_basis",
+    ),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
 }
 BIT_GENERATORS = {
@@ -143,6 +162,32 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
         return reader.model(content), reader.fields(content["notes"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise CorruptModelError(f"{path} holds no model that makes sense: {error!r:.200}.") from None
+
+
+def _check_walk(model: RandomWalkFactorization) -> None:
+    """Refuse parts of a factorization that do not fit together."""
+    factor, index = model.factor_, model.index_
+    if type(factor) is not HebbianFactor or type(index) is not StateIndex:
+        raise ValueError("parts of other kinds")
+    if not (isinstance(index.names, list) or (isinstance(index.names, int) and index.names > 0)):
+        raise ValueError("names that are none")
+    rows, r, m = len(factor.Q), model.n_components, len(index)
+    shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (3,)} | dict.fromkeys(
+        ("S", "inverse", "C", "energy"), (r, r)
+    )
+    good = all(
+        getattr(factor, name).shape == shape and getattr(factor, name).dtype == np.float64
+        for name, shape in shapes.items()
+    )
+    counts = (factor.since, factor.n_reorthonormalized, model.n_visits_, model._look)
+    good &= all(isinstance(count, int) and count >= 0 for count in counts)
+    good &= rows % 2 == 0 and rows // 2 >= m and model.visits_.shape == (2, m) and model.visits_.dtype == np.float64
+    good &= isinstance(model.last_, int) and -1 <= model.last_ < m and isinstance(model.change_, float)
+    basis, labels = model._basis, getattr(model, "partition_", None)
+    good &= basis is None or (basis.ndim == 2 and basis.shape[1] == r and basis.shape[0] <= rows)
+    good &= labels is None or (labels.shape == (m,) and labels.dtype.kind == "i")
+    if not good:
+        raise ValueError("factors, visits or counters that do not fit together")
 
 
 def _check_network(model: NetworkDictionary) -> None:
@@ -319,6 +364,8 @@ class _Reader:
         model.__dict__.update({key: learned[key] for key in LEARNED[kind] if key in learned})
         if learned and kind is NetworkDictionary:
             _check_network(model)
+        elif learned and kind is RandomWalkFactorization:
+            _check_walk(model)
         elif learned:
             _check_dictionary(model)
         return model

@@ -17,23 +17,31 @@ class StateIndex:
 
     Parameters
     ----------
-    labels : sequence
-        Names, in the order of their numbers.
-    fixed : bool
-        Whether states are the numbers 0 ... and no others are taken in.
+    names : int or list
+        How many numbered states there are, and no others are taken in; or names, in the order of their numbers.
     """
 
-    def __init__(self, labels: Sequence[Any], fixed: bool) -> None:
-        self.labels, self.fixed = labels, fixed
+    def __init__(self, names: int | list[Any]) -> None:
+        self.names = names
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the states are numbers of a range that was declared."""
+        return isinstance(self.names, int)
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """What the states are called, in the order of their numbers."""
+        return range(self.names) if isinstance(self.names, int) else self.names
 
     @classmethod
     def of(cls, n_states: int | None) -> StateIndex:
         """Return the index of so many numbered states, or an empty one that grows."""
         if n_states is None:
-            return cls([], False)
+            return cls([])
         if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
             raise ValueError(f"n_states must be a whole number of at least 1, got {n_states!r}.")
-        return cls(range(int(n_states)), True)
+        return cls(int(n_states))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -53,7 +61,7 @@ class StateIndex:
         fresh = [state for state in distinct if state not in places_of]
         index = self
         if fresh:
-            index = StateIndex([*self.labels, *fresh], False)
+            index = StateIndex([*self.labels, *fresh])
         numbers = np.array([index._numbers[state] for state in distinct], dtype=np.int64)
         return index, numbers[places]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.diagnostics import mixing_time
 from atomstream.hebbian import HebbianFactor, Steps
 from atomstream.models.states import StateIndex, check_weights_of, pairs_of
 from atomstream.models.validation import generator
@@ -303,6 +304,72 @@ class RandomWalkFactorization(BaseEstimator):
         known = np.minimum(numbers, len(self.partition_) - 1)
         return np.where((numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1)
 
+    def suggest_tau(self, P: Any = None, accuracy: float = 0.1) -> int:
+        """Return how many steps apart transitions are nearly independent.
+
+        Parameters
+        ----------
+        P : array-like of shape (n_states, n_states), optional
+            The transition probabilities, where they are known: then exactly (`atomstream.diagnostics.mixing_time`).
+            Without them the second largest eigenvalue is taken from what was learned.
+        accuracy : float, default=0.1
+            Distance from the stationary law that is left.
+        """
+        if P is not None:
+            return mixing_time(P, accuracy)
+        left, values, right = self._factors()
+        shares = np.maximum(self.stationary_, self.min_visits / max(self.visits_.sum(), 1))
+        # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U.
+        sizes = np.sort(np.abs(np.linalg.eigvals((values[:, None] * right.T) @ (left / shares[:, None]))))
+        second = float(sizes[-2]) if len(sizes) > 1 else 0.0
+        if second >= 1:
+            raise ValueError("The chain does not mix, as far as was learned: it has several components or a period.")
+        return 1 if second <= accuracy else int(np.ceil(np.log(accuracy) / np.log(second)))
+
+    @classmethod
+    def median_of(cls, models: Sequence[RandomWalkFactorization]) -> Self:
+        """Return the geometric median of independent runs on the same states: near to most, whatever the others do.
+
+        Parameters
+        ----------
+        models : sequence of fitted RandomWalkFactorization
+            With one rank, and with one list of states.
+
+        Returns
+        -------
+        RandomWalkFactorization
+            With the visits of all runs; it goes on from the median.
+
+        References
+        ----------
+        Yang, Braverman, Zhao, Wang, appendix B: the median of the projectors, by Weiszfeld's iteration.
+        """
+        models = list(models)
+        if not models or any(list(model.states_) != list(models[0].states_) for model in models):
+            raise ValueError("median_of needs models that know the same states in the same order.")
+        if len({model.n_components for model in models}) > 1:
+            raise ValueError("median_of needs models of one rank.")
+        made = cls(**models[0].get_params(deep=False))
+        bases = np.array([np.concatenate([model.left_, model.right_]) / np.sqrt(2) for model in models])
+        weights = _median_weights(bases)
+        stacked = np.concatenate([np.sqrt(w) * basis for w, basis in zip(weights, bases, strict=True)], axis=1)
+        r, nearest = made.n_components, int(np.argmax(weights))
+        median = np.linalg.svd(stacked, full_matrices=False)[0][:, :r]
+        # Turned as the run that is nearest, whose energy tells the singular values.
+        turn = _orthonormal(median.T @ bases[nearest])
+        made.factor_ = HebbianFactor(median @ turn)
+        total = sum(float(model.factor_.numbers[2]) for model in models)
+        made.factor_.numbers = np.array(
+            [sum(m.n_transitions_ for m in models), models[nearest].factor_.numbers[1], total]
+        )
+        made.factor_.P = made.factor_.Q * total
+        made.factor_.energy = np.diag(models[nearest].singular_values_) * total / 2
+        made.index_ = models[nearest].index_
+        made.visits_ = np.sum([model.visits_ for model in models], axis=0)
+        made.last_, made.n_visits_, made.change_ = -1, 0, float("nan")
+        made._look, made._basis = 2 * max(model._look for model in models), None
+        return made
+
     # -- the engine room ------------------------------------------------------------------------------------------
 
     def _factors(self) -> tuple[NDArray, NDArray, NDArray]:
@@ -388,6 +455,21 @@ class RandomWalkFactorization(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "factor_" in self.__dict__
+
+
+def _median_weights(bases: NDArray) -> NDArray:
+    """Return the weights of projectors in their geometric median, by Weiszfeld's iteration on their distances."""
+    r = bases.shape[2]
+    shared = np.array([[np.linalg.norm(one.T @ other) ** 2 for other in bases] for one in bases])
+    weights = np.full(len(bases), 1 / len(bases))
+    for _ in range(200):
+        # |sum w P - P_l|^2 from the inner products of the projectors.
+        distances = np.sqrt(np.maximum(weights @ shared @ weights - 2 * shared @ weights + r, 1e-12))
+        new = (1 / distances) / (1 / distances).sum()
+        if np.abs(new - weights).max() < 1e-10:
+            break
+        weights = new
+    return weights
 
 
 def _orthonormal(matrix: NDArray) -> NDArray:
