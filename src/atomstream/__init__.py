@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
-    from atomstream.applications import images, links, text
+    from atomstream.applications import images, links, text, trips
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -63,6 +63,7 @@ _MODULES = {
     "streams": "atomstream.streams",
     "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
+    "trips": "atomstream.applications.trips",
 }
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "streams",
     "text",
     "tolerances",
+    "trips",
 ]
 
 

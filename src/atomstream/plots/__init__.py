@@ -17,6 +17,7 @@ from atomstream.plots.dictionaries import (
     triples,
     triples_data,
 )
+from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
 
 __all__ = [
@@ -33,10 +34,14 @@ __all__ = [
     "network_atoms_data",
     "objective",
     "objective_data",
+    "partition_map",
+    "partition_map_data",
     "rank",
     "rank_data",
     "reconstruction",
     "reconstruction_data",
+    "reduced_chain",
+    "reduced_chain_data",
     "spins",
     "spins_data",
     "triples",

@@ -68,13 +68,14 @@ def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
     order = np.argsort(weights[tails, heads], kind="stable")
     tails, heads = tails[order], heads[order]
     strength = weights[tails, heads]
-    lines = LineCollection(
-        list(zip(places[tails], places[heads], strict=True)),
-        linewidths=0.3 + 1.7 * strength,
-        colors=[BLUE if joined[u, v] else ORANGE for u, v in zip(tails, heads, strict=True)],
-        alpha=np.clip(0.15 + 0.85 * strength, 0, 1),
-    )
-    axes.add_collection(lines)
+    if len(tails):  # an atom that came to nothing has none
+        lines = LineCollection(
+            list(zip(places[tails], places[heads], strict=True)),
+            linewidths=0.3 + 1.7 * strength,
+            colors=[BLUE if joined[u, v] else ORANGE for u, v in zip(tails, heads, strict=True)],
+            alpha=np.clip(0.15 + 0.85 * strength, 0, 1),
+        )
+        axes.add_collection(lines)
     axes.scatter(*places.T, s=max(3, 60 / len(patch)), color="0.15", zorder=3)
     loops = np.diag(patch) > 0.02
     axes.scatter(*(1.22 * places[loops]).T, s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8)
