@@ -12,7 +12,7 @@ def start(m, r, seed=0):
 
 
 @pytest.mark.parametrize(("m", "r", "n"), [(12, 3, 100_000), (7, 1, 3000), (60, 10, 20_000)])
-@pytest.mark.parametrize("steps", [Steps(0.05, 1000.0, 0.5, 2.0), Steps(0.03, 0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("steps", [Steps(0.05, 0.2, 80.0, 0.6, 2.0), Steps(0.03, 0.0, 0.0, 0.0, 0.0)])
 def test_lazy_steps_are_those_of_the_dense_update(m, r, n, steps):
     rng = np.random.default_rng(1)
     # Skewed and dependent: neighbours on a ring, sometimes anywhere.
@@ -34,7 +34,7 @@ def test_cuts_do_not_matter_to_the_bit_of_what_counts():
     rng = np.random.default_rng(0)
     origins, destinations = rng.integers(0, 20, (2, 5000))
     whole, parts = (HebbianFactor(start(20, 4)) for _ in range(2))
-    steps, ones = Steps(0.05, 1000.0, 0.5, 2.0), np.ones(5000)
+    steps, ones = Steps(0.05, 0.2, 80.0, 0.6, 2.0), np.ones(5000)
     whole.advance(origins, destinations, ones, steps)
     for begin in range(0, 5000, 617):
         part = slice(begin, begin + 617)
@@ -54,7 +54,7 @@ def test_singular_vectors_are_a_fixed_point_in_expectation():
     for i in range(m):
         for j in range(m):
             after = W.copy()
-            plain_advance(after, ([i], [j], [1.0]), Steps(1e-3, 0.0, 0.0, 0.0), np.zeros(3), np.zeros_like(W))
+            plain_advance(after, ([i], [j], [1.0]), Steps(1e-3, 0.0, 0.0, 0.0, 0.0), np.zeros(3), np.zeros_like(W))
             mean += joint[i, j] * (after - W)
     assert np.linalg.norm(mean) < 1e-15
 
@@ -62,7 +62,7 @@ def test_singular_vectors_are_a_fixed_point_in_expectation():
 def test_new_states_change_nothing_of_what_is_there():
     rng = np.random.default_rng(0)
     origins, destinations = rng.integers(0, 10, (2, 500))
-    steps, ones = Steps(0.05, 1000.0, 0.5, 2.0), np.ones(500)
+    steps, ones = Steps(0.05, 0.2, 80.0, 0.6, 2.0), np.ones(500)
     small, grown = (HebbianFactor(start(10, 3)) for _ in range(2))
     grown.grow(13)
     for factor in (small, grown):
@@ -77,7 +77,7 @@ def test_steps_that_are_too_long_are_held_and_drift_is_mended():
     rng = np.random.default_rng(0)
     origins, destinations = rng.integers(0, 12, (2, 50_000))
     factor = HebbianFactor(3.0 * start(12, 3))
-    factor.advance(origins, destinations, np.ones(50_000), Steps(5.0, 0.0, 0.0, 0.0))
+    factor.advance(origins, destinations, np.ones(50_000), Steps(5.0, 0.0, 0.0, 0.0, 0.0))
     factor.fold()
     assert factor.n_reorthonormalized > 0
     W = factor.iterate()

@@ -54,7 +54,7 @@ def test_partitions_are_exact_and_the_frequencies_those_of_all_visits():
         model = RandomWalkFactorization(3, n_states=12, random_state=seed).fit(states)
         right += adjusted_rand_score(META, model.partition()) == 1
         assert_allclose(model.stationary_, np.bincount(states, minlength=12) / 10_001)
-        assert model.n_transitions_ == 10_000
+        assert model.n_steps_ == 10_000
     assert right >= 19
 
 
@@ -98,7 +98,7 @@ def test_a_walk_may_come_in_pieces(tau):
         parts.partial_fit(piece)
     for one in states[:0]:
         parts.partial_fit([one])
-    assert parts.n_transitions_ == whole.n_transitions_ == 2999 // tau
+    assert parts.n_steps_ == whole.n_steps_ == 2999 // tau
     assert_allclose(parts.right_, whole.right_, atol=1e-10)
     assert_array_equal(parts.stationary_, whole.stationary_)
     ends = np.arange(1, 3000)
@@ -151,10 +151,10 @@ def test_a_stream_ends_when_nothing_changes_any_more():
     states = walk(twelve(), 400_000, 0)
     model = RandomWalkFactorization(2, n_states=12, tol=0.01, random_state=0)
     model.fit_stream(np.array_split(states, 400))
-    assert model.n_transitions_ < 300_000
+    assert model.n_steps_ < 300_000
     assert model.change_ <= 0.01
     patient = RandomWalkFactorization(2, n_states=12, random_state=0).fit_stream(np.array_split(states, 400))
-    assert patient.n_transitions_ == 399_999
+    assert patient.n_steps_ == 399_999
 
 
 def test_memory_is_that_of_the_factors():

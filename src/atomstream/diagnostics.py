@@ -177,11 +177,24 @@ def lumpability(counts: Any, labels: Any) -> float:
     keep = np.flatnonzero(labels >= 0)
     _, block = np.unique(labels[keep], return_inverse=True)
     blocks = sp.csr_array((np.ones(len(keep)), (np.arange(len(keep)), block)))
-    going = (counts[keep][:, keep] @ blocks).toarray()
+    return lumpability_of((counts[keep][:, keep] @ blocks).toarray(), block)
+
+
+def lumpability_of(going: NDArray, block: NDArray) -> float:
+    """Return the same from how often each state is left for each block.
+
+    Parameters
+    ----------
+    going : ndarray of shape (n_states, n_blocks)
+    block : ndarray of int of shape (n_states,)
+        Of each state; states of negative ones are left out.
+    """
+    going, block = going[block >= 0], block[block >= 0]
     visits = going.sum(axis=1)
     if not visits.sum() > 0:
         raise ValueError("counts holds no transition between labelled states.")
-    together = blocks.T @ going
+    together = np.zeros((block.max() + 1, going.shape[1]))
+    np.add.at(together, block, going)
     together /= np.maximum(together.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return float(0.5 * np.abs(going - visits[:, None] * together[block]).sum() / visits.sum())
 

@@ -18,14 +18,16 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    gain, horizon, power : float
-        The step at transition t is :math:`gain / size / (1 + t / horizon)^{power}` with size the running mean of the
-        squared length of the two rows of W that a transition meets; ``gain`` itself where the horizon is 0.
+    gain, longest, horizon, power : float
+        Let s be the running mean of the squared length of the two rows of W that a transition meets: r / s is the
+        number of states, as far as they are visited alike. The step at transition t is
+        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where the horizon is 0.
     recency : float
         The iterate after t transitions weighs :math:`t^{recency}`.
     """
 
     gain: float
+    longest: float
     horizon: float
     power: float
     recency: float
@@ -142,7 +144,8 @@ def plain_advance(
         numbers[1] += (size - numbers[1]) / min(t + 1, 1000)
         step: Any = steps.gain
         if steps.horizon > 0:
-            step = steps.gain / max(numbers[1], 1e-300) / (1 + t / steps.horizon) ** steps.power
+            since = t * numbers[1] / (W.shape[1] * steps.horizon)
+            step = min(steps.gain / max(numbers[1], 1e-300), steps.longest) / (1 + since) ** steps.power
         step = min(step * weight, 0.5 / max(size, 1e-300))
         change = np.outer(W @ a, b) + np.outer(W @ b, a)
         W -= step * change

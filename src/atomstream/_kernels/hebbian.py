@@ -20,10 +20,8 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         W = Q S of shape (2 m, r); the inverse of S; the weighted sum of all W so far is Q C + P. Changed.
     moves : (origins, destinations, weights)
         int64, int64, float64 of shape (n,).
-    law : (gain, horizon, power, recency)
-        Steps of ``gain / size / (1 + t / horizon) ** power`` with t the transitions so far and size the running mean
-        of what `size_of` returns, or of ``gain`` itself where ``horizon`` is 0; W after t + 1 transitions weighs
-        ``(t + 1) ** recency`` in the sum.
+    law : (gain, longest, horizon, power, recency)
+        As in `atomstream.hebbian.Steps`.
     numbers : ndarray of float64 of shape (3,)
         t, size, and the sum of the weights in the sum of W. Changed.
     energy : ndarray of shape (r, r)
@@ -31,7 +29,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     """
     Q, S, inverse, C, P = factor
     origins, destinations, weights = moves
-    gain, horizon, power, recency = law
+    gain, longest, horizon, power, recency = law
     n_states, r = Q.shape[0] // 2, Q.shape[1]
     rows = np.empty((2, r))
     image, back = np.empty((2, r)), np.empty((2, r))
@@ -48,7 +46,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         numbers[1] += (aa + bb - numbers[1]) / min(t + 1.0, 1000.0)
         step = gain
         if horizon > 0:
-            step = gain / max(numbers[1], 1e-300) / (1.0 + t / horizon) ** power
+            step = min(gain / max(numbers[1], 1e-300), longest) / (1.0 + t * numbers[1] / (r * horizon)) ** power
         step = min(step * weights[n], 0.5 / max(aa + bb, 1e-300))
         # T = I - step (a b' + b a'): S becomes S T, its inverse T^-1 S^-1 by Woodbury's formula.
         for p in range(r):

@@ -242,3 +242,46 @@ def network_denoise(
     from atomstream.cli import networks
 
     return networks.denoise(run, edges, out, pairs, steps, seed, as_json)
+
+
+@commands.group()
+def walk() -> None:
+    """Partitions of what is met step by step: trips between places, walks of any kind."""
+
+
+class Length(click.ParamType):
+    """Metres, or a number with the unit m or km."""
+
+    name = "length"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return metres."""
+        found = re.fullmatch(r"(\d+\.?\d*|\.\d+)(m|km)?", str(value).strip())
+        if not found:
+            self.fail(f"{value!r} is no length; give metres, or a number with m or km.", param, ctx)
+        return float(found[1]) * (1000 if found[2] == "km" else 1)
+
+
+@walk.command("partition")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
+@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option("--states", is_flag=True, default=None, help="FILE is a walk: a state per line, or an .npy of numbers.")
+@click.option("--origin", help="Columns of longitude and latitude where trips begin: two names, or numbers from 1.")
+@click.option("--destination", help="Those where they end.")
+@click.option("--cell", type=Length(), help="Side of the cells (250m).")
+@click.option("--min-count", type=int, help="Cells met less often are dropped (20).")
+@click.option("--rank", type=int, help="Dimensions (10).")
+@click.option("--clusters", type=int, help="Parts (10).")
+@click.option("--passes", type=int, help="Over the file (1).")
+@click.option("--tau", type=int, help="Learn from every so manieth step of a walk (1).")
+@click.option("--seed", type=int, help="Of all that is random (0).")
+@_json
+def walk_partition(file: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+    """Partition the places between which the trips in FILE go, or the states of a walk.
+
+    CSV, Parquet, .npy or .npz with a trip per row. Leaves partition.csv and, of trips, partition.geojson.
+    """
+    from atomstream.cli import walks
+
+    return walks.partition(file, out, config, given, as_json)

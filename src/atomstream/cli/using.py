@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
 from atomstream.models.network import NetworkDictionary
+from atomstream.models.walk import RandomWalkFactorization
 from atomstream.readers import STANDARD_INPUT, Feed, Position, Wanted, open_inputs
 from atomstream.readers.pictures import Pictures, load_image
 from atomstream.runs.record import Record, open_record
@@ -63,6 +64,8 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 
 
 def _refuse_network(record: Record) -> None:
+    if isinstance(record.model, RandomWalkFactorization):
+        raise InputError(f"{record.path} has learned from a walk and codes no rows.")
     if isinstance(record.model, NetworkDictionary):
         raise InputError(f"{record.path} has learned from a network; use atomstream network reconstruct or denoise.")
 
@@ -149,6 +152,10 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
 def inspect(run: Path, as_json: bool) -> int:
     """Show a run on one screen."""
     record = open_record(run)
+    if isinstance(record.model, RandomWalkFactorization):
+        from atomstream.runs import walk_reporting
+
+        return _inspect_walk(run, walk_reporting, record, as_json)
     reporting, shares, on = _reporting(record)
     figures, atoms = reporting.quality(record), reporting.top_atoms(record, 10)
     if as_json:
@@ -171,6 +178,22 @@ def inspect(run: Path, as_json: bool) -> int:
     for atom, code, energy, features in atoms:
         bar = "=" * round(BAR * code / most)
         click.echo(f"  {atom:>4} {100 * code:5.1f} % {100 * energy:5.1f} %  {bar:<{BAR}}  {features}".rstrip()[:118])
+    return 0
+
+
+def _inspect_walk(run: Path, reporting: Any, record: Record, as_json: bool) -> int:
+    """Show the clusters of a run on trips or a walk."""
+    clusters = reporting.clusters(record)
+    if as_json:
+        named = [dict(zip(("cluster", "states", "visits_share", "stays"), row, strict=True)) for row in clusters]
+        click.echo(json.dumps({"run": str(run), **reporting.facts(record), "clusters": named}))
+        return 0
+    click.echo(f"{run}")
+    for name, value in reporting.facts(record).items():
+        click.echo(f"  {name:<16}  {value}")
+    click.echo("  cluster  states  visits   stays")
+    for cluster, states, share, stays in clusters:
+        click.echo(f"  {cluster:>7}  {states:>6}  {100 * share:4.1f} %  {100 * stays:4.1f} %")
     return 0
 
 
@@ -200,6 +223,10 @@ def plot(run: Path, as_json: bool) -> int:
 
 def _reporting(record: Record) -> tuple[Any, str, str]:
     """Return the module that reports on such a run, its second kind of share, and what its figures are taken on."""
+    if isinstance(record.model, RandomWalkFactorization):
+        from atomstream.runs import walk_reporting
+
+        return walk_reporting, "", ""
     if isinstance(record.model, NetworkDictionary):
         from atomstream.runs import network_reporting
 

@@ -17,7 +17,7 @@ from atomstream.models.validation import generator
 
 __all__ = ["RandomWalkFactorization"]
 
-AUTO = Steps(gain=0.05, horizon=100.0, power=0.5, recency=2.0)  # the horizon per state
+AUTO = Steps(gain=0.05, longest=0.2, horizon=80.0, power=0.6, recency=2.0)
 FIRST = 1024  # transitions at which the average is first looked at again
 
 
@@ -64,7 +64,7 @@ class RandomWalkFactorization(BaseEstimator):
         Share of each state in all that was visited, whatever tau.
     embedding_ : ndarray of shape (n_states, n_components)
         Rows of V over the frequencies of their states.
-    n_transitions_ : int
+    n_steps_ : int
         Transitions learned from.
     n_reorthonormalized_ : int
         How often the factors had drifted and were made orthonormal again.
@@ -202,7 +202,7 @@ class RandomWalkFactorization(BaseEstimator):
         return self.index_.labels
 
     @property
-    def n_transitions_(self) -> int:
+    def n_steps_(self) -> int:
         """Transitions learned from."""
         check_is_fitted(self)
         return int(self.factor_.numbers[0])
@@ -359,9 +359,7 @@ class RandomWalkFactorization(BaseEstimator):
         turn = _orthonormal(median.T @ bases[nearest])
         made.factor_ = HebbianFactor(median @ turn)
         total = sum(float(model.factor_.numbers[2]) for model in models)
-        made.factor_.numbers = np.array(
-            [sum(m.n_transitions_ for m in models), models[nearest].factor_.numbers[1], total]
-        )
+        made.factor_.numbers = np.array([sum(m.n_steps_ for m in models), models[nearest].factor_.numbers[1], total])
         made.factor_.P = made.factor_.Q * total
         made.factor_.energy = np.diag(models[nearest].singular_values_) * total / 2
         made.index_ = models[nearest].index_
@@ -403,8 +401,8 @@ class RandomWalkFactorization(BaseEstimator):
 
     def _steps(self) -> Steps:
         if self.step == "auto":
-            return AUTO._replace(horizon=AUTO.horizon * max(len(self.index_), 1))
-        return Steps(float(self.step), 0.0, 0.0, AUTO.recency)
+            return AUTO
+        return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
 
     def _numbers(self, states: Any) -> tuple[StateIndex, NDArray]:
         """Return an index that knows these states, and their numbers in it; nothing is changed yet."""

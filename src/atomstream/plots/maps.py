@@ -66,32 +66,26 @@ def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> 
     return figure
 
 
-def reduced_chain_data(counts: Any, labels: Any) -> tuple[NDArray, NDArray]:
-    """Return what `reduced_chain` draws: probabilities between clusters, and the share of visits of each."""
-    labels = np.asarray(labels)
-    n = int(labels.max()) + 1
-    pairs = counts.tocoo()
-    keep = (labels[pairs.row] >= 0) & (labels[pairs.col] >= 0)
-    flow = np.zeros((n, n))
-    np.add.at(flow, (labels[pairs.row[keep]], labels[pairs.col[keep]]), pairs.data[keep])
-    going = flow.sum(axis=1, keepdims=True)
-    return flow / np.where(going > 0, going, 1), going[:, 0] / max(going.sum(), 1e-300)
+def reduced_chain_data(chances: Any, shares: Any) -> tuple[NDArray, NDArray]:
+    """Return what `reduced_chain` draws: probabilities between clusters, and shares of visits, as arrays."""
+    return np.asarray(chances, dtype=float), np.asarray(shares, dtype=float)
 
 
-def reduced_chain(counts: Any, labels: Any) -> Any:
+def reduced_chain(chances: Any, shares: Any) -> Any:
     """Draw the probabilities of going from cluster to cluster.
 
     Parameters
     ----------
-    counts : sparse array of shape (n_states, n_states)
-        Transitions.
-    labels : array-like of int of shape (n_states,)
+    chances : array-like of shape (n_clusters, n_clusters)
+        Rows sum to 1.
+    shares : array-like of shape (n_clusters,)
+        Of the visits.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    chances, shares = reduced_chain_data(counts, labels)
+    chances, shares = reduced_chain_data(chances, shares)
     n = len(chances)
     figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
@@ -103,5 +97,5 @@ def reduced_chain(counts: Any, labels: Any) -> Any:
             axes.text(j, i, told, ha="center", va="center", fontsize=7, color=colour)
     axes.set_xticks(range(n))
     axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
-    axes.set(xlabel="to cluster", ylabel="from cluster (share of trips)", title="of 100 trips")
+    axes.set(xlabel="to cluster", ylabel="from cluster (share of visits)", title="of 100 transitions")
     return figure

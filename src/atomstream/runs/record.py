@@ -14,7 +14,7 @@ from atomstream.persistence import read_model
 from atomstream.readers import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
-from atomstream.runs.settings import NetworkSettings
+from atomstream.runs.settings import NetworkSettings, WalkSettings
 
 __all__ = ["Record", "open_record"]
 
@@ -61,6 +61,8 @@ class Record:
         """Whether all passes are done; None where there is no saying."""
         if self.settings is None or STANDARD_INPUT in self.settings.inputs:
             return None
+        if isinstance(self.settings, WalkSettings):
+            return True  # written when all was done
         if isinstance(self.settings, NetworkSettings):
             return bool(self.model.n_steps_ >= self.settings.batches)
         return self.notes["position"][0] >= self.settings.epochs
@@ -106,7 +108,7 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
     history.objective = notes.get("objective", np.empty(0)).tolist()
     if "holdout" in notes:
         holdout.restore(notes["holdout"])
-    rows, n_features = holdout.rows, getattr(model, "learner_", model).n_features_in_
+    rows, n_features = holdout.rows, getattr(getattr(model, "learner_", model), "n_features_in_", 0)
     if rows is not None and rows.shape[1] != n_features:
         raise ValueError(f"rows of {rows.shape[1]} features, the model has {n_features}")
     if names is not None and len(names) != n_features:

@@ -152,10 +152,11 @@ def how(record: Record) -> list[Section]:
     told["versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
     if record.settings is not None:
         seconds = record.notes["seconds"]
-        rate = learner.n_samples_seen_ / max(seconds, 1e-9)
-        told["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} samples per second"
+        n_seen = getattr(learner, "n_samples_seen_", None) or learner.n_steps_
+        told["time"] = f"{seconds:.1f} s, reading and compiling included; {n_seen / max(seconds, 1e-9):,.0f} a second"
         events = [event["event"] for event in RunFolder(record.path).events()]
         told["sessions"] = f"{1 + events.count('resume')}"
-    told["re-seeded atoms"] = learner.n_reseeded_
+    if hasattr(learner, "n_reseeded_"):
+        told["re-seeded atoms"] = learner.n_reseeded_
     told["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
     return [Section("how", "", facts=told, chapter="How")]

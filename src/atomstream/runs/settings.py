@@ -14,10 +14,20 @@ from atomstream.learner import check_compatible
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
 from atomstream.models.validation import check_settings
+from atomstream.models.walk import RandomWalkFactorization
 from atomstream.readers import Wanted
 from atomstream.schedules import Constant
 
-__all__ = ["MODELS", "NetworkSettings", "RunSettings", "Settings", "kind_of", "read_settings", "write_settings"]
+__all__ = [
+    "MODELS",
+    "NetworkSettings",
+    "RunSettings",
+    "Settings",
+    "WalkSettings",
+    "kind_of",
+    "read_settings",
+    "write_settings",
+]
 
 MOST = 2**31
 MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning}
@@ -230,6 +240,69 @@ class NetworkSettings(RunSettings):
         )
 
 
+@dataclass(frozen=True)
+class WalkSettings(RunSettings):
+    """Settings of a run on trips or on a walk; the names are those of the command line.
+
+    Parameters
+    ----------
+    inputs : tuple of str
+        One file.
+    domain : {"walk"}
+        What kind of run this is.
+    states : bool
+        Whether the file holds the states of a walk, and not trips.
+    origin, destination : tuple of str
+        Columns of longitude and latitude.
+    cell : float
+        Metres along the side of a cell.
+    min_count : int
+        Cells that are met less often are dropped.
+    rank, tau
+        As ``n_components`` and ``tau`` of `atomstream.RandomWalkFactorization`.
+    clusters : int
+    passes : int
+        Over the file.
+    seed : int
+    """
+
+    domain: str = "walk"
+    states: bool = False
+    origin: tuple[str, ...] = ()
+    destination: tuple[str, ...] = ()
+    cell: float = 250.0
+    min_count: int = 20
+    rank: int = 10
+    clusters: int = 10
+    passes: int = 1
+    tau: int = 1
+    seed: int = 0
+
+    LEAST = {  # noqa: RUF012 - declared in the base
+        **dict.fromkeys(("min_count", "rank", "clusters", "passes", "tau", "cell"), 1),
+        "seed": 0,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.domain != "walk":
+            raise ValueError(f"domain is {self.domain!r}, needed is walk.")
+        if len(self.inputs) != 1:
+            raise ValueError(f"Trips or states are learned from one file, got {len(self.inputs)}.")
+        for name in ("origin", "destination"):
+            if not self.states and len(getattr(self, name)) != 2:
+                raise ValueError(f"--{name} must be the columns of longitude and latitude, parted by a comma.")
+        if self.states and (self.origin or self.destination):
+            raise ValueError("A file of states has no --origin or --destination.")
+
+    def new_model(self) -> RandomWalkFactorization:
+        """Return the model that will learn."""
+        return RandomWalkFactorization(self.rank, tau=self.tau, random_state=self.seed)
+
+
+DOMAINS = {"network": NetworkSettings, "walk": WalkSettings}
+
+
 def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> dict[str, Any]:
     """Return the settings that a TOML file gives, for one kind of run or for the kind that it names.
 
@@ -252,7 +325,7 @@ def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> di
 
 def kind_of(told: dict[str, Any]) -> type[RunSettings]:
     """Return the class of the settings that a file tells."""
-    return NetworkSettings if told.get("domain") == "network" else Settings
+    return DOMAINS.get(str(told.get("domain")), Settings)
 
 
 def write_settings(settings: RunSettings) -> str:
