@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["HebbianFactor", "Steps", "plain_advance"]
 
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
-RARE = 4096  # transitions after which W is folded at the latest
+RARE, PER_STATE = 4096, 16  # transitions, in all and per state, after which W is folded at the latest
 
 
 class Steps(NamedTuple):
@@ -80,9 +80,9 @@ class HebbianFactor:
         """
         from atomstream._kernels.hebbian import advance
 
-        done, law = 0, tuple(map(float, steps))
+        done, law, rare = 0, tuple(map(float, steps)), max(RARE, PER_STATE * self.n_states)
         while done < len(origins):
-            part = slice(done, done + RARE - self.since)
+            part = slice(done, done + rare - self.since)
             made = advance(
                 (self.Q, self.S, self.inverse, self.C, self.P),
                 (origins[part], destinations[part], weights[part]),
@@ -91,7 +91,7 @@ class HebbianFactor:
                 self.energy,
             )
             done, self.since = done + made, self.since + made
-            if self.since >= RARE or made < len(origins[part]):
+            if self.since >= rare or made < len(origins[part]):
                 self.fold()
 
     def fold(self) -> None:

@@ -8,6 +8,7 @@ from atomstream._kernels.compile import inlined, kernel
 
 LARGEST = 1e4  # an entry of S or of its inverse beyond which they are folded into Q
 EVERY = 64  # transitions from look to look
+AHEAD = 8  # transitions
 
 
 @kernel
@@ -33,7 +34,11 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     n_states, r = Q.shape[0] // 2, Q.shape[1]
     rows = np.empty((2, r))
     image, back = np.empty((2, r)), np.empty((2, r))
+    ahead = 0.0
     for n in range(len(origins)):
+        if n + AHEAD < len(origins):  # rows that will be met soon are on their way while these are computed with
+            near, far = origins[n + AHEAD], n_states + destinations[n + AHEAD]
+            ahead += Q[near, 0] + Q[far, 0] + P[near, 0] + P[far, 0] + Q[near, r - 1] + Q[far, r - 1]
         t = numbers[0]
         i, j = origins[n], n_states + destinations[n]
         _row(Q, S, i, rows[0])
@@ -80,7 +85,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         numbers[0] = t + 1
         if np.int64(t) % EVERY == EVERY - 1 and _large(S, inverse):
             return n + 1
-    return len(origins)
+    return len(origins) if ahead < np.inf else -1
 
 
 @inlined

@@ -17,8 +17,8 @@ from atomstream.models.validation import generator
 
 __all__ = ["RandomWalkFactorization"]
 
-AUTO = Steps(gain=0.05, longest=0.2, horizon=80.0, power=0.6, recency=2.0)
-FIRST = 1024  # transitions at which the average is first looked at again
+AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
+FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 
 
 class RandomWalkFactorization(BaseEstimator):
@@ -69,7 +69,7 @@ class RandomWalkFactorization(BaseEstimator):
     n_reorthonormalized_ : int
         How often the factors had drifted and were made orthonormal again.
     change_ : float
-        The squared sine that ``tol`` is compared with; nan before 2,048 transitions.
+        The squared sine that ``tol`` is compared with; nan before 2,048 transitions, and two per state.
 
     References
     ----------
@@ -419,7 +419,7 @@ class RandomWalkFactorization(BaseEstimator):
             self.factor_ = HebbianFactor(np.linalg.qr(start)[0] if self.init is None else start)
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
-            self._look, self._basis = FIRST, None
+            self._look, self._basis = max(FIRST, m), None
         if m > self.factor_.n_states:
             self.factor_.fold()
             self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
@@ -471,6 +471,9 @@ def _median_weights(bases: NDArray) -> NDArray:
 
 
 def _orthonormal(matrix: NDArray) -> NDArray:
-    """Return the matrix with orthonormal columns that is nearest."""
+    """Return the matrix with orthonormal columns that is nearest: of tall ones by the root of their Gram matrix."""
+    values, vectors = np.linalg.eigh(matrix.T @ matrix)
+    if values[0] > 1e-8 * values[-1]:
+        return matrix @ (vectors / np.sqrt(values)) @ vectors.T
     left, _, right = np.linalg.svd(matrix, full_matrices=False)
     return left @ right

@@ -1,0 +1,102 @@
+"""Hebbian steps on transitions: per second, against the dense form of the paper, and for many states.
+
+``python benchmarks/walks.py`` writes ``walks.json``. One thread; contenders take turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import svds
+
+from atomstream import RandomWalkFactorization
+
+HERE = Path(__file__).parent
+RANK, ROUNDS = 10, 5
+
+
+def lumps(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return (a walk of n states on m states in five blocks, the blocks); a chain that goes where blocks say."""
+    rng = np.random.default_rng(seed)
+    block = rng.integers(0, 5, m)
+    between = 0.6 * np.eye(5)[[1, 2, 3, 4, 0]] + 0.08
+    chances, drawn = between.cumsum(axis=1), rng.random(n)
+    walk = np.empty(n, np.int64)
+    now = 0
+    for t in range(n):
+        now = min(int(np.searchsorted(chances[now], drawn[t])), 4)
+        walk[t] = now
+    members = [np.flatnonzero(block == b) for b in range(5)]
+    for b in range(5):
+        here = np.flatnonzero(walk == b)
+        walk[here] = rng.choice(members[b], len(here)) + 10 * m  # marked, so that no block is taken for a state
+    return walk - 10 * m, block
+
+
+def dense(m: int, walk: np.ndarray, n: int) -> float:
+    """Return seconds per transition of eq. (10) as it stands, W W'A W included, in NumPy."""
+    rng = np.random.default_rng(0)
+    W = np.linalg.qr(rng.standard_normal((2 * m, RANK)))[0]
+    begin = time.perf_counter()
+    for i, j in zip(walk[:n].tolist(), (m + walk[1 : n + 1]).tolist(), strict=True):
+        AW = np.zeros_like(W)
+        AW[i], AW[j] = W[j], W[i]
+        W += 0.01 * (AW - W @ (W.T @ AW))
+    return (time.perf_counter() - begin) / n
+
+
+def ours(m: int, walk: np.ndarray) -> float:
+    """Return seconds per transition of ``partial_fit``."""
+    model = RandomWalkFactorization(RANK, n_states=m, random_state=0).partial_fit(walk[:5000])
+    begin = time.perf_counter()
+    model.partial_fit(walk)
+    return (time.perf_counter() - begin) / len(walk)
+
+
+def main() -> None:
+    """Measure everything and write the numbers."""
+    measured: dict[str, Any] = {}
+    rng = np.random.default_rng(0)
+    walks = {m: rng.integers(0, m, 1_000_000) for m in (2000, 2017, 100_000)}
+    rounds = [
+        {**{str(m): ours(m, walk) for m, walk in walks.items()}, "dense 2017": dense(2017, walks[2017], 2000)}
+        for _ in range(ROUNDS)
+    ]
+    measured["microseconds per transition"] = {
+        name: 1e6 * float(np.median([one[name] for one in rounds])) for name in rounds[0]
+    }
+    model = RandomWalkFactorization(4, n_states=2017, random_state=0).fit(walks[2017][:100_000])
+    arrays = [value for value in vars(model.factor_).values() if isinstance(value, np.ndarray)]
+    measured["state, MB, 2,017 states, rank 4"] = sum(a.nbytes for a in [*arrays, model.visits_, model._basis]) / 1e6
+    for m, n in ((2000, 10_000_000), (100_000, 10_000_000)):
+        walk, block = lumps(m, n)
+        begin = time.perf_counter()
+        model = RandomWalkFactorization(5, n_states=m, random_state=0).fit(walk)
+        seconds = time.perf_counter() - begin
+        labels = model.partition()
+        counts = sp.csr_array((np.ones(n - 1), (walk[:-1], walk[1:])), (m, m)) / (n - 1)
+        best = svds(counts, 5)[1].sum()
+        from sklearn.metrics import adjusted_rand_score
+
+        measured[f"lumpable chain, {m:,} states, {n:,} transitions"] = {
+            "seconds": seconds,
+            "captured, of what SVD of the counts captures": float(
+                np.trace(model.left_.T @ (counts @ model.right_)) / best
+            ),
+            "adjusted Rand index against the blocks": float(adjusted_rand_score(block, labels)),
+            "re-orthonormalised": model.n_reorthonormalized_,
+        }
+        print(json.dumps(measured, indent=1), flush=True)
+    (HERE / "walks.json").write_text(json.dumps(measured, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
