@@ -22,7 +22,7 @@ class Grid:
     Parameters
     ----------
     latitude, longitude : float
-        A corner of cells, in degrees; the longitude's metres are those at this latitude.
+        A corner of cells, in degrees; the longitude's metres are those half a degree north of it.
     size : float
         Metres along the side of a cell.
     """
@@ -42,7 +42,7 @@ class Grid:
     def steps(self) -> tuple[float, float]:
         """Degrees of latitude and of longitude along the sides of a cell."""
         across = self.size / DEGREE
-        return across, across / np.cos(np.radians(self.latitude))
+        return across, across / np.cos(np.radians(self.latitude + 0.5))
 
     def cells(self, latitude: Any, longitude: Any) -> NDArray:
         """Return the cell of each position, int64 of shape (n,); -1 where a coordinate is missing or impossible.
@@ -113,7 +113,7 @@ def grid_cells(
     min_count : int, default=1
         Cells with fewer positions are dropped: -1.
     grid : Grid, optional
-        That of an earlier call; by default one around the median position.
+        That of an earlier call; by default one from the whole degrees below the median position.
 
     Returns
     -------
@@ -128,18 +128,22 @@ def grid_cells(
 
     Examples
     --------
-    >>> cells, grid = grid_cells([40.7500, 40.7501, 40.76, 0], [-73.99, -73.99, -73.99, 0], 250)
+    >>> cells, grid = grid_cells([40.7490, 40.7495, 40.76, 0], [-73.99, -73.99, -73.99, 0], 250)
     >>> bool(cells[0] == cells[1] != cells[2]), int(cells[3])
     (True, -1)
     """
     if grid is None:
         places = [np.asarray(part, dtype=np.float64) for part in (latitude, longitude)]
+        if places[0].ndim != 1 or places[0].shape != places[1].shape:
+            raise ValueError(
+                "latitude and longitude must be of one axis and as many, "
+                f"got {places[0].shape} and {places[1].shape}."
+            )
         seen = np.isfinite(places[0]) & np.isfinite(places[1]) & ((places[0] != 0) | (places[1] != 0))
         if not seen.any():
             raise ValueError("No position is usable: all are missing or at (0, 0).")
-        middle = [float(np.median(part[seen])) for part in places]
-        down, across = Grid(middle[0], middle[1], float(size)).steps
-        grid = Grid(middle[0] - down / 2, middle[1] - across / 2, float(size))
+        south, west = (float(np.floor(np.median(part[seen]))) for part in places)
+        grid = Grid(south, west, float(size))
     cells = grid.cells(latitude, longitude)
     distinct, places_of, counts = np.unique(cells, return_inverse=True, return_counts=True)
     rare = (counts < min_count) | (distinct < 0)

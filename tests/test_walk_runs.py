@@ -1,0 +1,199 @@
+"""Trips and walks on the command line: cells, partitions, maps, reports, and bad input."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+import atomstream
+from atomstream import RandomWalkFactorization, plots, trips
+from atomstream.cli import main
+from atomstream.runs.folder import RunFolder
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def table(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def city(n=6000, seed=0):
+    """Trips between 8 x 8 cells; the left half and the right half keep to themselves nine times out of ten."""
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(0, 8, (2, n))
+    stays = rng.random(n) < 0.9
+    there = np.where(stays == (columns < 4), rng.integers(0, 4, n), rng.integers(4, 8, n))
+    other = rng.integers(0, 8, n)
+    # A river between the halves.
+    east = [np.where(c < 4, 0, 0.05) for c in (columns, there)]
+    places = zip((rows, other), (columns, there), east, strict=True)
+    ends = [np.column_stack([-70 + 0.01 * c + e, -33 + 0.01 * r]) for r, c, e in places]
+    return np.hstack(ends) + 0.001 * rng.random((n, 4))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("walks")
+    rows = city()
+    rows[5] = 0
+    rows[6, 2] = np.nan
+    np.save(folder / "trips.npy", rows)
+    np.save(folder / "far.npy", city() + np.random.default_rng(0).random((6000, 4)) * 20)
+    names = "a_lon,a_lat,b_lon,b_lat"
+    lines = [",".join("" if value != value else repr(float(value)) for value in row) for row in rows]
+    (folder / "trips.csv").write_text("\n".join([names, *lines]))
+    walk = np.cumsum(np.random.default_rng(0).integers(-1, 2, 5000)) % 12
+    np.save(folder / "walk.npy", walk)
+    (folder / "walk.txt").write_text("\n".join(f"room {state}" for state in walk))
+    (folder / "empty.txt").write_text("\n")
+    np.save(folder / "floats.npy", np.ones(5))
+    ends = ("--origin", "1,2", "--destination", "3,4")
+    common = ("--cell", "0.8km", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
+    run("walk", "partition", folder / "trips.npy", *ends, *common, "--out", folder / "run")
+    return folder
+
+
+def test_the_two_halves_of_a_city_are_found(folder):
+    rows = table(folder / "run/partition.csv")
+    west = np.array([float(row["west"]) for row in rows]) < -69.94
+    assert len(rows) > 60
+    assert adjusted_rand_score(west, [int(row["cluster"]) for row in rows]) > 0.8
+    shapes = json.loads((folder / "run/partition.geojson").read_text())
+    assert shapes["type"] == "FeatureCollection"
+    assert len(shapes["features"]) == len(rows)
+    square = shapes["features"][0]["geometry"]["coordinates"][0]
+    assert square[0] == square[-1]
+    assert len(square) == 5
+    assert_allclose(square[0], [float(rows[0]["west"]), float(rows[0]["south"])], atol=1e-6)
+
+
+def test_columns_by_name_do_the_same(folder, tmp_path, capsys):
+    ends = ("--origin", "a_lon,a_lat", "--destination", "b_lon, b_lat")
+    common = ("--cell", "800m", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
+    run("walk", "partition", folder / "trips.csv", *ends, *common, "--out", tmp_path / "run", "--json")
+    told = json.loads(capsys.readouterr().out)
+    ours = atomstream.load(folder / "run")
+    assert told["states"] == len(ours.states_)
+    assert told["dropped"] >= 2
+    labels = [
+        [row["cluster"] for row in table(place / "partition.csv")] for place in (folder / "run", tmp_path / "run")
+    ]
+    assert adjusted_rand_score(*labels) == 1
+    run("walk", "partition", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
+    assert_array_equal(atomstream.load(tmp_path / "again").right_, ours.right_)
+
+
+def test_walks_of_numbers_and_of_names(folder, tmp_path):
+    for name in ("walk.npy", "walk.txt"):
+        out = tmp_path / name.partition(".")[2]
+        run("walk", "partition", folder / name, "--states", "--rank", 4, "--clusters", 3, "--out", out)
+    numbers, named = (atomstream.load(tmp_path / kind) for kind in ("npy", "txt"))
+    assert named.states_ == [f"room {state}" for state in numbers.states_]
+    assert_array_equal(named.right_, numbers.right_)
+    model = RandomWalkFactorization(4, random_state=0).fit(np.load(folder / "walk.npy"))
+    assert_array_equal(numbers.right_, model.right_)
+    assert table(tmp_path / "txt/partition.csv")[0]["state"].startswith("room ")
+
+
+def test_inspect_and_report(folder, capsys):
+    run("inspect", folder / "run")
+    told = capsys.readouterr().out
+    assert "lumpability" in told
+    assert len(told.splitlines()) == 10
+    run("inspect", folder / "run", "--json")
+    found = json.loads(capsys.readouterr().out)["clusters"]
+    assert_allclose(sum(row["visits_share"] for row in found), 1)
+    assert all(row["stays"] > 0.8 for row in found)
+    run("report", folder / "run")
+    page = (folder / "run/report.html").read_text()
+    assert page.count("<img") == 2
+    assert "800 m" in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+
+
+BAD = {
+    "no such file": ("partition gone.csv --origin a,b --destination c,d", "There is no .*gone.csv"),
+    "no file": ("partition --states", "one file, got 0"),
+    "no origin": ("partition trips.csv --destination c,d", "--origin must be the columns"),
+    "one column": ("partition trips.csv --origin a --destination c,d", "--origin must be the columns"),
+    "no such column": ("partition trips.csv --origin x,y --destination a_lon,a_lat", "no column 'x'"),
+    "no such number": ("partition trips.npy --origin 1,9 --destination 1,2", "from 1 to 4, got '9'"),
+    "too scattered": (
+        "partition far.npy --origin 1,2 --destination 3,4 --cell 10m",
+        "0 cells 20 times or more; choose larger cells",
+    ),
+    "no length": ("partition trips.npy --cell wide", "'wide' is no length"),
+    "states with columns": ("partition walk.txt --states --origin a,b", "no --origin or --destination"),
+    "no states": ("partition empty.txt --states", "holds no states"),
+    "states of fractions": ("partition floats.npy --states", "needed is .* whole numbers"),
+    "more clusters than states": ("partition walk.txt --states --clusters 99 --rank 3", "n_clusters must be"),
+    "more dimensions than states": ("partition walk.txt --states --rank 50", "n_components=50 is more"),
+    "run there already": ("partition walk.txt --states --out run", "holds a run already"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    line, sentence = BAD[kind]
+    arguments = ["walk", *line.split()]
+    assert main(arguments if "--out" in arguments else [*arguments, "--out", "new"]) == 2
+    told = capsys.readouterr()
+    errors = [line for line in told.err.splitlines() if line.startswith("Error")]
+    assert len(errors) == 1
+    assert re.search(sentence, errors[0]), errors[0]
+    assert not RunFolder("new").exists
+
+
+def test_a_run_on_a_walk_is_complete(folder, capsys):
+    for arguments in (("resume", folder / "run"), ("encode", folder / "run", "x.npy", "--out", "c.csv")):
+        assert main([str(argument) for argument in arguments]) == 2
+    told = capsys.readouterr().err
+    assert "is complete" in told
+    assert "codes no rows" in told
+
+
+def test_cells_are_squares_of_their_size():
+    rng = np.random.default_rng(0)
+    latitude, longitude = 52 + rng.random(500), 13 + rng.random(500)
+    cells, grid = trips.grid_cells(latitude, longitude, 1000.0)
+    south, west = grid.corners(cells).T
+    down, across = grid.steps
+    assert ((south <= latitude + 1e-9) & (latitude < south + down + 1e-9)).all()
+    assert ((west <= longitude + 1e-9) & (longitude < west + across + 1e-9)).all()
+    assert_allclose(down * 111_320, 1000)
+    assert_allclose(across * 111_320 * np.cos(np.radians(grid.latitude + 0.5)), 1000)
+    again, _ = trips.grid_cells(latitude, longitude, grid=grid)
+    assert_array_equal(again, cells)
+    often, _ = trips.grid_cells(latitude, longitude, grid=grid, min_count=2)
+    values, counts = np.unique(cells, return_counts=True)
+    assert_array_equal(np.unique(often[often >= 0]), values[counts >= 2])
+    assert_array_equal(trips.grid_cells([np.nan, 91, 52], [13, 13, 999], grid=grid)[0], [-1, -1, -1])
+    for arguments, told in [
+        (([0.0], [0.0]), "No position"),
+        (([1.0, 2], [1.0], 250.0), "as many"),
+        (([1.0], [1.0], -5.0), "size above 0"),
+        (([89.0], [1.0]), "below 85"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            trips.grid_cells(*arguments)
+
+
+def test_maps_draw_their_data(folder):
+    model = atomstream.load(folder / "run")
+    grid = trips.Grid(-33, -70, 800)
+    labels = model.partition_.copy()
+    labels[0] = -1
+    corners, clusters = plots.partition_map_data(grid, model.states_, labels)
+    assert len(corners) == len(clusters) == (labels >= 0).sum()
+    figure = plots.partition_map(grid, model.states_, labels, visits=model.visits_.sum(axis=0))
+    assert len(figure.axes[0].collections[0].get_paths()) == len(corners)
+    chances, shares = plots.reduced_chain_data([[0.9, 0.1], [0.2, 0.8]], [0.6, 0.4])
+    assert_array_equal(plots.reduced_chain(chances, shares).axes[0].images[0].get_array(), chances)
