@@ -26,6 +26,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/files.py
 	.venv-bench/bin/python benchmarks/divergences.py
 	.venv-bench/bin/python benchmarks/networks.py
+	.venv-bench/bin/python benchmarks/walks.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }

@@ -196,6 +196,23 @@ def networks():
     return text + REBUILT + "\n" + table(titles, rows)
 
 
+def walks():
+    """Return the section on random walks."""
+    results = json.loads((HERE / "walks.json").read_text())
+    times = results.pop("microseconds per transition")
+    rows = [(f"{name} states" if "dense" not in name else name, f"{value:.2f}") for name, value in times.items()]
+    text = (
+        "## Random walks\n\n`walks.py`, rank 10, one thread, medians of five rounds; dense is the paper's update in "
+    )
+    text += "NumPy.\n\n"
+    text += table(["states", "us per transition"], rows) + "\n"
+    rows = [
+        (name, value if isinstance(value, float) else "; ".join(f"{k}: {v:.4g}" for k, v in value.items()))
+        for name, value in results.items()
+    ]
+    return text + table(["what", "measured"], rows)
+
+
 def main():
     """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
@@ -236,6 +253,7 @@ def main():
     parts.append(files())
     parts.append(divergences())
     parts.append(networks())
+    parts.append(walks())
     parts.append("## Memory, imports\n")
     rows = [(f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB") for name, mb in results["memory"].items()]
     rows += [(name, f"{seconds:.3f} s") for name, seconds in results["imports"].items()]

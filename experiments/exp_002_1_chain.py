@@ -1,0 +1,191 @@
+"""Experiments 002-1 to 002-4, 002-6: the 12-state chain of Yang, Braverman, Zhao and Wang, section 5.1.
+
+The chain is rebuilt exactly stochastic from the transition matrix of its three meta-states. In each of 100 trials a
+walk of 10,000 steps is partitioned: with default settings, with every second transition only (tau = 2), by the batch
+method (singular vectors of the transition counts, then the same k-means), for three sets of seeds. Then the subspace
+error, the squared sine of the largest angle to the true right singular vectors, along walks of 100,000 steps for
+fixed steps (with and without averaging), the default, and matrix stochastic gradient (MSG: a gradient step on the
+projector, then the projection on the Fantope, an eigendecomposition per step), against transitions and against
+seconds; 20 walks, medians. All contenders see the same transitions; ours and the plain Hebbian update are both
+compiled or both NumPy: seconds of ours are also given for its plain NumPy twin.
+
+Leaves ``results/002-1.png`` and ``results/002-1.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from atomstream import RandomWalkFactorization
+from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
+from atomstream.hebbian import Steps, plain_advance
+from atomstream.samplers import RandomWalk
+
+RESULTS = Path(__file__).parent / "results"
+META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
+BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.6461, 0.0819]])
+RANK, N_TRIALS, N_STEPS, N_LONG, N_WALKS = 3, 100, 10_000, 100_000, 20
+LOOKS = np.unique(np.geomspace(100, N_LONG, 25).astype(int))
+
+
+def chain() -> np.ndarray:
+    """Return the transition matrix of the 12 states, rows summing to one."""
+    sizes = np.bincount(META) - np.eye(3, dtype=int)[META]
+    P = BETWEEN[np.ix_(META, META)] / np.take_along_axis(sizes, META[None], axis=1)
+    np.fill_diagonal(P, 0)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def walk(P: np.ndarray, n: int, seed: int) -> np.ndarray:
+    """Return a walk of n transitions."""
+    rng = np.random.default_rng(seed)
+    return RandomWalk(P).run(rng, np.array([seed % 12]), n + 1)[0]
+
+
+def batch(states: np.ndarray) -> np.ndarray:
+    """Return the partition from the singular vectors of the counts."""
+    counts = np.zeros((12, 12))
+    np.add.at(counts, (states[:-1], states[1:]), 1)
+    right = np.linalg.svd(counts)[2][:RANK].T
+    share = np.bincount(states, minlength=12) / len(states)
+    return KMeans(RANK, n_init=10, random_state=0).fit(right / share[:, None], sample_weight=share).labels_
+
+
+def exact(labels: np.ndarray) -> bool:
+    """Return whether a partition is that of the meta-states."""
+    return adjusted_rand_score(META, labels) == 1
+
+
+def trials(P: np.ndarray) -> dict:
+    """Return how many of 100 walks are partitioned exactly, for three sets of seeds."""
+    found: dict = {}
+    for first in (0, 1000, 2000):
+        walks = [walk(P, N_STEPS, first + seed) for seed in range(N_TRIALS)]
+        told = {"batch": sum(exact(batch(states)) for states in walks)}
+        for tau in (1, 2):
+            models = [
+                RandomWalkFactorization(RANK, n_states=12, tau=tau, random_state=first + seed).fit(states)
+                for seed, states in enumerate(walks)
+            ]
+            told[f"tau = {tau}"] = sum(exact(model.partition()) for model in models)
+        found[f"seeds from {first}"] = told
+    return found
+
+
+def sine(found: np.ndarray, true: np.ndarray) -> float:
+    """Return the squared sine of the largest angle between two subspaces."""
+    return float(1 - np.linalg.svd(np.linalg.qr(found)[0].T @ true, compute_uv=False).min() ** 2)
+
+
+def hebbian(states: np.ndarray, true: np.ndarray, step: object, averaging: bool, seed: int) -> tuple[list, list]:
+    """Return (errors, seconds) of ours at the looks."""
+    model = RandomWalkFactorization(RANK, n_states=12, step=step, averaging=averaging, random_state=seed)
+    errors, seconds, begun = [], [], 0
+    spent = 0.0
+    for look in LOOKS:
+        piece = states[begun : look + 1] if begun == 0 else states[begun + 1 : look + 1]
+        start = perf_counter()
+        model.partial_fit(piece)
+        spent += perf_counter() - start
+        begun = look
+        errors.append(sine(model.right_, true))
+        seconds.append(spent)
+    return errors, seconds
+
+
+def msg(states: np.ndarray, true: np.ndarray, gain: float) -> tuple[list, list]:
+    """Return (errors, seconds) of matrix stochastic gradient with steps gain / sqrt(t)."""
+    M = np.zeros((24, 24))
+    errors, seconds, spent, begun = [], [], 0.0, 0
+    for look in LOOKS[LOOKS <= 10_000]:
+        start = perf_counter()
+        for t in range(begun, look):
+            i, j = states[t], 12 + states[t + 1]
+            step = gain / np.sqrt(t + 1)
+            M[i, j] += step
+            M[j, i] += step
+            values, vectors = np.linalg.eigh(M)
+            M = (vectors * fantope(values)) @ vectors.T
+        spent += perf_counter() - start
+        begun = look
+        errors.append(sine(np.linalg.eigh(M)[1][:, -RANK:][12:], true))
+        seconds.append(spent)
+    return errors, seconds
+
+
+def fantope(values: np.ndarray) -> np.ndarray:
+    """Return the projection of eigenvalues on those in [0, 1] that sum to the rank."""
+    low, high = values.min() - 1, values.max()
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.clip(values - middle, 0, 1).sum() > RANK else (low, middle)
+    return np.clip(values - (low + high) / 2, 0, 1)
+
+
+def main() -> None:
+    """Run everything, draw the figure, write the numbers."""
+    P = chain()
+    mu = stationary_law(P)
+    F = mu[:, None] * P
+    true = np.linalg.svd(F)[2][:RANK].T
+    states = walk(P, N_STEPS, 0)
+    model = RandomWalkFactorization(RANK, n_states=12, random_state=0).fit(states)
+    report: dict = {
+        "stationary law": mu.round(4).tolist(),
+        "of 10,000 steps": model.stationary_.round(4).tolist(),
+        "merging conductance (the paper: roughly 0.06)": merging_conductance(P),
+        "mixing times to 0.1, 0.01, 0.001": [mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)],
+        "lumpability of the meta-states": lumpability(F, META),
+        "singular values": np.linalg.svd(F)[1][:4].round(5).tolist(),
+        "estimated": model.singular_values_.round(5).tolist(),
+        "exact partitions of 100": trials(P),
+    }
+    print(json.dumps(report["exact partitions of 100"]), flush=True)
+    walks = [walk(P, N_LONG, 10_000 + seed) for seed in range(N_WALKS)]
+    curves = {
+        "default": [hebbian(w, true, "auto", True, s) for s, w in enumerate(walks)],
+        "fixed step 0.05, averaged": [hebbian(w, true, 0.05, True, s) for s, w in enumerate(walks)],
+        "fixed step 0.05": [hebbian(w, true, 0.05, False, s) for s, w in enumerate(walks)],
+        "fixed step 0.025": [hebbian(w, true, 0.025, False, s) for s, w in enumerate(walks)],
+        "MSG": [msg(w, true, 0.2) for w in walks[:5]],
+    }
+    start = perf_counter()
+    W = np.linalg.qr(np.random.default_rng(0).standard_normal((24, RANK)))[0]
+    moves = states[:-1], states[1:], np.ones(N_STEPS)
+    plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(3), np.zeros_like(W))
+    report["seconds for 10,000 transitions"] = {
+        "ours": float(np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])),
+        "its plain NumPy twin": perf_counter() - start,
+        "MSG": float(np.median([curve[1][-1] for curve in curves["MSG"]])),
+    }
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for name, runs in curves.items():
+        errors = np.median([run[0] for run in runs], axis=0)
+        seconds = np.median([run[1] for run in runs], axis=0)
+        left.loglog(LOOKS[: len(errors)], errors, label=name)
+        right.loglog(seconds, errors, label=name)
+        report.setdefault("error at the end", {})[name] = float(errors[-1])
+    tail = LOOKS >= N_STEPS
+    errors = np.median([run[0] for run in curves["default"]], axis=0)
+    report["rate of the default from 10,000 on, as a power"] = float(
+        np.polyfit(np.log(LOOKS[tail]), np.log(errors[tail]), 1)[0]
+    )
+    left.set(xlabel="transitions", ylabel="squared sine of the largest angle")
+    right.set(xlabel="seconds")
+    left.legend(frameon=False, fontsize=8)
+    RESULTS.mkdir(exist_ok=True)
+    figure.savefig(RESULTS / "002-1.png", dpi=90)
+    (RESULTS / "002-1.json").write_text(json.dumps(report, indent=1) + "\n")
+    print(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main()
