@@ -159,7 +159,7 @@ def main() -> None:
     start = perf_counter()
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((24, RANK)))[0]
     moves = states[:-1], states[1:], np.ones(N_STEPS)
-    plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(3), np.zeros_like(W))
+    plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(4), np.zeros_like(W))
     report["seconds for 10,000 transitions"] = {
         "ours": float(np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])),
         "its plain NumPy twin": perf_counter() - start,

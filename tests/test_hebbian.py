@@ -19,7 +19,7 @@ def test_lazy_steps_are_those_of_the_dense_update(m, r, n, steps):
     origins = (np.cumsum(rng.integers(-2, 3, n)) + (rng.random(n) < 0.1) * rng.integers(0, m, n)) % m
     destinations = np.roll(origins, -1)
     weights = np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
-    W, numbers, total = start(m, r), np.zeros(3), np.zeros((2 * m, r))
+    W, numbers, total = start(m, r), np.zeros(4), np.zeros((2 * m, r))
     factor = HebbianFactor(W)
     plain_advance(W, (origins, destinations, weights), steps, numbers, total)
     for part in np.array_split(np.arange(n), 7):
@@ -54,7 +54,7 @@ def test_singular_vectors_are_a_fixed_point_in_expectation():
     for i in range(m):
         for j in range(m):
             after = W.copy()
-            plain_advance(after, ([i], [j], [1.0]), Steps(1e-3, 0.0, 0.0, 0.0, 0.0), np.zeros(3), np.zeros_like(W))
+            plain_advance(after, ([i], [j], [1.0]), Steps(1e-3, 0.0, 0.0, 0.0, 0.0), np.zeros(4), np.zeros_like(W))
             mean += joint[i, j] * (after - W)
     assert np.linalg.norm(mean) < 1e-15
 

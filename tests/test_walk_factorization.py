@@ -1,5 +1,6 @@
 """RandomWalkFactorization against the singular vectors of known chains, and the laws of the design."""
 
+import collections
 import itertools
 
 import numpy as np
@@ -177,7 +178,11 @@ def test_memory_is_that_of_the_factors():
         ({"n_states": 5}, [0, -1], "from 0 to 4, got -1 at place 1"),
         ({"n_states": 5}, [0.5], "whole numbers below n_states=5"),
         ({"n_states": 2}, [0, 1], "n_components=3 is more than n_states=2"),
-        ({"n_states": 0}, [0, 1], "n_components=3 is more than n_states=0"),
+        ({"n_states": 0}, [0, 1], "n_states must be"),
+        ({"n_states": "5"}, [0, 1], "n_states must be"),
+        ({"tol": "x"}, [0, 1], "tol"),
+        ({"step": True}, [0, 1], "step"),
+        ({}, np.ma.array([1, 2], mask=[0, 1]), "masked"),
         ({"tau": 0}, [0, 1], "tau"),
         ({"n_components": 0}, [0, 1], "n_components"),
         ({"step": -1}, [0, 1], "step"),
@@ -320,3 +325,47 @@ def test_files_that_make_no_sense_are_refused(tmp_path, part, value):
     atomstream.save(model, tmp_path / "model.atoms")
     with pytest.raises(atomstream.CorruptModelError):
         atomstream.load(tmp_path / "model.atoms")
+
+
+def test_what_the_review_found():
+    rng = np.random.default_rng(0)
+    # A median goes on, transition by transition.
+    models = [RandomWalkFactorization(2, n_states=5, random_state=i).fit(rng.integers(0, 5, 500)) for i in range(10)]
+    median = RandomWalkFactorization.median_of(models)
+    before = median.n_steps_
+    assert median.partial_fit(rng.integers(0, 5, 3000)).n_steps_ - before == 2999
+    # A new fit forgets the partition of the old one.
+    model = RandomWalkFactorization(2, random_state=0).fit(rng.integers(0, 5, 3000))
+    model.partition()
+    with pytest.raises(ValueError, match="call partition first"):
+        model.fit(rng.integers(0, 8, 3000)).predict([0])
+    # Weights are no part of the singular values, nor of the shares.
+    tails, heads = rng.integers(0, 5, (2, 20_000))
+    values = []
+    for weight in (1e-3, 1.0, 2.0):
+        weighted = RandomWalkFactorization(2, n_states=5, step=0.01 / weight, random_state=0)
+        weighted.partial_fit_transitions(tails, heads, np.full(20_000, weight))
+        values.append(weighted.singular_values_)
+        assert_allclose(weighted.stationary_.sum(), 1)
+    assert_allclose(values[0], values[1], rtol=1e-6)
+    assert_allclose(values[2], values[1], rtol=1e-6)
+    # Ends keep their own types.
+    mixed = RandomWalkFactorization(2, random_state=0).partial_fit_transitions([1, "a"], ["a", 1])
+    assert mixed.states_ == [1, "a"]
+    with pytest.raises(ValueError, match="missing"):
+        mixed.partial_fit_transitions(["a", np.nan], ["b", "a"])
+    # A second walk begins where nothing led to.
+    twice = RandomWalkFactorization(2, n_states=5, random_state=0).fit([0, 1, 2]).begin_walk().partial_fit([3, 4])
+    assert twice.n_steps_ == 3
+    assert_array_equal(RandomWalkFactorization(2, n_states=5).fit([0, 1, 2, 1]).index_.find([7, 1]), [-1, 1])
+
+
+def test_names_that_are_named_tuples_and_other_ranks_are_kept(tmp_path):
+    point = collections.namedtuple("point", "x y")
+    model = RandomWalkFactorization(2, random_state=0).fit([point(1, 2), point(3, 4), point(1, 2), point(5, 6)])
+    model.set_params(n_components=3)
+    assert model.right_.shape == (3, 2)
+    atomstream.save(model, tmp_path / "model.atoms")
+    again = atomstream.load(tmp_path / "model.atoms")
+    assert again.states_ == [(1, 2), (3, 4), (5, 6)]
+    assert_array_equal(again.right_, model.right_)

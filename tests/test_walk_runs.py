@@ -54,6 +54,8 @@ def folder(tmp_path_factory):
     (folder / "walk.txt").write_text("\n".join(f"room {state}" for state in walk))
     (folder / "empty.txt").write_text("\n")
     np.save(folder / "floats.npy", np.ones(5))
+    (folder / "none.npy").write_bytes(b"")
+    (folder / "one.txt").write_text("a\n")
     ends = ("--origin", "1,2", "--destination", "3,4")
     common = ("--cell", "0.8km", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
     run("walk", "partition", folder / "trips.npy", *ends, *common, "--out", folder / "run")
@@ -132,6 +134,9 @@ BAD = {
     "no length": ("partition trips.npy --cell wide", "'wide' is no length"),
     "states with columns": ("partition walk.txt --states --origin a,b", "no --origin or --destination"),
     "no states": ("partition empty.txt --states", "holds no states"),
+    "an empty array": ("partition none.npy --states", "none.npy cannot be read"),
+    "one state": ("partition one.txt --states --rank 1 --clusters 1", "no transition"),
+    "a column twice": ("partition trips.npy --origin 1,1 --destination 3,4", "one column twice"),
     "states of fractions": ("partition floats.npy --states", "needed is .* whole numbers"),
     "more clusters than states": ("partition walk.txt --states --clusters 99 --rank 3", "n_clusters must be"),
     "more dimensions than states": ("partition walk.txt --states --rank 50", "n_components=50 is more"),
@@ -179,8 +184,8 @@ def test_cells_are_squares_of_their_size():
     for arguments, told in [
         (([0.0], [0.0]), "No position"),
         (([1.0, 2], [1.0], 250.0), "as many"),
-        (([1.0], [1.0], -5.0), "size above 0"),
-        (([89.0], [1.0]), "below 85"),
+        (([1.0], [1.0], -5.0), "at least 0.1 metres"),
+        (([89.0], [1.0]), "within 85"),
     ]:
         with pytest.raises(ValueError, match=told):
             trips.grid_cells(*arguments)

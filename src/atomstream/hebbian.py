@@ -59,7 +59,7 @@ class HebbianFactor:
         self.S, self.inverse, self.C = np.eye(r), np.eye(r), np.zeros((r, r))
         self.P = np.zeros_like(self.Q)
         self.energy = np.zeros((r, r))
-        self.numbers = np.zeros(3)  # transitions, size, sum of the weights of the average
+        self.numbers = np.zeros(4)  # transitions, size, sums of the weights of the average and of the energy
         self.since = 0
         self.n_reorthonormalized = 0
 
@@ -132,7 +132,7 @@ def plain_advance(
         Changed.
     moves : (origins, destinations, weights)
     steps : Steps
-    numbers : ndarray of shape (3,)
+    numbers : ndarray of shape (4,)
         As in `HebbianFactor`; changed.
     total : ndarray of shape (2 m, r)
         Receives the weighted sum of all W.
@@ -154,4 +154,5 @@ def plain_advance(
         importance = (t + 1) ** steps.recency
         total += importance * W
         numbers[2] += importance
+        numbers[3] += importance * weight
         numbers[0] += 1

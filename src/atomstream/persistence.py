@@ -171,21 +171,29 @@ def _check_walk(model: RandomWalkFactorization) -> None:
         raise ValueError("parts of other kinds")
     if not (isinstance(index.names, list) or (isinstance(index.names, int) and index.names > 0)):
         raise ValueError("names that are none")
-    rows, r, m = len(factor.Q), model.n_components, len(index)
-    shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (3,)} | dict.fromkeys(
+    (rows, r), m = factor.Q.shape, len(index)
+    shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (4,)} | dict.fromkeys(
         ("S", "inverse", "C", "energy"), (r, r)
     )
     good = all(
-        getattr(factor, name).shape == shape and getattr(factor, name).dtype == np.float64
-        for name, shape in shapes.items()
+        part.shape == shapes[name] and part.dtype == np.float64 and np.isfinite(part).all()
+        for name, part in ((name, getattr(factor, name)) for name in shapes)
     )
+    numbers = factor.numbers
+    good &= bool((numbers >= 0).all()) and numbers[0] < 2**53 and numbers[0] == int(numbers[0]) < model._look
+    good &= isinstance(index.names, int) or len(set(index.names)) == m
+    good &= bool(np.isfinite(model.visits_).all() and (model.visits_ >= 0).all() and model.visits_.sum() > 0)
+    good &= (model.last_ == -1) == (model.n_visits_ == 0) and factor.since < 2**53
     counts = (factor.since, factor.n_reorthonormalized, model.n_visits_, model._look)
     good &= all(isinstance(count, int) and count >= 0 for count in counts)
     good &= rows % 2 == 0 and rows // 2 >= m and model.visits_.shape == (2, m) and model.visits_.dtype == np.float64
     good &= isinstance(model.last_, int) and -1 <= model.last_ < m and isinstance(model.change_, float)
     basis, labels = model._basis, getattr(model, "partition_", None)
-    good &= basis is None or (basis.ndim == 2 and basis.shape[1] == r and basis.shape[0] <= rows)
-    good &= labels is None or (labels.shape == (m,) and labels.dtype.kind == "i")
+    good &= basis is None or (
+        basis.ndim == 2 and basis.shape[1] == r and basis.shape[0] <= rows and basis.shape[0] % 2 == 0
+    )
+    good &= basis is None or (basis.dtype == np.float64 and bool(np.isfinite(basis).all()))
+    good &= labels is None or (labels.shape == (m,) and labels.dtype.kind == "i" and bool((labels >= -1).all()))
     if not good:
         raise ValueError("factors, visits or counters that do not fit together")
 
@@ -272,7 +280,7 @@ class _Writer:
         if isinstance(value, float):
             return value if np.isfinite(value) else {"float": str(value)}
         if isinstance(value, list | tuple):
-            return {type(value).__name__: [self.tell(item) for item in value]}
+            return {"list" if isinstance(value, list) else "tuple": [self.tell(item) for item in value]}
         if isinstance(value, dict):
             return {"dict": self.fields(value)}
         if isinstance(value, np.ndarray):

@@ -23,8 +23,8 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         int64, int64, float64 of shape (n,).
     law : (gain, longest, horizon, power, recency)
         As in `atomstream.hebbian.Steps`.
-    numbers : ndarray of float64 of shape (3,)
-        t, size, and the sum of the weights in the sum of W. Changed.
+    numbers : ndarray of float64 of shape (4,)
+        t, size, and the sums of the weights in the sum of W and in that of ``energy``. Changed.
     energy : ndarray of shape (r, r)
         Weighted sum of the outer products of the two rows of each transition. Changed.
     """
@@ -78,6 +78,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         _raise(Q, inverse, C, P, j, rows[0], step)
         weight = (t + 1.0) ** recency
         numbers[2] += weight
+        numbers[3] += weight * weights[n]
         for p in range(r):
             for k in range(r):
                 C[p, k] += weight * S[p, k]

@@ -32,9 +32,10 @@ class Grid:
     size: float
 
     def __post_init__(self) -> None:
-        if not (abs(self.latitude) < 85 and abs(self.longitude) <= 360 and 0 < self.size < np.inf):
+        if not (abs(self.latitude) <= 85 and abs(self.longitude) <= 360 and 0.1 <= self.size < np.inf):
             raise ValueError(
-                f"A grid needs a latitude below 85 degrees and a size above 0 metres, got {self.latitude!r}, "
+                "A grid needs a latitude within 85 degrees and a size of at least 0.1 metres, "
+                f"got {self.latitude!r}, "
                 f"{self.longitude!r}, {self.size!r}."
             )
 
@@ -139,7 +140,8 @@ def grid_cells(
                 "latitude and longitude must be of one axis and as many, "
                 f"got {places[0].shape} and {places[1].shape}."
             )
-        seen = np.isfinite(places[0]) & np.isfinite(places[1]) & ((places[0] != 0) | (places[1] != 0))
+        with np.errstate(invalid="ignore"):
+            seen = (np.abs(places[0]) <= 90) & (np.abs(places[1]) <= 360) & ((places[0] != 0) | (places[1] != 0))
         if not seen.any():
             raise ValueError("No position is usable: all are missing or at (0, 0).")
         south, west = (float(np.floor(np.median(part[seen]))) for part in places)

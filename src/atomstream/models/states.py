@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["StateIndex", "check_weights_of", "pairs_of"]
+__all__ = ["StateIndex", "check_weights_of"]
 
 
 class StateIndex:
@@ -67,9 +67,10 @@ class StateIndex:
 
     def find(self, states: Any) -> NDArray:
         """Return the numbers of states, -1 for those not known."""
-        if self.fixed:
-            return self._in_range(states)
         distinct, places = _distinct(states)
+        if self.fixed:
+            known = [s if isinstance(s, int) and 0 <= s < len(self) else -1 for s in distinct]
+            return np.array(known, dtype=np.int64)[places]
         return np.array([self._numbers.get(state, -1) for state in distinct], dtype=np.int64)[places]
 
     @cached_property
@@ -77,6 +78,7 @@ class StateIndex:
         return {label: number for number, label in enumerate(self.labels)}
 
     def _in_range(self, states: Any) -> NDArray:
+        _refuse_masked(states)
         numbers = np.asarray(states)
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             raise ValueError(
@@ -93,6 +95,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
     """Return the states that differ, in the order in which they come, and which of them each is."""
     if isinstance(states, str | bytes) or not (hasattr(states, "__len__") or hasattr(states, "__iter__")):
         raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
+    _refuse_masked(states)
     array = states if isinstance(states, np.ndarray) else None
     if array is None and hasattr(states, "to_numpy"):
         array = states.to_numpy()
@@ -112,6 +115,11 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
     return list(numbers), places
 
 
+def _refuse_masked(states: Any) -> None:
+    if isinstance(states, np.ma.MaskedArray):
+        raise ValueError("states is masked; leave such steps out.")
+
+
 def _plain(state: Any) -> Any:
     """Return a state as Python's own, refusing what is missing."""
     state = state.item() if isinstance(state, np.generic) else state
@@ -120,28 +128,11 @@ def _plain(state: Any) -> Any:
     return state
 
 
-def pairs_of(origins: Any, destinations: Any) -> tuple[Any, Any]:
-    """Return origins and destinations as arrays of one length."""
-    made = []
-    for ends in (origins, destinations):
-        array = np.asarray(ends) if not hasattr(ends, "to_numpy") else ends.to_numpy()
-        if array.ndim != 1:  # labels that are tuples
-            items = list(ends)
-            array = np.empty(len(items), dtype=object)
-            array[:] = [tuple(item) for item in items]
-        made.append(array)
-    if len(made[0]) != len(made[1]) or not len(made[0]):
-        raise ValueError(
-            f"origins and destinations must be as many and at least one, got {len(made[0])} and {len(made[1])}."
-        )
-    return made[0], made[1]
-
-
 def check_weights_of(weights: Any, n: int) -> NDArray:
     """Return weights of transitions, ones by default."""
     if weights is None:
         return np.ones(n)
     weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n,) or not ((weights > 0) & np.isfinite(weights)).all():
-        raise ValueError(f"weights must be {n} finite numbers above 0.")
+    if weights.shape != (n,) or not ((weights > 0) & (weights <= 1e12)).all():
+        raise ValueError(f"weights must be {n} numbers above 0 and at most 1e12.")
     return weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import mixing_time
 from atomstream.hebbian import HebbianFactor, Steps
-from atomstream.models.states import StateIndex, check_weights_of, pairs_of
+from atomstream.models.states import StateIndex, check_weights_of
 from atomstream.models.validation import generator
 
 __all__ = ["RandomWalkFactorization"]
@@ -49,7 +50,7 @@ class RandomWalkFactorization(BaseEstimator):
         `fit_stream` ends when the squared sine of the largest angle between the averages after t / 2 and after t
         transitions is at most this.
     init : ndarray of shape (2 * n_states, n_components), optional
-        The start [U; V], best with orthonormal columns; by default random.
+        The start [U; V], whose columns are made orthonormal; by default random.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -135,6 +136,7 @@ class RandomWalkFactorization(BaseEstimator):
         y : ignored
         """
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
+        self.__dict__.pop("partition_", None)
         self.__dict__.update(fresh.__dict__)
         return self
 
@@ -168,17 +170,26 @@ class RandomWalkFactorization(BaseEstimator):
         ----------
         origins, destinations : array-like of shape (n_transitions,)
         weights : array-like of shape (n_transitions,), optional
-            Above 0; steps are so much longer.
+            Above 0, at most 1e12; steps are so much longer.
         """
         self._check()
-        origins, destinations = pairs_of(origins, destinations)
-        weights = check_weights_of(weights, len(origins))
-        index, numbers = self._numbers(np.concatenate([origins, destinations]))
-        tails, heads = np.split(numbers, 2)
+        index, tails = self._numbers(origins)
+        index, heads = index.extended(destinations)
+        if len(tails) != len(heads) or not len(tails):
+            raise ValueError(
+                f"origins and destinations must be as many and at least one, got {len(tails)} and {len(heads)}."
+            )
+        weights = check_weights_of(weights, len(tails))
         self._take(index)
         for side, ends in enumerate((tails, heads)):
             self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
         self._advance(tails, heads, weights)
+        return self
+
+    def begin_walk(self) -> Self:
+        """Take the next state as the first of another walk: nothing leads to it from the last one."""
+        if "factor_" in self.__dict__:
+            self.last_, self.n_visits_ = -1, 0
         return self
 
     def fit_stream(self, batches: Iterable[Any]) -> Self:
@@ -232,7 +243,7 @@ class RandomWalkFactorization(BaseEstimator):
     def stationary_(self) -> NDArray:
         """Share of each state in all visits, (n_states,)."""
         check_is_fitted(self)
-        return self.visits_.sum(axis=0) / max(self.visits_.sum(), 1)
+        return self.visits_.sum(axis=0) / self.visits_.sum()
 
     @property
     def embedding_(self) -> NDArray:
@@ -258,7 +269,7 @@ class RandomWalkFactorization(BaseEstimator):
         parts = []
         for name, vectors, visits in zip(("left", "right"), (left, right), self.visits_, strict=True):
             if side in (name, "both"):
-                shares = np.maximum(visits, self.min_visits) / max(visits.sum(), 1)
+                shares = np.maximum(visits, self.min_visits) / visits.sum()
                 parts.append(vectors / np.maximum(shares, np.finfo(float).tiny)[:, None])
         return np.hstack(parts)
 
@@ -282,8 +293,12 @@ class RandomWalkFactorization(BaseEstimator):
 
         points, visits = self.embedding(side), self.visits_.sum(axis=0)
         met = visits > 0
-        n_clusters = self.n_components if n_clusters is None else n_clusters
-        if not 1 <= n_clusters <= met.sum():
+        n_clusters = self.factor_.Q.shape[1] if n_clusters is None else n_clusters
+        if (
+            isinstance(n_clusters, bool)
+            or not isinstance(n_clusters, int | np.integer)
+            or not 1 <= n_clusters <= met.sum()
+        ):
             raise ValueError(f"n_clusters must be from 1 to the {met.sum()} states visited, got {n_clusters!r}.")
         means = KMeans(n_clusters, n_init=10, random_state=random_state)
         labels = np.full(len(points), -1)
@@ -318,7 +333,7 @@ class RandomWalkFactorization(BaseEstimator):
         if P is not None:
             return mixing_time(P, accuracy)
         left, values, right = self._factors()
-        shares = np.maximum(self.stationary_, self.min_visits / max(self.visits_.sum(), 1))
+        shares = np.maximum(self.stationary_, max(self.min_visits / self.visits_.sum(), np.finfo(float).tiny))
         # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U.
         sizes = np.sort(np.abs(np.linalg.eigvals((values[:, None] * right.T) @ (left / shares[:, None]))))
         second = float(sizes[-2]) if len(sizes) > 1 else 0.0
@@ -359,13 +374,14 @@ class RandomWalkFactorization(BaseEstimator):
         turn = _orthonormal(median.T @ bases[nearest])
         made.factor_ = HebbianFactor(median @ turn)
         total = sum(float(model.factor_.numbers[2]) for model in models)
-        made.factor_.numbers = np.array([sum(m.n_steps_ for m in models), models[nearest].factor_.numbers[1], total])
+        n_steps = sum(model.n_steps_ for model in models)
+        made.factor_.numbers = np.array([n_steps, models[nearest].factor_.numbers[1], total, total])
         made.factor_.P = made.factor_.Q * total
         made.factor_.energy = np.diag(models[nearest].singular_values_) * total / 2
         made.index_ = models[nearest].index_
         made.visits_ = np.sum([model.visits_ for model in models], axis=0)
         made.last_, made.n_visits_, made.change_ = -1, 0, float("nan")
-        made._look, made._basis = 2 * max(model._look for model in models), None
+        made._look, made._basis = 2 * max(n_steps, *(model._look for model in models)), None
         return made
 
     # -- the engine room ------------------------------------------------------------------------------------------
@@ -374,18 +390,18 @@ class RandomWalkFactorization(BaseEstimator):
         """Return U, the singular values, and V."""
         check_is_fitted(self)
         factor, m = self.factor_, len(self.index_)
-        if m < self.n_components:
-            raise ValueError(f"n_components={self.n_components} is more than the {m} states that were met.")
+        if m < factor.Q.shape[1]:
+            raise ValueError(f"n_components={factor.Q.shape[1]} is more than the {m} states that were met.")
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
         sides = [_orthonormal(half[:m]) for half in np.split(W, 2)]
-        turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[2], 1e-300))
+        turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
         return sides[0] @ turned, values, sides[1] @ back.T
 
     def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
         """Make the steps, looking back at the average whenever twice as many were made."""
         factor, done = self.factor_, 0
         while done < len(tails):
-            left = self._look - int(factor.numbers[0])
+            left = max(self._look - int(factor.numbers[0]), 1)
             part = slice(done, done + left)
             factor.advance(tails[part], heads[part], weights[part], self._steps())
             done = min(part.stop, len(tails))
@@ -415,8 +431,8 @@ class RandomWalkFactorization(BaseEstimator):
         if "factor_" not in self.__dict__:
             size = max(m, r)  # as many rows as there are columns at least
             rng = generator(self.random_state)
-            start = rng.standard_normal((2 * size, r)) if self.init is None else self.init
-            self.factor_ = HebbianFactor(np.linalg.qr(start)[0] if self.init is None else start)
+            start = rng.standard_normal((2 * size, r)) if self.init is None else np.asarray(self.init, np.float64)
+            self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
             self._look, self._basis = max(FIRST, m), None
@@ -433,19 +449,23 @@ class RandomWalkFactorization(BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.n_states is not None and self.n_components > self.n_states:
+        if self.n_states is not None and self.n_components > len(StateIndex.of(self.n_states)):
             raise ValueError(f"n_components={self.n_components} is more than n_states={self.n_states}.")
-        if self.step != "auto" and not (isinstance(self.step, float | int) and 0 < self.step < np.inf):
+        if not (isinstance(self.step, str) and self.step == "auto") and not (_number(self.step) and self.step > 0):
             raise ValueError(f"step must be 'auto' or a number above 0, got {self.step!r}.")
-        if not (isinstance(self.min_visits, float | int) and 0 <= self.min_visits < np.inf):
-            raise ValueError(f"min_visits must be a number of at least 0, got {self.min_visits!r}.")
+        for name in ("min_visits", "tol"):
+            value = getattr(self, name)
+            if not (_number(value) and value >= 0):
+                raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
         if "factor_" in self.__dict__ and self.factor_.Q.shape[1] != self.n_components:
             raise ValueError(
                 f"n_components is {self.n_components} and the model has learned {self.factor_.Q.shape[1]}; call fit."
             )
         if self.init is not None:
             shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
-            if shape is None or np.shape(self.init) != shape or not np.isfinite(self.init).all():
+            given = np.asarray(self.init)
+            good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
+            if not good or not (np.abs(given) < 1e100).all():
                 raise ValueError(
                     f"init must be finite, of shape (2 * n_states, n_components) with n_states given, got shape "
                     f"{np.shape(self.init)}."
@@ -453,6 +473,11 @@ class RandomWalkFactorization(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "factor_" in self.__dict__
+
+
+def _number(value: Any) -> bool:
+    """Return whether a setting is a finite real number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
 def _median_weights(bases: NDArray) -> NDArray:

@@ -39,6 +39,7 @@ class RunSettings:
 
     inputs: tuple[str, ...] = ()
 
+    COMMAND: ClassVar[str] = "learn"
     LEAST: ClassVar[dict[str, float]] = {}
     FREE: ClassVar[tuple[str, ...]] = ()  # for how long, how often saved, on how many cores: not what is learned
 
@@ -216,6 +217,7 @@ class NetworkSettings(RunSettings):
         **dict.fromkeys(("alpha", "seed", "checkpoint_every"), 0),
     }
     FREE = ("batches", "checkpoint_every", "keep")
+    COMMAND = "network learn"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -282,6 +284,7 @@ class WalkSettings(RunSettings):
         **dict.fromkeys(("min_count", "rank", "clusters", "passes", "tau", "cell"), 1),
         "seed": 0,
     }
+    COMMAND = "walk partition"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -292,6 +295,8 @@ class WalkSettings(RunSettings):
         for name in ("origin", "destination"):
             if not self.states and len(getattr(self, name)) != 2:
                 raise ValueError(f"--{name} must be the columns of longitude and latitude, parted by a comma.")
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"--{name} names one column twice.")
         if self.states and (self.origin or self.destination):
             raise ValueError("A file of states has no --origin or --destination.")
 
@@ -330,10 +335,7 @@ def kind_of(told: dict[str, Any]) -> type[RunSettings]:
 
 def write_settings(settings: RunSettings) -> str:
     """Return settings as TOML; those that are not given are left out."""
-    domain = getattr(settings, "domain", "")
-    lines = [
-        f"# atomstream {domain + ' ' * bool(domain)}learn --config run.toml --out ANOTHER_RUN does the same again"
-    ]
+    lines = [f"# atomstream {settings.COMMAND} --config run.toml --out ANOTHER_RUN does the same again"]
     for field in fields(settings):
         value = getattr(settings, field.name)
         if value is not None:

@@ -79,12 +79,13 @@ class WalkRun:
             told("partitioning")
             labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
             going = self._going(labels)
+            score = lumpability_of(going, labels)
         except ValueError as error:
             raise InputError(str(error)) from None
         notes = {
             "seconds": time.monotonic() - began,
             "going": going,
-            "lumpability": lumpability_of(going, labels),
+            "lumpability": score,
             "n_dropped": self.n_dropped,
             "grid": None if self.grid is None else [self.grid.latitude, self.grid.longitude, self.grid.size],
         }
@@ -148,7 +149,10 @@ class WalkRun:
         """Yield the states of a walk: whole numbers of an array, or one name per line."""
         path = self.sources[0].path
         if path.suffix.lower() == ".npy":
-            states = np.load(path, allow_pickle=False, mmap_mode="r")
+            try:
+                states = np.load(path, allow_pickle=False, mmap_mode="r")
+            except (OSError, ValueError, EOFError) as error:
+                raise InputError(f"{path} cannot be read ({error}).") from None
             if states.ndim != 1 or states.dtype.kind not in "iu":
                 raise InputError(
                     f"{path} has shape {states.shape} of {states.dtype}, needed is (n,) of whole numbers."
@@ -168,6 +172,7 @@ class WalkRun:
     def _learn(self) -> None:
         """Make one pass."""
         if self.settings.states:
+            self.model.begin_walk()
             for states in self._walk():
                 self.model.partial_fit(states)
             if not hasattr(self.model, "factor_"):
