@@ -144,8 +144,20 @@ def test_rare_states_are_embedded_near_the_origin():
     model = RandomWalkFactorization(3, n_states=14, random_state=0).fit(states)
     lengths = np.linalg.norm(model.embedding_, axis=1)
     assert lengths[12] < lengths[:12].min()
-    assert model.partition()[13] == -1
-    assert model.partition()[12] >= 0
+    with pytest.warns(UserWarning, match="1 of 14 states were never visited"):
+        labels = model.partition()
+    assert labels[13] == -1
+    assert labels[12] >= 0
+
+
+def test_a_walk_that_stays_in_one_component_says_so():
+    apart = np.kron(np.eye(2), np.full((3, 3), 1 / 3))
+    with pytest.warns(UserWarning, match="strongly connected"):
+        states = walk(apart, 2000, 0)
+    model = RandomWalkFactorization(1, n_states=6, random_state=0).fit(states)
+    with pytest.warns(UserWarning, match="3 of 6 states .* one component"):
+        labels = model.partition()
+    assert_array_equal(labels, [0, 0, 0, -1, -1, -1])
 
 
 def test_a_stream_ends_when_nothing_changes_any_more():

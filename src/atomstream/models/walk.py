@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any, Self
@@ -288,11 +289,23 @@ class RandomWalkFactorization(BaseEstimator):
         -------
         ndarray of int of shape (n_states,)
             -1 for states that were never visited.
+
+        Warns
+        -----
+        UserWarning
+            Where states that were declared were never visited.
         """
         from sklearn.cluster import KMeans
 
         points, visits = self.embedding(side), self.visits_.sum(axis=0)
         met = visits > 0
+        if self.index_.fixed and not met.all():
+            warnings.warn(
+                f"{int((~met).sum())} of {len(met)} states were never visited: the walk is too short or stays in one "
+                "component; they belong to no cluster.",
+                UserWarning,
+                stacklevel=2,
+            )
         n_clusters = self.factor_.Q.shape[1] if n_clusters is None else n_clusters
         if (
             isinstance(n_clusters, bool)
