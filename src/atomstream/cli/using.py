@@ -204,7 +204,7 @@ def report(run: Path, as_json: bool) -> int:
     _needs_plots()
     record = open_record(run)
     reporting = _reporting(record)[0]
-    title = f"Atoms of {record.path.resolve().name}"
+    title = f"{reporting.TITLE} of {record.path.resolve().name}"
     page = write_report(_folder(run), title, reporting.facts(record), reporting.sections(record))
     tell({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
     return 0

@@ -15,7 +15,9 @@ from atomstream.runs.networks import network_of
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
 
-__all__ = ["facts", "quality", "sections", "top_atoms"]
+__all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
+
+TITLE = "Atoms"
 
 STEPS = 50_000  # copies from which the network is rebuilt for the report
 

@@ -16,7 +16,9 @@ from atomstream.report import Section
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 
-__all__ = ["facts", "how", "quality", "sections", "top_atoms"]
+__all__ = ["TITLE", "facts", "how", "quality", "sections", "top_atoms"]
+
+TITLE = "Atoms"
 
 MOST_LISTED = 20
 

@@ -13,7 +13,9 @@ from atomstream.report import Section
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
 
-__all__ = ["clusters", "facts", "sections"]
+__all__ = ["TITLE", "clusters", "facts", "sections"]
+
+TITLE = "Partition"
 
 
 def facts(record: Record) -> dict[str, Any]:
