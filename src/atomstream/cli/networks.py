@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.running import check_free, checked, signals
+from atomstream.cli.running import checked, signals
 from atomstream.cli.using import check_out, tell
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
@@ -38,18 +38,10 @@ def learn(
         told["inputs"] = [str(edges)]
     settings = checked("settings", lambda: NetworkSettings(**told))
     settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
-    check_free(folder)
+    folder.check_free()
     run = NetworkRun(folder, settings)
-    with folder.writing():
-        check_free(folder)
-        folder.clean()
-        folder.begin(settings, run.sources)
-        folder.log("begin", inputs=list(settings.inputs))
-        try:
-            return go(run, max_time, as_json)
-        except BaseException:
-            folder.forget()
-            raise
+    with folder.beginning(settings, run.sources):
+        return go(run, max_time, as_json)
 
 
 def resume(folder: RunFolder, batches: int | None, max_time: float | None, as_json: bool) -> int:

@@ -32,28 +32,11 @@ def learn(
     """Begin a run."""
     folder = RunFolder(out)
     settings = _settings(inputs, config, given)
-    check_free(folder)
+    folder.check_free()
     sources = open_inputs(settings.inputs, settings.wanted())
     learning = Learning(folder, settings, sources)
-    with folder.writing():
-        check_free(folder)  # another process may have ended a run here meanwhile
-        folder.clean()
-        folder.begin(settings, sources)
-        folder.log("begin", inputs=list(settings.inputs))
-        try:
-            return _run(learning, max_time, as_json)
-        except BaseException:
-            folder.forget()  # a run that could not learn anything is none
-            raise
-
-
-def check_free(folder: RunFolder) -> None:
-    """Refuse a folder that holds a run."""
-    if folder.exists:
-        raise InputError(
-            f"{folder.path} holds a run already; go on with: atomstream resume {folder.path}, "
-            "or choose another --out."
-        )
+    with folder.beginning(settings, sources):
+        return _run(learning, max_time, as_json)
 
 
 def resume(run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool) -> int:

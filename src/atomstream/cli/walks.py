@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from atomstream.cli.running import check_free, checked
+from atomstream.cli.running import checked
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.settings import WalkSettings, read_settings
 from atomstream.runs.walks import WalkRun
@@ -27,18 +27,10 @@ def partition(file: Path | None, out: Path, config: Path | None, given: dict[str
         told["inputs"] = [str(file)]
     settings = checked("settings", lambda: WalkSettings(**told))
     settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
-    check_free(folder)
+    folder.check_free()
     run = WalkRun(folder, settings)
-    with folder.writing():
-        check_free(folder)
-        folder.clean()
-        folder.begin(settings, run.sources)
-        folder.log("begin", inputs=list(settings.inputs))
-        try:
-            run.run(lambda text: click.echo(text, err=True))
-        except BaseException:
-            folder.forget()
-            raise
+    with folder.beginning(settings, run.sources):
+        run.run(lambda text: click.echo(text, err=True))
         folder.log("end", complete=True)
     model = run.model
     facts = {

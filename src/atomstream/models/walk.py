@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.diagnostics import mixing_time
 from atomstream.hebbian import HebbianFactor, Steps
 from atomstream.models.states import StateIndex, check_weights_of
+from atomstream.models.subspaces import median_subspace, orthonormal
 from atomstream.models.validation import generator
 
 __all__ = ["RandomWalkFactorization"]
@@ -379,13 +380,9 @@ class RandomWalkFactorization(BaseEstimator):
             raise ValueError("median_of needs models of one rank.")
         made = cls(**models[0].get_params(deep=False))
         bases = np.array([np.concatenate([model.left_, model.right_]) / np.sqrt(2) for model in models])
-        weights = _median_weights(bases)
-        stacked = np.concatenate([np.sqrt(w) * basis for w, basis in zip(weights, bases, strict=True)], axis=1)
-        r, nearest = made.n_components, int(np.argmax(weights))
-        median = np.linalg.svd(stacked, full_matrices=False)[0][:, :r]
         # Turned as the run that is nearest, whose energy tells the singular values.
-        turn = _orthonormal(median.T @ bases[nearest])
-        made.factor_ = HebbianFactor(median @ turn)
+        median, nearest = median_subspace(bases)
+        made.factor_ = HebbianFactor(median)
         total = sum(float(model.factor_.numbers[2]) for model in models)
         n_steps = sum(model.n_steps_ for model in models)
         made.factor_.numbers = np.array([n_steps, models[nearest].factor_.numbers[1], total, total])
@@ -406,7 +403,7 @@ class RandomWalkFactorization(BaseEstimator):
         if m < factor.Q.shape[1]:
             raise ValueError(f"n_components={factor.Q.shape[1]} is more than the {m} states that were met.")
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
-        sides = [_orthonormal(half[:m]) for half in np.split(W, 2)]
+        sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
         turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
         return sides[0] @ turned, values, sides[1] @ back.T
 
@@ -419,7 +416,7 @@ class RandomWalkFactorization(BaseEstimator):
             factor.advance(tails[part], heads[part], weights[part], self._steps())
             done = min(part.stop, len(tails))
             if factor.numbers[0] >= self._look:
-                basis = _orthonormal(factor.average())
+                basis = orthonormal(factor.average())
                 if self._basis is not None:
                     before = np.zeros_like(basis)
                     for new, old in zip(np.split(before, 2), np.split(self._basis, 2), strict=True):
@@ -491,27 +488,3 @@ class RandomWalkFactorization(BaseEstimator):
 def _number(value: Any) -> bool:
     """Return whether a setting is a finite real number."""
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-
-
-def _median_weights(bases: NDArray) -> NDArray:
-    """Return the weights of projectors in their geometric median, by Weiszfeld's iteration on their distances."""
-    r = bases.shape[2]
-    shared = np.array([[np.linalg.norm(one.T @ other) ** 2 for other in bases] for one in bases])
-    weights = np.full(len(bases), 1 / len(bases))
-    for _ in range(200):
-        # |sum w P - P_l|^2 from the inner products of the projectors.
-        distances = np.sqrt(np.maximum(weights @ shared @ weights - 2 * shared @ weights + r, 1e-12))
-        new = (1 / distances) / (1 / distances).sum()
-        if np.abs(new - weights).max() < 1e-10:
-            break
-        weights = new
-    return weights
-
-
-def _orthonormal(matrix: NDArray) -> NDArray:
-    """Return the matrix with orthonormal columns that is nearest: of tall ones by the root of their Gram matrix."""
-    values, vectors = np.linalg.eigh(matrix.T @ matrix)
-    if values[0] > 1e-8 * values[-1]:
-        return matrix @ (vectors / np.sqrt(values)) @ vectors.T
-    left, _, right = np.linalg.svd(matrix, full_matrices=False)
-    return left @ right

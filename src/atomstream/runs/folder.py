@@ -149,6 +149,28 @@ class RunFolder:
         found = self.checkpoints.iterdir() if self.checkpoints.exists() else ()
         return sorted((path for path in found if STEP.fullmatch(path.name)), reverse=True)
 
+    def check_free(self) -> None:
+        """Refuse a folder that holds a run."""
+        if self.exists:
+            raise InputError(
+                f"{self.path} holds a run already; go on with: atomstream resume {self.path}, "
+                "or choose another --out."
+            )
+
+    @contextmanager
+    def beginning(self, settings: RunSettings, sources: Sequence[Marked]) -> Iterator[None]:
+        """Hold the folder while a run is begun in it; a run that could not learn anything is none."""
+        with self.writing():
+            self.check_free()  # another process may have ended a run here meanwhile
+            self.clean()
+            self.begin(settings, sources)
+            self.log("begin", inputs=list(settings.inputs))
+            try:
+                yield
+            except BaseException:
+                self.forget()
+                raise
+
     def forget(self) -> None:
         """Remove a run that has not learned anything."""
         if not self.model.exists() and not self._saved():
