@@ -1,4 +1,4 @@
-"""Online CP-dictionaries: loadings against dense oracles, the matrix twin, the radius, invariants after every batch."""
+"""Online CP-dictionaries: loadings against dense oracles, the matrix twin, the radius, invariants after batches."""
 
 import copy
 
@@ -8,10 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-import atomstream
 from atomstream import OnlineCPDictionary, OnlineNMF
 from atomstream.factored import Product
-from atomstream.loadings import Loadings, ModeSets
+from atomstream.loadings import Loadings
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.radius import minimise_within, project_within
 

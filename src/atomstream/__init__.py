@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NotAModelError,
         NotConvergedWarning,
     )
+    from atomstream.models.cp import OnlineCPDictionary
     from atomstream.models.encoding import sparse_encode
     from atomstream.models.matching import align
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
@@ -41,6 +42,7 @@ _HOMES = {
     "NotAModelError": "atomstream.exceptions",
     "NotConvergedWarning": "atomstream.exceptions",
     "NetworkDictionary": "atomstream.models.network",
+    "OnlineCPDictionary": "atomstream.models.cp",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "RandomWalkFactorization": "atomstream.models.walk",
@@ -75,6 +77,7 @@ __all__ = [
     "NewerFormatError",
     "NotAModelError",
     "NotConvergedWarning",
+    "OnlineCPDictionary",
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",

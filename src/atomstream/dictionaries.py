@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Dictionary", "Rows"]
+__all__ = ["Dictionary", "Rows", "same_in_any_company"]
 
 TILE = 8  # rows that BLAS kernels handle together
 LEFT = 0.01  # share of an atom's square that must be observed for a difference of products to be exact enough
@@ -16,6 +16,16 @@ LEFT = 0.01  # share of an atom's square that must be observed for a difference 
 
 class Dictionary(Protocol):
     """The products that coders and statistics ask for; loading matrices can form them without their atoms."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of atoms and of features."""
+        ...
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the atoms' entries."""
+        ...
 
     def atoms(self) -> NDArray:
         """Return the atoms as rows, (n_components, n_features), read-only."""
@@ -37,6 +47,14 @@ class Dictionary(Protocol):
         """Return the reconstructions, (n_samples, n_features)."""
         ...
 
+    def overlap(self, cross: Any) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        ...
+
+    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+        """Put rows in the places of some atoms, as near as the set ``atoms`` allows."""
+        ...
+
 
 class Rows:
     """A dictionary whose atoms are the rows of one matrix.
@@ -52,6 +70,16 @@ class Rows:
 
     def __init__(self, rows: NDArray) -> None:
         self._rows = np.ascontiguousarray(rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of atoms and of features."""
+        return self._rows.shape[0], self._rows.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the atoms' entries."""
+        return self._rows.dtype
 
     def atoms(self) -> NDArray:
         """Return the atoms, (n_components, n_features), read-only."""
@@ -84,24 +112,37 @@ class Rows:
         return shown @ shown.T
 
     def correlate(self, X: Any) -> NDArray:
-        """Return the inner products of samples and atoms, (n_samples, n_components).
-
-        A row's products must not depend on its companions (law 5), but BLAS takes other paths for one row or for
-        the rows left over from its tiles: these few are padded to a tile.
-        """
-        if sp.issparse(X):
-            return np.asarray(X @ self._rows.T)
-        n_left = X.shape[0] % TILE
-        if not n_left:
-            return X @ self._rows.T
-        tile = np.zeros((TILE, X.shape[1]), X.dtype)
-        tile[:n_left] = X[-n_left:]
-        return np.concatenate([X[:-n_left] @ self._rows.T, (tile @ self._rows.T)[:n_left]])
+        """Return the inner products of samples and atoms, (n_samples, n_components)."""
+        return np.asarray(X @ self._rows.T) if sp.issparse(X) else same_in_any_company(X, self._rows.T)
 
     def decode(self, codes: NDArray) -> NDArray:
         """Return the reconstructions, (n_samples, n_features)."""
         return codes @ self._rows
 
+    def overlap(self, cross: Any) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        return float(np.vdot(cross, self._rows))
+
+    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+        """Put rows in the places of some atoms; where the set ties atoms together, all are projected on it."""
+        whole = self._rows.copy()
+        whole[index] = rows
+        self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))
+
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""
         vars(self).update(_rows=np.ascontiguousarray(rows, dtype=self._rows.dtype), _gram=None)
+
+
+def same_in_any_company(X: NDArray, matrix: NDArray) -> NDArray:
+    """Return ``X @ matrix``, each row's product the same whatever rows are beside it.
+
+    BLAS takes other paths for one row or for the rows left over from its tiles: these few are padded to a tile
+    (law 5).
+    """
+    n_left = X.shape[0] % TILE
+    if not n_left:
+        return X @ matrix
+    tile = np.zeros((TILE, X.shape[1]), X.dtype)
+    tile[:n_left] = X[-n_left:]
+    return np.concatenate([X[:-n_left] @ matrix, (tile @ matrix)[:n_left]])

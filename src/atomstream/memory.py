@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
+from atomstream.factored import Product, scale_rows
 from atomstream.majorisers import power_value, times_power
 
 __all__ = [
@@ -92,7 +93,7 @@ class GramDelta:
     ----------
     gram : ndarray of shape (n_components, n_components)
         Sum of w_i h_i' h_i.
-    cross : ndarray of shape (n_components, n_features)
+    cross : ndarray of shape (n_components, n_features), or Product
         Sum of w_i h_i' x_i.
     constant : float
         Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
@@ -105,7 +106,7 @@ class GramDelta:
     """
 
     gram: NDArray
-    cross: NDArray
+    cross: Any
     constant: float
     usage: NDArray
     objective: float
@@ -136,8 +137,8 @@ class Aggregates:
     ----------
     gram : ndarray of shape (n_components, n_components)
         A.
-    cross : ndarray of shape (n_components, n_features)
-        B.
+    cross : ndarray of shape (n_components, n_features), or Product
+        B; where asked for, as a product of what made it for as long as that is smaller (`atomstream.factored`).
     constant : float
         The same average of |x|^2 / 2 + penalty of the code.
 
@@ -147,9 +148,11 @@ class Aggregates:
        Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    def __init__(self, n_components: int, n_features: int) -> None:
+    def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
-        self.cross = np.zeros((n_components, n_features))
+        self.cross: Any = (
+            Product.empty(n_components, n_features) if factored else np.zeros((n_components, n_features))
+        )
         self.constant = 0.0
 
     def absorb(self, delta: GramDelta, weight: float) -> None:
@@ -162,15 +165,13 @@ class Aggregates:
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
-        gram, cross = self.gram.copy(), self.cross.copy()
-        gram[atoms, :] = 0
-        gram[:, atoms] = 0
-        cross[atoms] = 0
-        vars(self).update(gram=gram, cross=cross)
+        kept = np.ones(len(self.gram))
+        kept[atoms] = 0
+        self.rescale(kept)
 
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
-        vars(self).update(gram=self.gram * scale * scale[:, None], cross=self.cross * scale[:, None])
+        vars(self).update(gram=self.gram * scale * scale[:, None], cross=scale_rows(self.cross, scale))
 
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.
@@ -179,14 +180,13 @@ class Aggregates:
         ----------
         Lyu, Needell, Balzano, eq. (17), halved; an upper bound of the loss at optimal codes.
         """
-        atoms = dictionary.atoms().astype(np.float64)
-        return float(self.constant + 0.5 * np.vdot(self.gram, atoms @ atoms.T) - np.vdot(self.cross, atoms))
+        return float(self.constant + 0.5 * np.vdot(self.gram, dictionary.gram()) - dictionary.overlap(self.cross))
 
     def merge(self, other: Self, share: float) -> None:
         """Move every average towards another memory's by its share of the mass."""
         self._move(share, other.gram, other.cross, other.constant, 1.0)
 
-    def _move(self, weight: float, gram: NDArray, cross: NDArray, constant: float, mass: float) -> None:
+    def _move(self, weight: float, gram: NDArray, cross: Any, constant: float, mass: float) -> None:
         share = weight / mass
         vars(self).update(
             gram=(1 - weight) * self.gram + share * gram,

@@ -17,7 +17,17 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Box", "Covering", "Free", "Nonnegative", "NonnegativeBall", "Penalty", "Simplex", "UnitBall"]
+__all__ = [
+    "Box",
+    "Covering",
+    "Free",
+    "Nonnegative",
+    "NonnegativeBall",
+    "NormBall",
+    "Penalty",
+    "Simplex",
+    "UnitBall",
+]
 
 SLACK = 1e-5  # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 TINY = 1e-30
@@ -336,6 +346,58 @@ class NonnegativeBall(_ElasticNetOnSet):
     def _support(self, rows: NDArray) -> NDArray:
         clipped = np.maximum(rows, 0)
         return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), max(self.l2, TINY))
+
+
+@dataclass(frozen=True)
+class NormBall:
+    """Matrices without negative entries and of Frobenius norm at most ``radius``: all rows share one bound.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        Above 0.
+
+    References
+    ----------
+    Lyu (2022), eqs. (4.82) and (4.83): loading matrices of norm at most sqrt(R) |X|^(1/3) lose nothing.
+    """
+
+    radius: float = 1.0
+    l1: ClassVar[float] = 0.0
+    l2: ClassVar[float] = 0.0
+    shape: ClassVar[None] = None
+    couples: ClassVar[str] = "all"
+    entrywise: ClassVar[bool] = False
+    polyhedral: ClassVar[bool] = False
+    rowwise: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius < np.inf:
+            raise ValueError(f"NormBall needs a radius above 0, got {self.radius!r}.")
+
+    def net(self, rows: NDArray) -> NDArray:
+        """Return zeros: a set only."""
+        return np.zeros(len(rows))
+
+    def value(self, rows: NDArray) -> NDArray:
+        """Return zeros inside the set and infinity outside."""
+        inside = rows.min(initial=0) >= -SLACK and np.linalg.norm(rows) <= self.radius * (1 + SLACK)
+        return np.full(len(rows), 0.0 if inside else np.inf)
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        """Return the nearest matrix of the set: clip, then scale."""
+        clipped = np.maximum(rows, 0)
+        return clipped / max(float(np.linalg.norm(clipped)) / self.radius, 1.0)
+
+    def conjugate(self, rows: NDArray) -> NDArray:
+        """Refuse: no row has a value of its own."""
+        raise NotImplementedError("NormBall ties all rows together; there is no conjugate of a row.")
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Scale rows to length one, clip, and project what is then too large."""
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)
 
 
 @dataclass(frozen=True)

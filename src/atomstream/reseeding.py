@@ -69,9 +69,7 @@ class Reseeding:
         if not objective.loss.quadratic:
             lacking = _softened(lacking, batch, objective.atoms)
         idle = idle[: len(rows)]
-        atoms = state.dictionary.atoms().copy()
-        atoms[idle] = lacking
-        state.dictionary.assign(atoms if objective.atoms.rowwise else objective.atoms.prox(atoms, 0.0))
+        state.dictionary.replace(idle, lacking, objective.atoms)
         state.memory.forget(idle)
         state.usage.forget(idle)
         return len(rows)

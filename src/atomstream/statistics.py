@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Dictionary
+from atomstream.factored import Product
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory import Aggregates, GramDelta, MajorantDelta, Majorants, Subgradient, SubgradientDelta
 from atomstream.objective import Objective
@@ -44,16 +45,22 @@ class GramSums:
 
     so an update that does not raise the surrogate stays one.
 
+    Parameters
+    ----------
+    factored : bool, default=False
+        Whether the cross sums of batches with fewer rows than there are atoms stay a product of codes and samples.
+
     References
     ----------
     Lyu, Needell, Balzano, eq. (3): the A and B of the scheme, here for rows and summed over the batch.
     """
 
+    factored: bool = False
     needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
         """Return an empty memory."""
-        return Aggregates(n_components, n_features)
+        return Aggregates(n_components, n_features, factored=self.factored)
 
     def measure(self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective) -> GramDelta:
         """Return what the batch adds.
@@ -70,11 +77,15 @@ class GramSums:
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
         X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
-        cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
-        cross = unit * np.asarray(cross, dtype=np.float64)
+        cross: Any
+        if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
+            cross = unit * Product(weighted.astype(np.float64), X)
+        else:
+            cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
+            cross = unit * np.asarray(cross, dtype=np.float64)
         constants = 0.5 * (batch.energy if X is batch.X else squared_norms(X)) + objective.codes.net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
-        fit = float(0.5 * np.vdot(gram, dictionary.gram()) - np.vdot(cross, dictionary.atoms()))
+        fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):
             raise ValueError(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
+from atomstream.loadings import Loadings, contract_group
 from atomstream.majorisers import power_step, times_power
 from atomstream.objective import Objective
 from atomstream.penalties import Nonnegative, Penalty
+from atomstream.radius import minimise_within
 from atomstream.state import Batch, Clock, State
 from atomstream.views import losses
 
-__all__ = ["BlockCoordinate", "Majorise", "SubgradientStep"]
+__all__ = ["BlockCoordinate", "LoadingSweep", "Majorise", "SubgradientStep"]
 
 NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
 FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
@@ -61,13 +64,9 @@ class BlockCoordinate:
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
-        if _size_is_free(objective, at_most=True) and not self.damping:
-            lengths = np.linalg.norm(atoms, axis=1)
-            free = np.arange(len(atoms)) >= self.fixed
-            atoms[free & (lengths < NOTHING)] = 0
-            short = (lengths >= NOTHING) & (lengths < SHORT) & free
-            if short.any():
-                scale = np.where(short, lengths, 1.0)
+        if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
+            scale = _short(atoms, self.fixed)
+            if (scale < 1).any():
                 atoms /= scale[:, None]
                 memory.rescale(scale)
         state.dictionary.assign(atoms)
@@ -123,7 +122,7 @@ class Majorise:
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory: Any = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)
-        free = _size_is_free(objective, at_most=False)
+        free = _size_is_free(objective.codes, objective.atoms, at_most=False)
         penalty = Nonnegative() if free else objective.atoms
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
         if self.newton and met is not None:
@@ -181,18 +180,26 @@ def _sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damp
     sweep(atoms, gram, cross, penalty, damping, fixed)
 
 
-def _size_is_free(objective: Objective, at_most: bool) -> bool:
+def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
     """Whether atoms lie in a ball, or on a simplex, and codes may make up for any size of theirs at no cost.
 
     Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
     """
-    codes, atoms = (getattr(part, "shape", None) for part in (objective.codes, objective.atoms))
-    if codes is None or atoms is None or objective.atoms.l1 or objective.atoms.l2:
+    codes, atoms = (getattr(part, "shape", None) for part in (on_codes, on_atoms))
+    if codes is None or atoms is None or on_atoms.l1 or on_atoms.l2:
         return False
     cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
     if at_most:
         return cone and atoms.radius < np.inf
-    return cone and not (objective.codes.l1 or objective.codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
+    return cone and not (on_codes.l1 or on_codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
+
+
+def _short(atoms: NDArray, fixed: int) -> NDArray:
+    """Return the lengths of atoms that are short, 1 for all others; atoms of next to no length become 0, in place."""
+    lengths = np.linalg.norm(atoms, axis=1)
+    free = np.arange(len(atoms)) >= fixed
+    atoms[free & (lengths < NOTHING)] = 0
+    return np.where((lengths >= NOTHING) & (lengths < SHORT) & free, lengths, 1.0)
 
 
 def plain_sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
@@ -263,3 +270,100 @@ class SubgradientStep:
     def value(self, state: State, objective: Objective) -> float:
         """Return the smoothed objective."""
         return state.memory.value(state.dictionary)
+
+
+@dataclass(frozen=True)
+class LoadingSweep:
+    r"""Minimise the surrogate over one loading matrix at a time, none moving further than a radius.
+
+    For rank-one atoms the surrogate is, over :math:`U^{(i)}` alone and with A' = A + damping I,
+
+    .. math:: \tfrac12 tr(U \bar A U^\top) - tr(U \bar B^\top), \quad
+              \bar A = A' \circ \prod_{j \ne i} U^{(j)\top} U^{(j)}, \quad
+              \bar B_{:r} = B_r \times_{j \ne i} U^{(j)}_{:r},
+
+    so a mode is swept as `BlockCoordinate` sweeps atoms, with the newest loadings of all other modes. Should that
+    leave the radius, or the set tie columns together, the block is minimised as a whole (`atomstream.radius`). Short
+    columns are scaled up as atoms are there, as far as the radius allows.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+    n_sweeps : int, default=1
+        Sweeps over all modes per batch.
+    radius : float, optional
+        c': after batch t, :math:`\|U^{(i)}_t - U^{(i)}_{t-1}\|_F \le c' w_t`. None sets no bound.
+
+    References
+    ----------
+    Lyu (2022), Algorithms 7 and 8 and eqs. (4.120) to (4.128); docs/algorithms/cp-dictionaries.md.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+    n_sweeps: int = 1
+    radius: float | None = None
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("sets",)}
+
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+        """Sweep over the modes."""
+        memory: Any = state.memory
+        before = [matrix.astype(np.float64).T for matrix in state.dictionary.matrices]
+        reach = np.inf if self.radius is None else self.radius * clock.weight
+        gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
+        sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
+        for _ in range(self.n_sweeps):
+            for group, part in now.halves_contracted(memory.cross):
+                matrices = [matrix.T for matrix in now.matrices]
+                inner = [rows @ rows.T for rows in matrices]
+                for mode in group:
+                    others = reduce(np.multiply, (g for k, g in enumerate(inner) if k != mode), gram)
+                    cross = contract_group(part, [matrices[k].T for k in group], mode - group[0])
+                    matrices[mode] = self._block(matrices[mode], before[mode], others, cross, sets[mode], reach)
+                    inner[mode] = matrices[mode] @ matrices[mode].T
+                now.assign([rows.T for rows in matrices])
+        matrices = [matrix.T.copy() for matrix in now.matrices]
+        for mode, rows in enumerate(matrices):
+            if _size_is_free(objective.codes, sets[mode], at_most=True) and not self.damping:
+                scale = _short(rows, self.fixed)
+                if (scale < 1).any():
+                    scale = _shorter(scale, rows, before[mode], reach)
+                    rows /= scale[:, None]
+                    memory.rescale(scale)
+        state.dictionary.assign([rows.T for rows in matrices])
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with damping on the atoms that may change."""
+        size = float(np.trace(state.dictionary.gram()[self.fixed :, self.fixed :]))
+        return state.memory.value(state.dictionary) + 0.5 * self.damping * size
+
+    def _block(
+        self, rows: NDArray, before: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, reach: float
+    ) -> NDArray:
+        """Return the loadings of one mode, as rows, with a lower surrogate."""
+        if penalty.rowwise:
+            swept = rows.copy()
+            _sweep(swept, gram, cross, penalty, 0.0, self.fixed)
+            if np.linalg.norm(swept - before) <= reach:
+                return swept
+        free = slice(self.fixed, None)
+        rest = cross[free] - gram[free, : self.fixed] @ rows[: self.fixed]
+        found = minimise_within(rows[free], gram[free, free], rest, penalty, reach, before[free])
+        return np.concatenate([rows[: self.fixed], found])
+
+
+def _shorter(scale: NDArray, rows: NDArray, before: NDArray, reach: float) -> NDArray:
+    """Return as much of a scaling as keeps rows within reach of what they were."""
+    low, high = 0.0, 1.0
+    if np.linalg.norm(rows / scale[:, None] - before) <= reach:
+        return scale
+    for _ in range(30):
+        middle = (low + high) / 2
+        if np.linalg.norm(rows / scale[:, None] ** middle - before) <= reach:
+            low = middle
+        else:
+            high = middle
+    return scale**low

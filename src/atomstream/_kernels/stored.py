@@ -85,3 +85,23 @@ def reconstruct(y, codes, indptr, indices, columns):  # type: ignore[no-untyped-
             for k in range(1, h.size):
                 total += h[k] * column[k]
             y[place] = total
+
+
+@kernel
+def correlate(out, indptr, indices, data, head, tail):  # type: ignore[no-untyped-def]
+    """Add the products of sparse rows with rank-one atoms to ``out``, in place.
+
+    Parameters
+    ----------
+    out : ndarray of shape (n_samples, n_components)
+    indptr, indices, data : ndarray
+        The rows, CSR: tensors of shape (size of the head, size of the tail), flattened.
+    head, tail : ndarray of shape (size, n_components)
+        Loadings of either half of the modes; an entry of an atom is the product of two of theirs.
+    """
+    n_components, size = out.shape[1], len(tail)
+    for i in range(len(out)):
+        for place in range(indptr[i], indptr[i + 1]):
+            left, right = head[indices[place] // size], tail[indices[place] % size]
+            for k in range(n_components):
+                out[i, k] += data[place] * left[k] * right[k]

@@ -32,9 +32,8 @@ class Squared(General):
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return half the squared distance from products alone; in float64, for the terms nearly cancel."""
         X, codes = X.astype(np.float64), codes.astype(np.float64)
-        atoms = dictionary.atoms().astype(np.float64)
-        linear = np.einsum("ij,ij->i", codes, np.asarray(X @ atoms.T))
-        quadratic = np.einsum("ij,ij->i", codes @ (atoms @ atoms.T), codes)
+        linear = np.einsum("ij,ij->i", codes, dictionary.correlate(X))
+        quadratic = np.einsum("ij,ij->i", codes @ dictionary.gram(), codes)
         return np.maximum(0.5 * squared_norms(X) - linear + 0.5 * quadratic, 0)
 
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:

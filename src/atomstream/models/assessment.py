@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import SampleReport, stationarity
 from atomstream.learner import Batch, Method, State
-from atomstream.models.validation import check_observed, check_weights, check_X
+from atomstream.models.validation import check_observed, check_weights
 
 
 class Assessment:
@@ -31,12 +31,16 @@ class Assessment:
         """Code a batch exactly."""
 
     @abstractmethod
+    def _take_in(self, X: Any, *, reset: bool) -> Any:
+        """Return checked samples as rows."""
+
+    @abstractmethod
     def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data as a batch."""
 
     def _given(self, X: Any, sample_weight: Any = None) -> Batch:
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
+        X = self._take_in(X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
         return self._observe(X, weights)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy, deepcopy
 from itertools import chain
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,6 +52,8 @@ class OnlineDictionary(
 ):
     """Common body of the dictionary estimators; a model adds its parameters and the method they make."""
 
+    SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
+    STARTS: ClassVar[tuple[str | None, ...]] = ("auto", "samples", "spread", "svd", "random")  # names for init
     # What the constructors of the models store.
     n_components: int
     tol: Any
@@ -93,7 +95,7 @@ class OnlineDictionary(
         self
         """
         with untouched(self):
-            frame, X = X, check_X(self, X, reset=True)
+            frame, X = X, self._take_in(X, reset=True)
             weights = check_weights(sample_weight, X)
             rng = self._begin()
             self.clock_.horizon = check_observed(X, weights, missing=self.missing)
@@ -231,12 +233,13 @@ class OnlineDictionary(
         """
         check_is_fitted(self)
         codes = codes if sp.issparse(codes) else np.asarray(codes)
-        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
+        dictionary = self.state_.dictionary
+        if codes.ndim != 2 or codes.shape[1] != dictionary.shape[0]:
             raise ValueError(
-                f"codes must be of shape (n_samples, {len(self.components_)}), got {codes.shape}; "
+                f"codes must be of shape (n_samples, {dictionary.shape[0]}), got {codes.shape}; "
                 "give what transform returned."
             )
-        return self.state_.dictionary.decode(codes.astype(self.components_.dtype, copy=False))
+        return self._give_out(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
 
     def impute(self, X: Any) -> NDArray:
         """Return the samples with missing entries filled by their reconstructions, observed ones as they are.
@@ -264,17 +267,17 @@ class OnlineDictionary(
         check_is_fitted(self)
         batch = self._batch(X)
         if batch.mask is None:
-            return batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
-        n_seen, codes = batch.mask.sum(axis=1), self.method_.objective.codes
-        loose = int(((n_seen > 0) & (n_seen < len(self.components_))).sum())
-        if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, len(self.components_))))).all()):
+            return self._give_out(batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X))
+        n_seen, codes, r = batch.mask.sum(axis=1), self.method_.objective.codes, self.state_.dictionary.shape[0]
+        loose = int(((n_seen > 0) & (n_seen < r)).sum())
+        if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all()):
             warnings.warn(
-                f"{loose} of {len(n_seen)} rows have fewer observed entries than the {len(self.components_)} atoms: "
+                f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
                 "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take fewer atoms.",
                 UserWarning,
                 stacklevel=2,
             )
-        return batch.complete(self.state_.dictionary.decode(self._encode(batch).values))
+        return self._give_out(batch.complete(self.state_.dictionary.decode(self._encode(batch).values)))
 
     # -- what was learned -----------------------------------------------------------------------------------------
 
@@ -311,7 +314,7 @@ class OnlineDictionary(
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_)
+        return self.state_.dictionary.shape[0]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "state_" in self.__dict__
@@ -347,14 +350,14 @@ class OnlineDictionary(
     def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
         first = "state_" not in self.__dict__
-        frame, X = X, check_X(self, X, reset=first)
+        frame, X = X, self._take_in(X, reset=first)
         weights = check_weights(sample_weight, X)
         if first:
             self._begin()
         else:
             check_settings(self)
             check_compatible(self.method_)
-            check_size(self, len(self.components_))
+            check_size(self, self.state_.dictionary.shape[0])
             self._check_memory()
             self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
@@ -364,7 +367,15 @@ class OnlineDictionary(
 
     def _batch(self, X: Any) -> Batch:
         """Return checked samples that are only looked at."""
-        return self._observe(check_X(self, X, reset=False))
+        return self._observe(self._take_in(X, reset=False))
+
+    def _take_in(self, X: Any, *, reset: bool) -> Any:
+        """Return checked samples as rows; models of samples that are no rows flatten them first."""
+        return check_X(self, X, reset=reset)
+
+    def _give_out(self, rows: Any) -> Any:
+        """Return rows as the samples that they are."""
+        return rows
 
     def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data as a batch; models whose loss has a narrower domain say more."""
@@ -448,7 +459,7 @@ class OnlineDictionary(
         batch, self._progress = progress.batch, progress  # what our own callbacks look at
         task = context.subcontext(task_name="batch", task_id=self.clock_.step - 1)
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
-        X = batch.complete(np.array(np.nan, batch.X.dtype))
+        X = self._give_out(batch.complete(np.array(np.nan, batch.X.dtype)))
         offer = {"estimator": self, "X": X, "y": X}
         task.call_on_fit_task_begin(**offer)
         stop = task.call_on_fit_task_end(

@@ -20,6 +20,7 @@ LIMITS = {
     "batch_size": (1, True),
     "n_epochs": (1, True),
     "fixed_components": (0, True),
+    "n_sweeps": (1, True),
     "alpha": (0, False),
     "ridge": (0, False),
     "damping": (0, False),
@@ -58,9 +59,9 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or more; "
-            "shift the data or use OnlineDictionaryLearning."
+            f"shift the data or {model.SIGNED}."
         )
-    known = None if reset else model.components_.dtype
+    known = None if reset else model.state_.dictionary.dtype
     return X if known is None or X.dtype == known else X.astype(known)
 
 
@@ -164,20 +165,19 @@ def check_n_jobs(n_jobs: Any) -> None:
 def check_settings(model: Any) -> None:
     """Refuse numbers out of range, naming the argument, what came and what was needed."""
     for name in LIMITS:
-        value = getattr(model, name, None)
-        if name != "max_time" or value is not None:
-            check_number(name, value)
+        if hasattr(model, name) and (name != "max_time" or model.max_time is not None):
+            check_number(name, getattr(model, name))
     check_n_jobs(model.n_jobs)
     if getattr(model, "zeros", "floor") not in ("floor", "refuse"):
         raise ValueError(f"zeros={model.zeros!r} is unknown; choose one of floor, refuse.")
     if not isinstance(model.missing, bool | np.bool_):
         raise ValueError(f"missing must be True or False, got {model.missing!r}.")
-    known = ("auto", "samples", "spread", "svd", "random")
-    if model.init is None or (isinstance(model.init, str) and model.init not in known):
-        raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give an array.")
-    if model.fixed_components and isinstance(model.init, str):
+    known = model.STARTS
+    if (model.init is None or isinstance(model.init, str)) and model.init not in known:
+        raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give the atoms.")
+    if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
+            f"fixed_components={model.fixed_components} needs init to be atoms the first of which stay, "
             f"got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
