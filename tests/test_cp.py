@@ -1,6 +1,7 @@
 """Online CP-dictionaries: loadings against dense oracles, the matrix twin, the radius, invariants after batches."""
 
 import copy
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from atomstream import OnlineCPDictionary, OnlineNMF
+from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.factored import Product
 from atomstream.loadings import Loadings
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.radius import minimise_within, project_within
+from atomstream.schedules import LogPolynomial
 
 SHAPES = [(7,), (5, 4), (3, 4, 2), (2, 3, 2, 3)]
 
@@ -164,19 +166,25 @@ def test_one_mode_is_online_nmf():
     X = tensors(shape=(8,))
     init = np.random.default_rng(0).random((3, 8))
     init /= np.linalg.norm(init, axis=1, keepdims=True)
-    known = dict(alpha=0.01, schedule="harmonic", batch_size=20, n_epochs=2, random_state=1)
+    known = dict(alpha=0.01, schedule="harmonic", batch_size=20, n_epochs=2, tol="root", random_state=1)
     nmf = OnlineNMF(3, init=init, **known).fit(X)
-    cp = OnlineCPDictionary(3, init=[init.T], radius=None, **known).fit(X)
+    cp = OnlineCPDictionary(3, init=[init.T], radius=None, n_sweeps=1, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-10)
     assert_allclose(cp.transform(X), nmf.transform(X), atol=1e-10)
     assert_allclose(cp.surrogate(), nmf.surrogate(), atol=1e-10)
 
 
 def test_one_mode_starts_and_reseeds_as_online_nmf():
-    X = np.repeat(tensors(n=4, shape=(8,)), 30, axis=0)
-    known = dict(alpha=0.01, batch_size=20, n_epochs=8, random_state=3)
+    X = tensors(shape=(8,))
+    known = dict(alpha=0.01, batch_size=20, n_epochs=8, tol="root", schedule="power", random_state=3)
     nmf = OnlineNMF(3, **known).fit(X)
-    cp = OnlineCPDictionary(3, init="samples", radius=None, **known).fit(X)
+    cp = OnlineCPDictionary(3, init="samples", radius=None, n_sweeps=1, **known).fit(X)
+    assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
+    init = np.random.default_rng(0).random((3, 8)) / 8
+    init[1] = 0
+    nmf = OnlineNMF(3, init=init, **known).fit(X)
+    cp = OnlineCPDictionary(3, init=[init.T], radius=None, n_sweeps=1, **known).fit(X)
+    assert nmf.n_reseeded_ == cp.n_reseeded_ == 1
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
 
 
@@ -265,3 +273,246 @@ def test_joined_modes_are_one_and_come_back_in_shape():
     moved = model(init="random", schedule="harmonic").fit(X.transpose(0, 1, 3, 2).reshape(60, 20, 3))
     assert_allclose(crossed.components_.transpose(0, 1, 3, 2).reshape(3, 20, 3), moved.components_, atol=1e-12)
     assert_allclose(crossed.inverse_transform(crossed.transform(X)).shape, X.shape)
+
+
+def test_sparse_tensors_are_dense_ones():
+    X = tensors(shape=(4, 3, 5))
+    X[X < 0.5] = 0
+    coords = np.nonzero(X)
+    stored = sp.coo_array((X[coords], coords), shape=X.shape)
+    settings = dict(schedule="harmonic", shuffle=False, n_epochs=2, reshape=[(1,), (0, 2)])
+    dense, sparse = model(**settings).fit(X), model(**settings).fit(stored)
+    for one, other in zip(dense.loadings_, sparse.loadings_, strict=True):
+        assert_allclose(one, other, atol=1e-8)
+    assert_allclose(dense.transform(X), sparse.transform(stored), atol=1e-7)
+    assert_allclose(dense.score(X), sparse.score(stored), rtol=1e-7)
+
+
+def test_missing_entries_do_not_matter_and_are_completed():
+    X = tensors(n=200, noise=0.0)
+    rng = np.random.default_rng(0)
+    hidden = rng.random(X.shape) < 0.3
+    holes = np.where(hidden, np.nan, X)
+    learner = model(missing=True, n_epochs=40, batch_size=50, ridge=1e-4).fit(holes)
+    filled = learner.impute(holes)
+    assert_array_equal(filled[~hidden], X[~hidden])
+    assert np.abs(filled - X)[hidden].mean() < 0.1 * np.abs(X)[hidden].mean()
+    whole = model(missing=True).fit(X)
+    assert_array_equal(whole.components_, model().fit(X).components_)
+
+
+def test_a_code_under_missing_entries_is_the_dense_solution():
+    from scipy.optimize import nnls
+
+    X = tensors(n=3)
+    learner = model(missing=True).fit(X)
+    seen = np.random.default_rng(0).random(X.shape) < 0.6
+    codes = learner.transform(np.where(seen, X, np.nan))
+    atoms = learner.components_.reshape(3, -1)
+    for x, mask, code in zip(X.reshape(3, -1), seen.reshape(3, -1), codes, strict=True):
+        assert_allclose(code, nnls(atoms[:, mask].T, x[mask])[0], atol=1e-7)
+
+
+def test_weights_repeat_and_float32_stays():
+    X = tensors()
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 3, 60)
+    weights[0] = 1
+    known = dict(batch_size=200, shuffle=False, n_epochs=3, init="samples")
+    one = model(**known).fit(X, sample_weight=weights)
+    other = model(**known).fit(np.repeat(X, weights, axis=0))
+    assert_allclose(one.components_, other.components_, atol=1e-9)
+    small = model().fit(X.astype(np.float32))
+    assert {U.dtype for U in small.loadings_} == {np.dtype(np.float32)}
+    assert small.transform(X.astype(np.float32)).dtype == np.float32
+    assert abs(small.score(X) / model().fit(X).score(X) - 1) < 0.05
+
+
+def test_copies_go_on_alike_and_saved_models_too(tmp_path):
+    X = tensors()
+    whole = model().partial_fit(X[:30])
+    twin = copy.copy(whole)
+    save(whole, tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms")
+    for part in (whole, twin, again):
+        part.partial_fit(X[30:])
+    for part in (twin, again):
+        assert_array_equal(part.components_, whole.components_)
+        assert_array_equal(part.memory_.cross, whole.memory_.cross)
+    assert again.radius_ == whole.radius_
+
+
+def test_a_factored_memory_is_saved(tmp_path):
+    X = tensors()
+    few = model(n_components=12, batch_size=2, init="random").partial_fit(X[:2]).partial_fit(X[2:4])
+    assert isinstance(few.memory_.cross, Product)
+    save(few, tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms").partial_fit(X[4:6])
+    assert_array_equal(again.components_, few.partial_fit(X[4:6]).components_)
+    dense = model(n_components=12, init="random")
+    for start in range(0, 6, 2):
+        dense.partial_fit(X[start : start + 2])
+        if start == 0:
+            dense.state_.memory.cross = np.asarray(dense.state_.memory.cross)
+    assert_allclose(dense.components_, few.components_, atol=1e-9)
+
+
+BAD = {
+    "order": (np.ones((4, 6, 5, 2)), "samples of shape \\(6, 5, 2\\)"),
+    "shape": (np.ones((4, 5, 5)), "samples of shape \\(5, 5\\)"),
+    "one axis": (np.ones(4), "n_samples, I_1"),
+    "nan": (np.full((4, 6, 5), np.nan), "NaN"),
+    "infinite": (np.full((4, 6, 5), np.inf), "infinity"),
+    "negative": (-np.ones((4, 6, 5)), "Negative values"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_tensors_are_refused_and_change_nothing(kind):
+    X, message = BAD[kind]
+    learner = model().fit(tensors())
+    before, step = learner.components_.copy(), learner.n_steps_
+    for call in (learner.partial_fit, learner.transform, learner.score):
+        with pytest.raises(ValueError, match=message):
+            call(X)
+    assert learner.n_steps_ == step
+    assert_array_equal(learner.components_, before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "n_components"),
+        ({"radius": 0}, "radius must be a number above 0"),
+        ({"radius": -1.0}, "radius must be"),
+        ({"radius": "wide"}, "radius must be"),
+        ({"n_sweeps": 0}, "n_sweeps"),
+        ({"atoms": "box"}, "atoms='box' is unknown"),
+        ({"atoms": ["free"]}, "one per mode, 2 here, got 1"),
+        ({"reshape": [(0,), (0, 1)]}, "each once"),
+        ({"reshape": [0, 1]}, "reshape must group"),
+        ({"init": [np.ones((6, 3))]}, "a matrix for each of 2 modes, got 1"),
+        ({"init": [np.ones((6, 3)), np.ones((4, 3))]}, "shape"),
+        ({"init": "svd"}, "init='svd' is unknown"),
+        ({"fixed_components": 1}, "needs init to be atoms"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        model(**settings).fit(tensors())
+
+
+def test_a_schedule_that_breaks_the_condition_is_named():
+    with pytest.warns(UserWarning, match="noise to average out"):
+        model(schedule="constant").fit(tensors())
+    with pytest.warns(UserWarning, match="late samples weigh less"):
+        model(schedule=LogPolynomial(1.0)).fit(tensors())
+
+
+def test_fixed_atoms_stay_in_every_mode():
+    X = tensors()
+    init = [np.abs(U) / 3 for U in loadings((6, 5))]
+    for atoms in ("nonnegative_ball", "bounded"):
+        learner = model(init=init, fixed_components=1, atoms=atoms, n_epochs=3).fit(X)
+        for U, V in zip(learner.loadings_, init, strict=True):
+            assert_array_equal(U[:, 0], V[:, 0])
+            assert np.abs(U[:, 1:] - V[:, 1:]).max() > 1e-3
+
+
+def test_known_loadings_code_at_once_and_learn_on():
+    X, known = tensors(), [U / 3 for U in loadings((6, 5))]
+    learner = OnlineCPDictionary.from_components(known, radius=0.1)
+    assert_allclose(learner.components_, outer(known))
+    assert learner.transform(X).shape == (60, 3)
+    learner.partial_fit(X)
+    for U, V in zip(learner.loadings_, known, strict=True):
+        assert 0 < np.linalg.norm(U - V) <= 0.1 + 1e-9
+
+
+def test_stationarity_falls_to_nothing_at_a_critical_point():
+    X = tensors(n=100, noise=0.05)
+    learner = model(batch_size=100, n_epochs=300, tol=0.0).fit(X)
+    assert learner.stationarity(X) < 1e-4 < model(n_epochs=1).fit(X).stationarity(X)
+
+
+def test_labelled_data_give_labelled_loadings(tmp_path):
+    xr = pytest.importorskip("xarray")
+    X = tensors(shape=(4, 3, 5))
+    cities, hours = ["a", "b", "c", "d"], np.arange(5) * 1.5
+    data = xr.DataArray(X, dims=["day", "city", "kind", "hour"], coords={"city": cities, "hour": hours})
+    learner = model(reshape=[(0,), (1, 2)]).fit(data)
+    save(learner, tmp_path / "model.atoms")
+    for part in (learner, load(tmp_path / "model.atoms")):
+        city, rest = part.labelled_loadings()
+        assert city.dims == ("city", "atom")
+        assert list(city.coords["city"].values) == cities
+        assert rest.dims == ("kind", "hour", "atom")
+        assert_array_equal(rest.coords["hour"].values, hours)
+        assert_array_equal(rest.values.reshape(15, 3), part.loadings_[1])
+    with pytest.raises(ValueError, match="labelled"):
+        model().fit(X).labelled_loadings()
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2, -1])
+def test_one_tensor_is_factorized_by_slices_of_any_mode(mode, tmp_path):
+    factors = loadings((12, 10, 8), r=2)
+    X = outer(factors).sum(axis=0)
+    weights, found = cp = online_parafac(X, 2, sample_mode=mode, n_epochs=20, n_polish=60, random_state=0)
+    assert [factor.shape for factor in found] == [(12, 2), (10, 2), (8, 2)]
+    error = np.linalg.norm(cp.to_tensor() - X) / np.linalg.norm(X)
+    assert_allclose(cp.relative_error, error, atol=1e-6)
+    assert error < 0.02
+    assert_array_equal(weights, np.ones(2))
+    np.save(tmp_path / "tensor.npy", X)
+    mapped = np.load(tmp_path / "tensor.npy", mmap_mode="r")
+    again = online_parafac(mapped, 2, sample_mode=mode, n_epochs=20, n_polish=60, random_state=0)
+    assert_array_equal(again.factors[0], found[0])
+
+
+def test_a_zarr_array_is_read_slice_by_slice(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    X = outer(loadings((12, 10, 8), r=2)).sum(axis=0)
+    stored = zarr.create_array(tmp_path / "x.zarr", shape=X.shape, chunks=(3, 10, 8), dtype="f8")
+    stored[:] = X
+    for mode in (0, 1):
+        one = online_parafac(stored, 2, sample_mode=mode, random_state=0)
+        assert_allclose(one.factors[0], online_parafac(X, 2, sample_mode=mode, random_state=0).factors[0])
+
+
+def test_polishing_never_raises_the_error_and_matches_alternating_least_squares_at_the_end():
+    X = tensors(n=40, shape=(9, 7), r=4, noise=0.3)
+    errors = [online_parafac(X, 3, n_epochs=2, n_polish=n, random_state=0).relative_error for n in range(8)]
+    assert all(later <= earlier + 1e-9 for earlier, later in pairwise(errors))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sample_mode": 3}, "sample_mode"),
+        ({"fraction": 0}, "fraction"),
+        ({"n_polish": -1}, "n_polish"),
+        ({"n_epochs": 0}, "n_epochs"),
+        ({"rank": 0}, "n_components"),
+    ],
+)
+def test_bad_requests_for_one_tensor_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        online_parafac(np.ones((3, 4, 5)), **{"rank": 2, **settings})
+
+
+def test_callbacks_see_tensors():
+    from atomstream.callbacks import Callback
+
+    shapes = []
+
+    class Look(Callback):
+        """Notes shapes."""
+
+        def on_fit_task_end(self, estimator, context, X=None, **kwargs):
+            if X is not None:
+                shapes.append(X.shape)
+
+    learner = model(n_epochs=1)
+    learner.set_callbacks(Look())
+    learner.fit(tensors())
+    assert set(shapes) <= {(20, 6, 5)}

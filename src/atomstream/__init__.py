@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from atomstream.models.matching import align
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
     from atomstream.models.network import NetworkDictionary
+    from atomstream.models.parafac import online_parafac
     from atomstream.models.rank import choose_rank
     from atomstream.models.walk import RandomWalkFactorization
     from atomstream.persistence import load, save
@@ -49,6 +50,7 @@ _HOMES = {
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
+    "online_parafac": "atomstream.models.parafac",
     "save": "atomstream.persistence",
     "sparse_encode": "atomstream.models.encoding",
 }
@@ -88,6 +90,7 @@ __all__ = [
     "links",
     "load",
     "losses",
+    "online_parafac",
     "plots",
     "readers",
     "report",

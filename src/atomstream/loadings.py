@@ -8,9 +8,10 @@ second step with that of the head, so that neither the atoms nor the Khatri-Rao 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,10 @@ class Loadings:
         The loading matrices U^(k), one per mode, of one type; `assign` puts others in their place.
     """
 
+    _known: Mapping[str, NDArray] = MappingProxyType({})  # what was computed for these matrices
+
     def __init__(self, matrices: Iterable[NDArray]) -> None:
         self._matrices = tuple(np.ascontiguousarray(matrix) for matrix in matrices)
-        self._known: dict[str, NDArray] = {}
 
     @property
     def matrices(self) -> tuple[NDArray, ...]:
@@ -177,7 +179,8 @@ class Loadings:
         for j, row in zip(index, rows, strict=True):
             for matrix, column in zip(matrices, rank_one(row.reshape(self.modes), sets), strict=True):
                 matrix[:, j] = column
-        self.assign(matrices)
+        tied = [(matrix.T, part) for matrix, part in zip(matrices, sets.sets, strict=True)]
+        self.assign([(rows if part.rowwise else part.prox(rows, 0.0)).T for rows, part in tied])
 
     def assign(self, matrices: Sequence[NDArray]) -> None:
         """Replace the loading matrices; their type stays."""

@@ -20,11 +20,15 @@ from atomstream import coders, losses, penalties, schedules, tolerances, updates
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
+from atomstream.factored import Product
 from atomstream.hebbian import HebbianFactor
+from atomstream.loadings import Loadings
 from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
+from atomstream.models.cp import OnlineCPDictionary
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
 from atomstream.models.states import StateIndex
+from atomstream.models.tensors import Axes
 from atomstream.models.walk import RandomWalkFactorization
 from atomstream.samplers import Motif, motifs
 from atomstream.state import Clock, State
@@ -33,7 +37,13 @@ __all__ = ["load", "read_model", "save", "write_model"]
 
 MODELS = {
     model.__name__: model
-    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+    for model in (
+        NetworkDictionary,
+        OnlineCPDictionary,
+        OnlineDictionaryLearning,
+        OnlineNMF,
+        RandomWalkFactorization,
+    )
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
@@ -46,6 +56,9 @@ PARTS = {
 CHANGING: dict[type, tuple[str, ...]] = {
     State: ("dictionary", "memory", "usage"),
     Rows: ("_rows",),
+    Loadings: ("_matrices",),
+    Product: ("left", "right"),
+    Axes: tuple(field.name for field in fields(Axes)),
     Aggregates: ("gram", "cross", "constant"),
     Majorants: ("exponents", *MAJORANT_SUMS),
     Subgradient: ("slope", "pulls", "errors", "energy", "constant"),
@@ -61,7 +74,7 @@ SIZES = {
     **dict.fromkeys(("total", "idle", "energy"), "r"),
     "gram": "rr",
 }
-KINDS = ((Rows,), (Aggregates, Majorants, Subgradient), (Usage,))
+KINDS = ((Rows, Loadings), (Aggregates, Majorants, Subgradient), (Usage,))
 NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
 DICTIONARY = (
     "state_",
@@ -77,6 +90,7 @@ DICTIONARY = (
 LEARNED: dict[type, tuple[str, ...]] = {
     OnlineDictionaryLearning: DICTIONARY,
     OnlineNMF: DICTIONARY,
+    OnlineCPDictionary: (*DICTIONARY, "axes_", "radius_", "norm_"),
     RandomWalkFactorization: (
         "factor_",
         "index_",
@@ -225,10 +239,17 @@ def _check_dictionary(model: Any) -> None:
         for part, kinds in zip((state.dictionary, state.memory, state.usage), KINDS, strict=True)
     ):
         raise ValueError(f"a state of {[type(part).__name__ for part in vars(state).values()]}")
-    sizes = {"r": state.dictionary.atoms().shape[0], "d": model.n_features_in_}
+    if isinstance(model, OnlineCPDictionary):
+        _check_loadings(model)
+    sizes = {"r": state.dictionary.shape[0], "d": model.n_features_in_}
     for part in (state.dictionary, state.memory, state.usage):
         for name in CHANGING[type(part)]:
+            if name == "_matrices":
+                continue
             value = getattr(part, name)
+            if isinstance(value, Product):
+                _check_product(value)
+                value = np.broadcast_to(0.0, value.shape)
             shape = tuple(sizes[letter] for letter in SIZES.get(name, ""))
             fits = _are_exponents(value) if name == "exponents" else np.shape(value) == shape
             if not fits or np.asarray(value).dtype.kind != "f":
@@ -240,6 +261,39 @@ def _check_dictionary(model: Any) -> None:
     )
     if not all(known):
         raise ValueError("a clock or counters that make no sense")
+
+
+def _check_loadings(model: OnlineCPDictionary) -> None:
+    """Refuse loadings, axes and a radius that do not fit together."""
+    axes, dictionary, radius = model.axes_, model.state_.dictionary, model.radius_
+    if type(axes) is not Axes or type(dictionary) is not Loadings:
+        raise ValueError("parts of other kinds")
+    matrices, r = dictionary.matrices, dictionary.shape[0]
+    named = axes.names is None or (
+        len(axes.names) == len(axes.shape) == len(axes.labels)
+        and all(label is None or np.shape(label) == (n,) for label, n in zip(axes.labels, axes.shape, strict=True))
+    )
+    good = (
+        sorted(axes.order) == list(range(len(axes.shape)))
+        and all(isinstance(size, int) and size > 0 for size in axes.shape)
+        and [matrix.shape for matrix in matrices] == [(size, r) for size in axes.sizes]
+        and len({matrix.dtype for matrix in matrices}) == 1
+        and matrices[0].dtype.kind == "f"
+        and dictionary.shape[1] == model.n_features_in_
+        and named
+        and (radius is None or (isinstance(radius, int | float) and radius > 0))
+        and isinstance(model.norm_, float)
+        and model.norm_ > 0
+    )
+    if not good:
+        raise ValueError("loadings, axes or bounds that do not fit together")
+
+
+def _check_product(product: Product) -> None:
+    """Refuse two matrices that have no product."""
+    left, right = product.left, product.right
+    if left.ndim != 2 or right.ndim != 2 or len(left) != len(right) or {left.dtype.kind, right.dtype.kind} != {"f"}:
+        raise ValueError(f"a product of shapes {left.shape} and {right.shape}")
 
 
 def _are_exponents(value: Any) -> bool:

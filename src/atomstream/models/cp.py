@@ -67,17 +67,19 @@ class OnlineCPDictionary(OnlineDictionary):
     radius : {"auto"}, float or None, default="auto"
         c': no loading matrix moves further than c' times the weight of the batch, in Frobenius norm. "auto" is ten
         times the largest norm of a starting loading matrix; None sets no bound.
-    n_sweeps : int, default=1
+    n_sweeps : int, default=3
         Sweeps over the modes per batch.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`.
-    schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable, default="power"
+    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable, default="harmonic"
         How much a batch weighs in the memory; a warning says which part of condition (A3) a schedule breaks.
-    tol, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
+    tol : float, {"log", "root"} or callable, default=1e-3
+        As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
+    batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
         As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
     init : {None, "samples", "random"} or list of arrays of shape (I_k, n_components), default=None
         The starting loadings: of rank-one tensors near samples of the first batch, drawn by weight; random ones, or
-        the matrices themselves. None is "random".
+        the matrices themselves. None is "samples".
     fixed_components : int, default=0
         The first so many atoms of ``init`` are kept as they are.
     missing : bool, default=False
@@ -142,10 +144,10 @@ class OnlineCPDictionary(OnlineDictionary):
         atoms: Any = "nonnegative_ball",
         reshape: Any = None,
         radius: Any = "auto",
-        n_sweeps: int = 1,
+        n_sweeps: int = 3,
         coder: Any = "auto",
-        schedule: Any = "power",
-        tol: Any = "root",
+        schedule: Any = "harmonic",
+        tol: Any = 1e-3,
         batch_size: int = 64,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -342,11 +344,11 @@ class OnlineCPDictionary(OnlineDictionary):
         # The scale of the data as the bound (4.83) has it: one share for each mode and one for the samples.
         norm = float(np.sqrt(r) * np.sqrt(batch.energy.sum()) ** (1 / (len(sizes) + 1))) or 1.0
         parts = ModeSets(self._sets(norm))
-        if self.init is None or (isinstance(self.init, str) and self.init == "random"):
+        if isinstance(self.init, str) and self.init == "random":
             draw = rng.random if parts.nonnegative else rng.standard_normal
             rows = [part.normalize(draw((r, size))) for part, size in zip(parts.sets, sizes, strict=True)]
-        elif isinstance(self.init, str):
-            near = [rank_one(row.reshape(sizes), parts) for row in starting_atoms(batch, r, self.init, parts, rng)]
+        elif self.init is None or isinstance(self.init, str):
+            near = [rank_one(row.reshape(sizes), parts) for row in starting_atoms(batch, r, "samples", parts, rng)]
             rows = [np.stack(columns) for columns in zip(*near, strict=True)]
         else:
             if len(self.init) != len(sizes):

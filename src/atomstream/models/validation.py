@@ -174,7 +174,9 @@ def check_settings(model: Any) -> None:
         raise ValueError(f"missing must be True or False, got {model.missing!r}.")
     known = model.STARTS
     if (model.init is None or isinstance(model.init, str)) and model.init not in known:
-        raise ValueError(f"init={model.init!r} is unknown; choose one of {', '.join(known)} or give the atoms.")
+        raise ValueError(
+            f"init={model.init!r} is unknown; choose one of {', '.join(map(str, known))} or give the atoms."
+        )
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
             f"fixed_components={model.fixed_components} needs init to be atoms the first of which stay, "
