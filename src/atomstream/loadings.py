@@ -129,7 +129,7 @@ class Loadings:
         parts = parts.reshape(X.shape[0], len(head), -1)
         return np.einsum("nhr,hr->nr", parts, head.astype(X.dtype, copy=False))
 
-    def decode(self, codes: NDArray) -> NDArray:
+    def decode(self, codes: Any) -> NDArray:
         """Return the reconstructions, (n_samples, n_features)."""
         head, tail = self._halves()
         codes = codes.toarray() if sp.issparse(codes) else codes
@@ -247,7 +247,8 @@ def rank_one(tensor: NDArray, sets: ModeSets) -> list[NDArray]:
     tensor = tensor.astype(np.float64, copy=False)
     signs = np.maximum(tensor, 0) if sets.nonnegative else np.abs(tensor)
     peak = np.unravel_index(int(signs.argmax()), tensor.shape)
-    vectors = [tensor[(*peak[:k], slice(None), *peak[k + 1 :])] for k in range(tensor.ndim)]
+    places: list[Any] = [(*peak[:k], slice(None), *peak[k + 1 :]) for k in range(tensor.ndim)]
+    vectors = [tensor[place] for place in places]
     vectors = [part.normalize(v[None])[0] for part, v in zip(sets.sets, vectors, strict=True)]
     for _ in range(ROUNDS if tensor.ndim > 1 else 0):
         for k, part in enumerate(sets.sets):

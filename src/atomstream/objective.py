@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class Objective:
 
     loss: Loss
     codes: Penalty
-    atoms: Penalty
+    atoms: Any  # a Penalty, or the sets of each loading matrix
 
     def losses(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""

@@ -269,9 +269,15 @@ def _check_loadings(model: OnlineCPDictionary) -> None:
     if type(axes) is not Axes or type(dictionary) is not Loadings:
         raise ValueError("parts of other kinds")
     matrices, r = dictionary.matrices, dictionary.shape[0]
-    named = axes.names is None or (
-        len(axes.names) == len(axes.shape) == len(axes.labels)
-        and all(label is None or np.shape(label) == (n,) for label, n in zip(axes.labels, axes.shape, strict=True))
+    named = (
+        axes.names is None
+        or axes.labels is None
+        or (
+            len(axes.names) == len(axes.shape) == len(axes.labels)
+            and all(
+                label is None or np.shape(label) == (n,) for label, n in zip(axes.labels, axes.shape, strict=True)
+            )
+        )
     )
     good = (
         sorted(axes.order) == list(range(len(axes.shape)))

@@ -76,7 +76,7 @@ class Reseeding:
 
 
 def starting_atoms(
-    batch: Batch, n_components: int, how: str, penalty: Penalty, rng: np.random.Generator, soft: bool = False
+    batch: Batch, n_components: int, how: str, penalty: Any, rng: np.random.Generator, soft: bool = False
 ) -> NDArray:
     """Return a starting dictionary, (n_components, n_features), made from the first batch.
 

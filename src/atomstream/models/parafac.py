@@ -168,10 +168,13 @@ class _Slices:
         read = getattr(self._X, "oindex", self._X)
         for start in range(0, len(order), self._size):
             places = np.sort(order[start : start + self._size])
+            part: Any
             if places[-1] - places[0] == len(places) - 1:
-                part = self._X[(*before, slice(int(places[0]), int(places[-1]) + 1))]
+                where: Any = (*before, slice(int(places[0]), int(places[-1]) + 1))
+                part = self._X[where]
             else:
-                part = read[(*before, places)]
+                where = (*before, places)
+                part = read[where]
             yield np.moveaxis(np.asarray(part), self._mode, 0)
 
 
@@ -184,4 +187,5 @@ def _polish(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> None:
         deltas = (method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found)
         whole = reduce(add, deltas)
         state.memory.absorb(whole, 1.0)
-        replace(method.updater, radius=None).update(state, method.objective, model.clock_)
+        updater: Any = method.updater
+        replace(updater, radius=None).update(state, method.objective, model.clock_)

@@ -175,11 +175,11 @@ def check_settings(model: Any) -> None:
     known = model.STARTS
     if (model.init is None or isinstance(model.init, str)) and model.init not in known:
         raise ValueError(
-            f"init={model.init!r} is unknown; choose one of {', '.join(map(str, known))} or give the atoms."
+            f"init={model.init!r} is unknown; choose one of {', '.join(map(str, known))} or give an array."
         )
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be atoms the first of which stay, "
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
             f"got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
