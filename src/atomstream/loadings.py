@@ -240,17 +240,19 @@ def contract_group(part: NDArray, matrices: Sequence[NDArray], mode: int) -> NDA
 
 
 def rank_one(tensor: NDArray, sets: ModeSets) -> list[NDArray]:
-    """Return loadings, one vector per mode, whose product is near a tensor, each in its set: power iterations.
+    """Return loadings, one vector per mode, whose product is near a tensor's direction: power iterations.
 
     They begin with the fibres through the tensor's largest entry, which belongs to one of its parts.
     """
     tensor = tensor.astype(np.float64, copy=False)
+    if tensor.ndim == 1:
+        return [sets.sets[0].prox(tensor[None], 0.0)[0]]
     signs = np.maximum(tensor, 0) if sets.nonnegative else np.abs(tensor)
     peak = np.unravel_index(int(signs.argmax()), tensor.shape)
     places: list[Any] = [(*peak[:k], slice(None), *peak[k + 1 :]) for k in range(tensor.ndim)]
     vectors = [tensor[place] for place in places]
     vectors = [part.normalize(v[None])[0] for part, v in zip(sets.sets, vectors, strict=True)]
-    for _ in range(ROUNDS if tensor.ndim > 1 else 0):
+    for _ in range(ROUNDS):
         for k, part in enumerate(sets.sets):
             vector = contract_group(tensor[None], [v[:, None] for v in vectors], k)
             vectors[k] = part.normalize(vector)[0]
