@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Product", "scale_rows"]
+__all__ = ["Product", "blend", "scale_rows"]
+
+LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
 
 class Product:
@@ -58,3 +60,16 @@ def scale_rows(matrix: Any, scale: NDArray) -> Any:
     if isinstance(matrix, Product):
         return Product(matrix.left * scale, matrix.right)
     return matrix * scale[:, None]
+
+
+def blend(old: Any, keep: float, new: Any, share: float) -> Any:
+    """Return ``keep * old + share * new`` of matrices kept as arrays or as products; arrays in one pass."""
+    if isinstance(old, Product) or isinstance(new, Product):
+        return keep * old + share * new
+    if new.size < LARGE:
+        return keep * old + share * new
+    from atomstream._kernels.sums import blend as compiled
+
+    total = np.empty_like(old)
+    compiled(total.reshape(-1), old.reshape(-1), keep, np.ascontiguousarray(new).reshape(-1), share)
+    return total

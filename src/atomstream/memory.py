@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
-from atomstream.factored import Product, scale_rows
+from atomstream.factored import Product, blend, scale_rows
 from atomstream.majorisers import power_value, times_power
 
 __all__ = [
@@ -190,7 +190,7 @@ class Aggregates:
         share = weight / mass
         vars(self).update(
             gram=(1 - weight) * self.gram + share * gram,
-            cross=(1 - weight) * self.cross + share * cross,
+            cross=blend(self.cross, 1 - weight, cross, share),
             constant=(1 - weight) * self.constant + share * constant,
         )
 

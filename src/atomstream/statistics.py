@@ -82,7 +82,9 @@ class GramSums:
             cross = unit * Product(weighted.astype(np.float64), X)
         else:
             cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
-            cross = unit * np.asarray(cross, dtype=np.float64)
+            cross = np.asarray(cross, dtype=np.float64)
+            if unit != 1:
+                cross = unit * cross
         constants = 0.5 * (batch.energy if X is batch.X else squared_norms(X)) + objective.codes.net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))

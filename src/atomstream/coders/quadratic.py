@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from atomstream.certificates import DualBound, duality_gap
@@ -23,6 +24,7 @@ __all__ = ["ActiveSet", "ProjectedGradient"]
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
+CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
 
 
@@ -95,7 +97,7 @@ def _by_blocks(
 
     def code(block: slice) -> None:
         """Write the codes of a block of rows."""
-        linear = dictionary.correlate(batch.X[block].astype(dtype, copy=False)).astype(np.float64, copy=False)
+        linear = _products(dictionary, batch.X[block], dtype)
         begin = None if start is None else start[block].astype(np.float64)
         energy = batch.energy[block]
         if whole is not None:
@@ -110,6 +112,14 @@ def _by_blocks(
 
     over_rows(code, len(codes), n_jobs)
     return Codes(codes, residual)
+
+
+def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
+    """Return the products of samples and atoms computed in ``dtype``, in float64; what is converted stays in cache."""
+    n = X.shape[0]
+    size = n if sp.issparse(X) or X.dtype == dtype else max(CACHE // X.shape[1], 1)
+    parts = [dictionary.correlate(X[start : start + size].astype(dtype, copy=False)) for start in range(0, n, size)]
+    return (parts[0] if len(parts) == 1 else np.concatenate(parts)).astype(np.float64, copy=False)
 
 
 def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.dictionaries import Dictionary
+from atomstream.factored import LARGE
 from atomstream.losses.base import General, _double
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
@@ -105,4 +106,10 @@ def squared_norms(X: Any) -> NDArray:
     """Return the squared Euclidean length of each row, float64 of shape (n_samples,)."""
     if sp.issparse(X):
         return np.asarray(abs(X.astype(np.float64)).power(2).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    if X.size < LARGE or X.dtype == np.float64:
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    from atomstream._kernels.sums import squared_norms as compiled
+
+    norms = np.empty(len(X))
+    compiled(norms, X)
+    return norms

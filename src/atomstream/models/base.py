@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.dictionaries import Rows
-from atomstream.learner import Batch, Clock, Progress, State, check_compatible, learn
+from atomstream.learner import Batch, Clock, Method, Progress, State, check_compatible, learn
 from atomstream.memory import Usage
 from atomstream.models.assessment import Assessment
 from atomstream.models.encoding import encode_exactly
@@ -356,9 +356,10 @@ class OnlineDictionary(
             self._begin()
         else:
             check_settings(self)
-            check_compatible(self.method_)
+            method = self.method_
+            check_compatible(method)
             check_size(self, self.state_.dictionary.shape[0])
-            self._check_memory()
+            self._check_memory(method)
             self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
         position = self.clock_.n_samples
@@ -386,9 +387,10 @@ class OnlineDictionary(
         method = self.method_
         return method.statistics.start(n_components, n_features, method.objective.loss)
 
-    def _check_memory(self) -> None:
+    def _check_memory(self, method: Method) -> None:
         """Refuse to go on with a method for whose loss the memory was not made."""
-        loss, kind = self.method_.objective.loss, type(self._memory(1, 1))
+        loss = method.objective.loss
+        kind = type(method.statistics.start(1, 1, loss))
         learned, known = self.__dict__.get("_loss", loss), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(

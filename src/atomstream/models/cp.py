@@ -393,8 +393,8 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = (
-            self.method_.objective.atoms.nonnegative and self.method_.objective.codes.nonnegative
+        tags.input_tags.positive_only = resolve("codes", self.codes, SETS, "prox").nonnegative and all(
+            part.nonnegative for part in self._sets(1.0)
         )
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True

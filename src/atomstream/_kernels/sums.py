@@ -1,0 +1,24 @@
+"""Sums over arrays too large for the cache, each in one pass over memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import kernel
+
+
+@kernel
+def blend(total, old, keep, new, share):  # type: ignore[no-untyped-def]
+    """Write ``keep * old + share * new`` to ``total``; all are of one axis."""
+    for i in range(total.size):
+        total[i] = keep * old[i] + share * new[i]
+
+
+@kernel
+def squared_norms(norms, X):  # type: ignore[no-untyped-def]
+    """Write the squared length of each row, summed in float64, to ``norms``."""
+    for i in range(len(X)):
+        total = 0.0
+        for value in X[i]:
+            total += np.float64(value) * np.float64(value)
+        norms[i] = total
