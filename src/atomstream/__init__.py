@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NotAModelError,
         NotConvergedWarning,
     )
+    from atomstream.models.convex import OnlineConvexMF
     from atomstream.models.cp import OnlineCPDictionary
     from atomstream.models.encoding import sparse_encode
     from atomstream.models.matching import align
@@ -44,6 +45,7 @@ _HOMES = {
     "NotConvergedWarning": "atomstream.exceptions",
     "NetworkDictionary": "atomstream.models.network",
     "OnlineCPDictionary": "atomstream.models.cp",
+    "OnlineConvexMF": "atomstream.models.convex",
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "RandomWalkFactorization": "atomstream.models.walk",
@@ -80,6 +82,7 @@ __all__ = [
     "NotAModelError",
     "NotConvergedWarning",
     "OnlineCPDictionary",
+    "OnlineConvexMF",
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",

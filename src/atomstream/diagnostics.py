@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +35,26 @@ def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int
     fixed : int, default=0
         The first so many atoms may not change and do not count.
     """
+    return relative_move(delta, dictionary, objective.atoms.prox, fixed)
+
+
+def relative_move(delta: Delta, dictionary: Any, prox: Callable[[NDArray, float], NDArray], fixed: int = 0) -> float:
+    """Return by how much a proximal gradient step moves the atoms, over their norm.
+
+    Parameters
+    ----------
+    delta : Delta
+        Measured at optimal codes.
+    dictionary : Dictionary
+    prox : callable
+        ``(rows, step) -> rows``.
+    fixed : int, default=0
+        The first so many atoms may not change and do not count.
+    """
     atoms = dictionary.atoms().astype(np.float64)[fixed:]
     smoothness = max(delta.smoothness(), TINY)
     gradient = delta.gradient(dictionary)[fixed:]
-    target = objective.atoms.prox(atoms - gradient / smoothness, 1 / smoothness)
+    target = prox(atoms - gradient / smoothness, 1 / smoothness)
     return float(np.linalg.norm(atoms - target)) / max(float(np.linalg.norm(atoms)), TINY)
 
 

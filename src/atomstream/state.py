@@ -34,6 +34,8 @@ class Batch:
         any entry weighs 0. Refused by methods whose coder does not say that it ``handles_mask``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along, never computed with.
+    labels : ndarray of int of shape (n_samples,), or None
+        The atom that each row is known to belong to.
     position : int
         How many samples of the stream came before this batch.
     """
@@ -42,6 +44,7 @@ class Batch:
     weights: NDArray | None = None
     mask: NDArray | None = None
     ids: NDArray | None = None
+    labels: NDArray | None = None
     position: int = 0
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ def squared_norms(norms, X):  # type: ignore[no-untyped-def]
     """Write the squared length of each row, summed in float64, to ``norms``."""
     for i in range(len(X)):
         total = 0.0
-        for value in X[i]:
-            total += np.float64(value) * np.float64(value)
+        for j in range(X.shape[1]):
+            value = np.float64(X[i, j])
+            total += value * value
         norms[i] = total

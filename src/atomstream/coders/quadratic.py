@@ -115,7 +115,7 @@ def _by_blocks(
 
 
 def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
-    """Return the products of samples and atoms computed in ``dtype``, in float64; what is converted stays in cache."""
+    """Return products of samples and atoms computed in ``dtype``, in float64; what is converted stays in cache."""
     n = X.shape[0]
     size = n if sp.issparse(X) or X.dtype == dtype else max(CACHE // X.shape[1], 1)
     parts = [dictionary.correlate(X[start : start + size].astype(dtype, copy=False)) for start in range(0, n, size)]

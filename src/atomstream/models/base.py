@@ -94,20 +94,7 @@ class OnlineDictionary(
         -------
         self
         """
-        with untouched(self):
-            frame, X = X, self._take_in(X, reset=True)
-            weights = check_weights(sample_weight, X)
-            rng = self._begin()
-            self.clock_.horizon = check_observed(X, weights, missing=self.missing)
-            context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
-            # The order has a source of its own: what else is drawn while learning does not change it.
-            order = np.random.default_rng(rng.integers(2**63)) if self.shuffle else None
-            names = row_ids(frame, X.shape[0])
-            batches = cut(X, weights, self.batch_size, self.n_epochs, order, names, self._observe)
-            self._steps(batches, rng, context, self._deadline())
-            if context is not None:
-                context.call_on_fit_task_end(estimator=self)
-        return self
+        return self._fit(X, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Make one step on these rows, uncut; the first call also makes the starting dictionary.
@@ -122,10 +109,7 @@ class OnlineDictionary(
         -------
         self
         """
-        with untouched(self):
-            batch, rng = self._next_batch(X, sample_weight)
-            self._steps([batch], rng)
-        return self
+        return self._partial_fit(X, sample_weight)
 
     @with_callbacks
     def fit_stream(self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf) -> Self:
@@ -328,6 +312,49 @@ class OnlineDictionary(
 
     # -- the engine room ------------------------------------------------------------------------------------------
 
+    def _fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
+        """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
+        with untouched(self):
+            frame, X = X, self._take_in(X, reset=True)
+            weights = check_weights(sample_weight, X)
+            rng = self._begin()
+            known = {"weights": weights, "ids": row_ids(frame, X.shape[0], ids=ids), "labels": self._labels(y, X)}
+            self.clock_.horizon = check_observed(X, weights, missing=self.missing)
+            context = self._watching(-(-X.shape[0] // self.batch_size) * self.n_epochs)
+            # The order has a source of its own: what else is drawn while learning does not change it.
+            order = np.random.default_rng(rng.integers(2**63)) if self.shuffle else None
+            batches = cut(X, known, self.batch_size, self.n_epochs, order, self._observe)
+            self._steps(batches, rng, context, self._deadline())
+            if context is not None:
+                context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _partial_fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
+        """Make one step; ``y`` and ``ids`` are for models that make something of them."""
+        with untouched(self):
+            batch, rng = self._next_batch(X, sample_weight, y, ids)
+            self._steps([batch], rng)
+        return self
+
+    def _labels(self, y: Any, X: Any) -> NDArray | None:
+        """Return the atoms that rows are known to belong to."""
+        return None
+
+    @property
+    def _begun(self) -> bool:
+        """Whether a run has begun that the next rows belong to."""
+        return "state_" in self.__dict__
+
+    @property
+    def _n_met(self) -> int:
+        """Number of rows that have come."""
+        return self.clock_.n_samples
+
+    @property
+    def _dtype(self) -> Any:
+        """Type that data are turned into, once it is known."""
+        return self.state_.dictionary.dtype
+
     def __copy__(self) -> Self:
         """Return a model that goes on by itself; arrays are shared, for nothing ever writes into them."""
         twin = object.__new__(type(self))
@@ -347,9 +374,11 @@ class OnlineDictionary(
         self.batch_objective_ = np.nan
         return self._rng
 
-    def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
+    def _next_batch(
+        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
+    ) -> tuple[Batch, np.random.Generator]:
         """Check the next rows of the stream; start a run if there is none; let changed parameters take effect."""
-        first = "state_" not in self.__dict__
+        first = not self._begun
         frame, X = X, self._take_in(X, reset=first)
         weights = check_weights(sample_weight, X)
         if first:
@@ -358,13 +387,14 @@ class OnlineDictionary(
             check_settings(self)
             method = self.method_
             check_compatible(method)
-            check_size(self, self.state_.dictionary.shape[0])
-            self._check_memory(method)
+            if "state_" in self.__dict__:
+                check_size(self, self.state_.dictionary.shape[0])
+                self._check_memory(method)
             self.clock_.schedule, self.clock_.accuracy = self._schedule(), resolve_tolerance(self.tol)
         self.clock_.horizon = np.inf
-        position = self.clock_.n_samples
-        ids = row_ids(frame, X.shape[0], position)
-        return self._observe(X, weights, ids=ids, position=position), self._rng
+        position = self._n_met
+        names = row_ids(frame, X.shape[0], position, ids)
+        return self._observe(X, weights, ids=names, labels=self._labels(y, X), position=position), self._rng
 
     def _batch(self, X: Any) -> Batch:
         """Return checked samples that are only looked at."""
@@ -415,6 +445,14 @@ class OnlineDictionary(
             atoms[: self.fixed_components] = given[: self.fixed_components]
         self._set_state(atoms)
 
+    def _opening(self, batches: Iterator[Batch], rng: np.random.Generator) -> list[Batch]:
+        """Take from a stream what the starting dictionary is made from, make it, and return what was taken."""
+        first = next((batch for batch in batches if batch.mass > 0), None)
+        if first is None:
+            return []
+        self._start(first, rng)
+        return [first]
+
     def _steps(
         self,
         batches: Iterable[Batch],
@@ -425,11 +463,10 @@ class OnlineDictionary(
         """Run the one loop over these batches; return whether a callback or the deadline ended it."""
         stopped, batches = False, iter(batches)
         if "state_" not in self.__dict__:
-            first = next((batch for batch in batches if batch.mass > 0), None)
-            if first is None:
+            first = self._opening(batches, rng)
+            if not first:
                 return False
-            self._start(first, rng)
-            batches = chain([first], batches)
+            batches = chain(first, batches)
 
         def watch(progress: Progress) -> bool:
             """Note what the step told, and say whether to stop."""

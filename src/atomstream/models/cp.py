@@ -324,7 +324,9 @@ class OnlineCPDictionary(OnlineDictionary):
             )
         return super()._begin()
 
-    def _next_batch(self, X: Any, sample_weight: Any) -> tuple[Batch, np.random.Generator]:
+    def _next_batch(
+        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
+    ) -> tuple[Batch, np.random.Generator]:
         self._check_radius()
         batch, rng = super()._next_batch(X, sample_weight)
         if "state_" in self.__dict__ and self.radius != "auto":

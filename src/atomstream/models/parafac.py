@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.loadings import khatri_rao
 from atomstream.models.cp import OnlineCPDictionary
-from atomstream.models.validation import check_number, generator
+from atomstream.models.validation import check_whole, generator
 from atomstream.parallel import one_blas_thread
 from atomstream.state import Accuracy
 
@@ -112,17 +112,11 @@ def online_parafac(
     shape = tuple(getattr(X, "shape", np.shape(X)))
     if len(shape) < 2 or 0 in shape:
         raise ValueError(f"X must have at least two axes and no empty one, got shape {shape}.")
-    if (
-        isinstance(sample_mode, bool)
-        or not isinstance(sample_mode, int)
-        or not -len(shape) <= sample_mode < len(shape)
-    ):
-        raise ValueError(f"sample_mode must be a mode of X, 0 to {len(shape) - 1}, got {sample_mode!r}.")
+    check_whole("sample_mode", sample_mode, -len(shape), len(shape) - 1)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1:
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
-    check_number("n_epochs", n_epochs)
-    if isinstance(n_polish, bool) or not isinstance(n_polish, int) or n_polish < 0:
-        raise ValueError(f"n_polish must be a whole number of at least 0, got {n_polish!r}.")
+    check_whole("n_epochs", n_epochs, 1)
+    check_whole("n_polish", n_polish, 0)
     mode, rng = sample_mode % len(shape), generator(random_state)
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)

@@ -61,7 +61,7 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or more; "
             f"shift the data or {model.SIGNED}."
         )
-    known = None if reset else model.state_.dictionary.dtype
+    known = None if reset else model._dtype
     return X if known is None or X.dtype == known else X.astype(known)
 
 
@@ -156,6 +156,15 @@ def check_number(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
 
 
+def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number within its limits."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+    return int(value)
+
+
 def check_n_jobs(n_jobs: Any) -> None:
     """Refuse what is no number of threads."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
@@ -197,8 +206,13 @@ def check_size(model: Any, n_atoms: int) -> None:
         )
 
 
-def row_ids(data: Any, n_rows: int, position: int = 0) -> NDArray:
-    """Return what the caller calls each row: the index of a pandas frame, else its number in the stream."""
+def row_ids(data: Any, n_rows: int, position: int = 0, ids: Any = None) -> NDArray:
+    """Return what the caller calls each row: ``ids``, the index of a pandas frame, or its number in the stream."""
+    if ids is not None:
+        names = np.asarray(ids)
+        if names.shape != (n_rows,):
+            raise ValueError(f"ids must be of shape ({n_rows},), one per row of X, got {names.shape}.")
+        return names
     return np.asarray(data.index) if hasattr(data, "iloc") else np.arange(position, position + n_rows)
 
 
@@ -224,22 +238,20 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def cut(
     X: Any,
-    weights: NDArray | None,
+    known: dict[str, NDArray | None],
     size: int,
     n_epochs: int,
     rng: np.random.Generator | None,
-    names: NDArray,
     make: Callable[..., Batch],
 ) -> Iterator[Batch]:
     """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew.
 
-    ``make`` makes a batch from rows, weights, and what is known of them.
+    ``make`` makes a batch from rows and from what is known of each of them.
     """
     n_samples = X.shape[0]
     for epoch in range(n_epochs):
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
-            kept = None if weights is None else weights[rows]
-            position = epoch * n_samples + start
-            yield make(X[rows], kept, ids=names[rows], position=position)
+            kept = {name: None if part is None else part[rows] for name, part in known.items()}
+            yield make(X[rows], **kept, position=epoch * n_samples + start)

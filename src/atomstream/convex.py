@@ -1,0 +1,317 @@
+"""Dictionaries of convex combinations of a few kept samples, and the row-wise method that learns them.
+
+A method of the loop in `atomstream.learner` with parts of its own: the order of rows matters, so one compiled pass
+walks them (`atomstream._kernels.convex`). What the walk left is absorbed by the usual memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import ActiveSet, Coder, Codes
+from atomstream.dictionaries import Rows
+from atomstream.losses import Squared
+from atomstream.memory import GramDelta
+from atomstream.objective import Objective
+from atomstream.penalties import Free, Simplex
+from atomstream.state import Accuracy, Batch, Clock, State
+from atomstream.statistics import GramSums
+
+__all__ = ["HullUpdate", "Hulls", "RowWise", "starting_hulls"]
+
+CHUNK = 128  # rows whose products with each other are formed at a time
+GAP = 1e-4  # of a quadratic problem, over the surrogate
+
+
+class Hulls:
+    """Atoms in the convex hulls of their representatives.
+
+    Parameters
+    ----------
+    samples : ndarray or csr_array of shape (n_representatives, n_features)
+        The representatives of all atoms, those of the first atom first; float32 or float64.
+    weights : ndarray of shape (n_components, n_representatives)
+        Nonnegative, each row of sum one and zero outside the atom's own representatives.
+    sizes : ndarray of int of shape (n_components,), or None
+        Numbers of representatives of each atom; None where all atoms share one region.
+    indices : ndarray of int of shape (n_representatives,)
+        Places of the representatives in the stream, from 0.
+    ids : ndarray of shape (n_representatives,)
+        What the caller calls them.
+    """
+
+    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps")
+
+    def __init__(self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray) -> None:
+        self.samples, self.weights, self.sizes = samples, weights, sizes
+        self.indices, self.ids = indices, ids
+        self.n_swaps = 0
+
+    _known: Rows | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of atoms and of features."""
+        return len(self.weights), self.samples.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the representatives' entries."""
+        return self.samples.dtype
+
+    @property
+    def rows(self) -> Rows:
+        """The atoms as a dictionary of rows, formed once per change."""
+        if self._known is None:
+            atoms = np.asarray(self.weights @ self.samples.astype(np.float64))
+            self._known = Rows(atoms.astype(self.dtype, copy=False))
+        return self._known
+
+    def region(self, atom: int) -> slice:
+        """Return which representatives an atom may use."""
+        if self.sizes is None:
+            return slice(0, self.samples.shape[0])
+        ends = np.cumsum(self.sizes)
+        return slice(int(ends[atom] - self.sizes[atom]), int(ends[atom]))
+
+    def places(self) -> tuple[NDArray, NDArray]:
+        """Return the representatives of all atoms in one array, and where those of each begin."""
+        regions = [np.arange(*self.region(j).indices(self.samples.shape[0])) for j in range(len(self.weights))]
+        return np.concatenate(regions), np.cumsum([0, *map(len, regions)])
+
+    def project(self, rows: NDArray) -> NDArray:
+        """Return the point of each atom's hull that is nearest to its row."""
+        found, objective = np.empty_like(rows), Objective(Squared(), codes=Simplex(), atoms=Free())
+        for j, row in enumerate(rows):
+            own = self.samples[self.region(j)].astype(np.float64)
+            hull = Rows(own.toarray() if sp.issparse(own) else own)
+            codes = ActiveSet().encode(Batch(row[None]), hull, objective, Accuracy(gap=1e-12))
+            found[j] = hull.decode(codes.values)[0]
+        return found
+
+    def atoms(self) -> NDArray:
+        """Return the atoms as rows, read-only."""
+        return self.rows.atoms()
+
+    def gram(self) -> NDArray:
+        """Return the inner products of the atoms in float64."""
+        return self.rows.gram()
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over some features, in float64."""
+        return self.rows.gram_on(observed)
+
+    def correlate(self, X: Any) -> NDArray:
+        """Return the inner products of samples and atoms."""
+        return self.rows.correlate(X)
+
+    def decode(self, codes: NDArray) -> NDArray:
+        """Return the reconstructions."""
+        return self.rows.decode(codes)
+
+    def overlap(self, cross: Any) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        return self.rows.overlap(cross)
+
+    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+        """Refuse: an atom is made of samples, not of what they lack."""
+        raise TypeError("Atoms in hulls are not replaced by rows.")
+
+    def swap(self, weights: NDArray, source: NDArray, batch: Batch, n_swaps: int) -> None:
+        """Put other weights in place, and rows of a batch in the places of representatives.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_components, n_representatives)
+        source : ndarray of int of shape (n_representatives,)
+            n for the representative n as it is, N + t for row t of the batch.
+        batch : Batch
+        n_swaps : int
+            How many swaps led there.
+        """
+        new = np.flatnonzero(source >= len(source))
+        known: dict[str, Any] = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
+        if len(new):
+            taken = source[new] - len(source)
+            kinds = {self.ids.dtype.kind, batch.ids.dtype.kind}  # numbers, then texts: all become texts
+            indices, ids = self.indices.copy(), self.ids.astype(object if len(kinds) > 1 else self.ids.dtype)
+            indices[new] = batch.position + taken
+            ids[new] = batch.ids[taken]
+            if sp.issparse(self.samples):
+                samples = sp.vstack([self.samples, batch.X], format="csr")[source].astype(self.dtype)
+            else:
+                samples = self.samples.copy()
+                samples[new] = batch.X[taken].toarray() if sp.issparse(batch.X) else batch.X[taken]
+            known |= {"samples": samples, "indices": indices, "ids": ids}
+        vars(self).update(known)
+
+
+@dataclass(frozen=True)
+class HullUpdate:
+    """What the walk minimises after every row: the surrogate with damping, over weights and one swap.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with damping."""
+        size = float(np.trace(state.dictionary.gram()))
+        return state.memory.value(state.dictionary) + 0.5 * self.damping * size
+
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+        """Do nothing: the walk has done it row by row."""
+
+
+@dataclass(frozen=True)
+class RowWise:
+    """Algorithm 2 of online convex matrix factorization, many rows per call.
+
+    Attributes
+    ----------
+    objective : Objective
+    coder : Coder
+        For codes outside of the walk.
+    assign : callable
+        ``(batch, rng) -> atom that each row is offered to``, -1 for the one with the largest coefficient.
+    updater : HullUpdate
+    gap : float, default=1e-4
+        How exactly the problem of a row is solved: by how much the surrogate may lie above its minimum, relatively.
+
+    References
+    ----------
+    Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative regions", Algorithm 2.
+    """
+
+    objective: Objective
+    coder: Coder
+    assign: Callable[[Batch, np.random.Generator], NDArray]
+    updater: HullUpdate
+    gap: float = GAP
+    statistics: GramSums = field(default_factory=GramSums)
+
+    def step(self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator) -> tuple[Codes, GramDelta]:
+        """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
+        chosen = self.assign(batch, rng)
+        parts = []
+        for start in range(0, batch.X.shape[0], CHUNK):
+            rows = slice(start, start + CHUNK)
+            weights = None if batch.weights is None else batch.weights[rows]
+            ids = None if batch.ids is None else batch.ids[rows]
+            part = Batch(batch.X[rows], weights, ids=ids, position=batch.position + start)
+            parts.append(self._walk(part, chosen[rows], state, clock))
+        h = np.concatenate([codes for codes, _ in parts])
+        masses = np.ones(len(h)) if batch.weights is None else batch.weights
+        usage, objective = masses @ np.abs(h), float(masses @ np.concatenate([values for _, values in parts]))
+        r, d = state.dictionary.shape
+        delta = GramDelta(np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass)
+        state.usage.absorb(delta, state.memory.strength(state.dictionary))
+        return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
+
+    def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
+        """Leave the atoms as they are: what nothing uses costs nothing."""
+        return 0
+
+    def _walk(self, batch: Batch, chosen: NDArray, state: State, clock: Clock) -> tuple[NDArray, NDArray]:
+        from atomstream._kernels.convex import walk
+
+        hulls, memory = state.dictionary, state.memory
+        X = batch.X.astype(np.float64)
+        R, n, (k, N) = hulls.samples.astype(np.float64), X.shape[0], hulls.weights.shape
+        masses = np.ones(n) if batch.weights is None else batch.weights
+        weights = np.array([clock.tick(float(mass)) if mass > 0 else 0.0 for mass in masses])
+        rows = (
+            np.zeros((n, k)),
+            np.zeros(n),
+            _products(X, R),
+            _products(X, X),
+            np.ascontiguousarray(np.asarray(X @ memory.cross.T).T),
+            batch.energy.astype(np.float64),
+            weights,
+            chosen,
+        )
+        W, K, C = np.zeros((k, N + 1)), np.zeros((N + 1, N + 1)), np.zeros((k, N + 1))
+        W[:, :N], K[:N, :N], C[:, :N] = hulls.weights, _products(R, R), np.asarray(R @ memory.cross.T).T
+        gram, source = memory.gram.copy(), np.arange(N)
+        codes = self.objective.codes
+        low, high, _, total = codes.shape  # type: ignore[misc]
+        net = (float(codes.l1), float(codes.l2), float(low), float(high), float(total), self.updater.damping)
+        places, starts = hulls.places()
+        regions, start = (places, starts, hulls.sizes is None), float(memory.constant)
+        n_swaps = walk(rows, (W, K, gram, C, source), regions, net, start, self.gap)
+        h, values = rows[0], rows[1]
+        if not (np.isfinite(values).all() and np.isfinite(W).all()):
+            raise ValueError("Products of the rows are not finite; rescale the data.")
+        # Each row's share in the averages after the last one: the rows are then one batch to the memory.
+        later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
+        shares = weights * later
+        whole, weighted = float(shares.sum()), h * shares[:, None]
+        constants = float(shares @ (0.5 * batch.energy + codes.net(h)))
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        memory.absorb(GramDelta(h.T @ weighted, cross, constants, h.sum(axis=0), 0.0, whole), whole)
+        hulls.swap(W[:, :N].copy(), source, batch, int(n_swaps))
+        return h, values
+
+
+def starting_hulls(
+    X: Any, indices: NDArray, ids: NDArray, n_components: int, labels: NDArray | None, seed: int, *, shared: bool
+) -> Hulls:
+    """Return hulls around the means of clusters: of k-means, drawn again while one is empty, or of known labels.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_representatives, n_features)
+    indices, ids : ndarray of shape (n_representatives,)
+    n_components : int
+    labels : ndarray of int of shape (n_representatives,), or None
+    seed : int
+    shared : bool
+        Whether all atoms share one region.
+
+    References
+    ----------
+    Agarwal, Peng, Milenkovic (2019), Algorithm 1.
+    """
+    if labels is None:
+        labels = _clusters(X, n_components, seed)
+    sizes = np.bincount(labels, minlength=n_components)
+    order = np.argsort(labels, kind="stable")
+    weights = np.zeros((n_components, len(order)))
+    weights[labels[order], np.arange(len(order))] = 1 / sizes[labels[order]]
+    return Hulls(X[order], weights, None if shared else sizes, indices[order], ids[order])
+
+
+def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
+    """Return labels of k-means without an empty cluster."""
+    import warnings
+
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    for again in range(10):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: drawn again
+            labels = KMeans(n_components, n_init=4, random_state=seed + again).fit(X).labels_
+        if len(np.unique(labels)) == n_components:
+            return labels.astype(np.int64)
+    raise ValueError(
+        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: too many are alike; "
+        "take fewer atoms or more representatives."
+    )
+
+
+def _products(X: Any, Y: Any) -> NDArray:
+    """Return the products of rows with rows as an array."""
+    found = X @ Y.T
+    return np.ascontiguousarray(found.toarray() if sp.issparse(found) else found)
