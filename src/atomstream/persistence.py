@@ -13,17 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
 from atomstream import coders, losses, penalties, schedules, tolerances, updates
 from atomstream.archive import read_archive, write_archive
+from atomstream.convex import Hulls
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
 from atomstream.factored import Product
 from atomstream.hebbian import HebbianFactor
 from atomstream.loadings import Loadings
 from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
+from atomstream.models.convex import OnlineConvexMF
 from atomstream.models.cp import OnlineCPDictionary
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
@@ -31,7 +34,7 @@ from atomstream.models.states import StateIndex
 from atomstream.models.tensors import Axes
 from atomstream.models.walk import RandomWalkFactorization
 from atomstream.samplers import Motif, motifs
-from atomstream.state import Clock, State
+from atomstream.state import Batch, Clock, State
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
@@ -40,6 +43,7 @@ MODELS = {
     for model in (
         NetworkDictionary,
         OnlineCPDictionary,
+        OnlineConvexMF,
         OnlineDictionaryLearning,
         OnlineNMF,
         RandomWalkFactorization,
@@ -58,6 +62,8 @@ CHANGING: dict[type, tuple[str, ...]] = {
     Rows: ("_rows",),
     Loadings: ("_matrices",),
     Product: ("left", "right"),
+    Hulls: Hulls.PARTS,
+    Batch: ("X", "weights", "mask", "ids", "labels", "position"),
     Axes: tuple(field.name for field in fields(Axes)),
     Aggregates: ("gram", "cross", "constant"),
     Majorants: ("exponents", *MAJORANT_SUMS),
@@ -74,7 +80,7 @@ SIZES = {
     **dict.fromkeys(("total", "idle", "energy"), "r"),
     "gram": "rr",
 }
-KINDS = ((Rows, Loadings), (Aggregates, Majorants, Subgradient), (Usage,))
+KINDS = ((Rows, Loadings, Hulls), (Aggregates, Majorants, Subgradient), (Usage,))
 NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
 DICTIONARY = (
     "state_",
@@ -91,6 +97,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
     OnlineDictionaryLearning: DICTIONARY,
     OnlineNMF: DICTIONARY,
     OnlineCPDictionary: (*DICTIONARY, "axes_", "radius_", "norm_"),
+    OnlineConvexMF: (*DICTIONARY, "_buffer", "classes_"),
     RandomWalkFactorization: (
         "factor_",
         "index_",
@@ -241,11 +248,13 @@ def _check_dictionary(model: Any) -> None:
         raise ValueError(f"a state of {[type(part).__name__ for part in vars(state).values()]}")
     if isinstance(model, OnlineCPDictionary):
         _check_loadings(model)
+    elif isinstance(model, OnlineConvexMF):
+        _check_hulls(model)
     sizes = {"r": state.dictionary.shape[0], "d": model.n_features_in_}
     for part in (state.dictionary, state.memory, state.usage):
         for name in CHANGING[type(part)]:
-            if name == "_matrices":
-                continue
+            if type(part) in (Loadings, Hulls):
+                continue  # looked at above
             value = getattr(part, name)
             if isinstance(value, Product):
                 _check_product(value)
@@ -293,6 +302,44 @@ def _check_loadings(model: OnlineCPDictionary) -> None:
     )
     if not good:
         raise ValueError("loadings, axes or bounds that do not fit together")
+
+
+def _check_hulls(model: OnlineConvexMF) -> None:
+    """Refuse representatives and weights that do not fit together."""
+    hulls = model.state_.dictionary
+    if type(hulls) is not Hulls or model._buffer:
+        raise ValueError("parts of other kinds")
+    (r, n), sizes = hulls.weights.shape, hulls.sizes
+    inside = np.zeros((r, n), bool)
+    for atom in range(r):
+        inside[atom, hulls.region(atom)] = True
+    good = (
+        hulls.samples.shape == (n, model.n_features_in_)
+        and np.isfinite(hulls.samples.data if sp.issparse(hulls.samples) else hulls.samples).all()
+        and hulls.dtype.kind == "f"
+        and hulls.weights.dtype == np.float64
+        and bool((hulls.weights >= 0).all() and (hulls.weights[~inside] == 0).all())
+        and bool(np.allclose(hulls.weights.sum(axis=1), 1))
+        and hulls.indices.shape == hulls.ids.shape == (n,)
+        and isinstance(hulls.n_swaps, int)
+        and (sizes is None or (sizes.shape == (r,) and sizes.sum() == n and (sizes > 0).all()))
+        and (model.assignment != "labels" or np.shape(model.classes_) == (r,))
+    )
+    if not good:
+        raise ValueError("representatives or weights that do not fit together")
+
+
+def _check_buffer(model: OnlineConvexMF) -> None:
+    """Refuse kept rows that are none, and a clock that has moved without atoms."""
+    clock, kept = model.clock_, model._buffer
+    good = isinstance(kept, list) and clock.step == 0 and isinstance(model._rng, np.random.Generator)
+    for batch in kept:
+        n, d = batch.X.shape
+        parts = [part for part in (batch.weights, batch.ids, batch.labels) if part is not None]
+        good &= type(batch) is Batch and d == model.n_features_in_ and batch.mask is None
+        good &= all(np.shape(part) == (n,) for part in parts) and batch.X.dtype.kind == "f"
+    if not good:
+        raise ValueError("kept rows that do not fit together")
 
 
 def _check_product(product: Product) -> None:
@@ -345,6 +392,11 @@ class _Writer:
             return {"dict": self.fields(value)}
         if isinstance(value, np.ndarray):
             return self._array(value)
+        if isinstance(value, sp.csr_array):
+            return {
+                "csr": [self._array(part) for part in (value.data, value.indices, value.indptr)],
+                "shape": [*value.shape],
+            }
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return {"source": self._source(value)}
         if MODELS.get(type(value).__name__) is type(value):
@@ -418,6 +470,7 @@ class _Reader:
             "dict": lambda told: self.fields(told["dict"]),
             "array": lambda told: self._arrays[told["array"]],
             "texts": lambda told: self._texts(told["texts"]),
+            "csr": self._csr,
             "source": lambda told: self._source(told["source"]),
             "part": lambda told: PARTS[told["part"]](**self.fields(told["fields"])),
             "changing": self._changing,
@@ -434,9 +487,16 @@ class _Reader:
             _check_network(model)
         elif learned and kind is RandomWalkFactorization:
             _check_walk(model)
+        elif kind is OnlineConvexMF and "state_" not in learned:
+            _check_buffer(model)
         elif learned:
             _check_dictionary(model)
         return model
+
+    def _csr(self, told: dict[str, Any]) -> sp.csr_array:
+        matrix = sp.csr_array(tuple(self.make(part) for part in told["csr"]), shape=tuple(told["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
 
     def _texts(self, number: int) -> NDArray:
         if number not in self._known_texts:  # once, however often it is referred to

@@ -172,10 +172,14 @@ def _settle(W, V, A, C, K, regions, faces, tol):  # type: ignore[no-untyped-def]
 def _newton(j, W, V, A, C, K, faces):  # type: ignore[no-untyped-def]
     """Minimise over the weights in use of one atom; return whether all of them stay positive, else change nothing."""
     inverse, support, size = faces[0][j], faces[1][j], faces[2][j]
+    if size < 2:
+        return False
     covered = 0.0
     for a in range(size):
+        if W[j, support[a]] <= 0:  # the inverse was made for other weights
+            return False
         covered += W[j, support[a]]
-    if size < 2 or covered < 1 - 1e-9:  # the inverse was made for other weights
+    if covered < 1 - 1e-9:
         return False
     step, ones = np.zeros(size), np.zeros(size)
     for a in range(size):
@@ -382,7 +386,8 @@ def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped
     Let atom j alone lose column l, whose weight is w. At the minimum no feasible move goes downhill, so the objective
     rises by at least half the quadratic form of A at the move, and by at least that with the other atoms where they
     would like best to be: half of s |d|^2, with 1/s the entry of the inverse of A and d the move of the atom. The
-    shortest move of the atom that takes w off its column is known in closed form from the inverse of the products.
+    shortest move of the atom that takes w off its column is known in closed form from the inverse of the products of
+    all its columns; of atoms that do not use them all nothing is said.
     """
     first, behind = atoms
     bounds = np.zeros(len(old))
@@ -395,7 +400,7 @@ def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped
             continue
         _face(j, relaxed, K, wider[0][wider[1][j] : wider[1][j + 1]], faces)
         inverse, support, size = faces[0][j], faces[1][j], faces[2][j]
-        if size < 2:
+        if size < max(2, wider[1][j + 1] - wider[1][j]):
             continue
         sums = np.zeros(size)
         for a in range(size):

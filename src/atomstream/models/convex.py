@@ -378,8 +378,8 @@ class OnlineConvexMF(OnlineDictionary):
             self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
             if len(self.classes_) != self.n_components:
                 raise ValueError(
-                    f"y has {len(self.classes_)} different labels in the first {wanted} rows, one per atom is needed: "
-                    f"n_components={self.n_components}."
+                    f"y has {len(self.classes_)} different labels in the first {wanted} rows, needed is one for each "
+                    f"of n_components={self.n_components} atoms."
                 )
         seed, shared = int(rng.integers(2**31)), self.assignment == "pooled"
         some = slice(0, wanted)
@@ -397,7 +397,8 @@ class OnlineConvexMF(OnlineDictionary):
             raise ValueError(f"y must be of shape ({X.shape[0]},), one label per row of X, got {labels.shape}.")
         new = np.setdiff1d(labels, self.classes_) if hasattr(self, "classes_") and self._begun else labels[:0]
         if len(new):
-            raise ValueError(f"y holds the label {new[0]!r}, which is none of {', '.join(map(repr, self.classes_))}.")
+            known = ", ".join(map(str, self.classes_))
+            raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
         return labels
 
 
