@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from atomstream.coders import ActiveSet, Coder, Codes
 from atomstream.dictionaries import Rows
 from atomstream.losses import Squared
-from atomstream.memory import GramDelta
+from atomstream.memory import Aggregates, GramDelta
 from atomstream.objective import Objective
 from atomstream.penalties import Free, Simplex
 from atomstream.state import Accuracy, Batch, Clock, State
@@ -138,11 +138,11 @@ class Hulls:
         new = np.flatnonzero(source >= len(source))
         known: dict[str, Any] = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
         if len(new):
-            taken = source[new] - len(source)
-            kinds = {self.ids.dtype.kind, batch.ids.dtype.kind}  # numbers, then texts: all become texts
+            taken, names = source[new] - len(source), np.asarray(batch.ids)
+            kinds = {self.ids.dtype.kind, names.dtype.kind}  # numbers, then texts: all become texts
             indices, ids = self.indices.copy(), self.ids.astype(object if len(kinds) > 1 else self.ids.dtype)
             indices[new] = batch.position + taken
-            ids[new] = batch.ids[taken]
+            ids[new] = names[taken]
             if sp.issparse(self.samples):
                 samples = sp.vstack([self.samples, batch.X], format="csr")[source].astype(self.dtype)
             else:
@@ -215,7 +215,7 @@ class RowWise:
         masses = np.ones(len(h)) if batch.weights is None else batch.weights
         usage, objective = masses @ np.abs(h), float(masses @ np.concatenate([values for _, values in parts]))
         r, d = state.dictionary.shape
-        delta = GramDelta(np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass)
+        delta: Any = GramDelta(np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass)
         state.usage.absorb(delta, state.memory.strength(state.dictionary))
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
@@ -226,7 +226,7 @@ class RowWise:
     def _walk(self, batch: Batch, chosen: NDArray, state: State, clock: Clock) -> tuple[NDArray, NDArray]:
         from atomstream._kernels.convex import walk
 
-        hulls, memory = state.dictionary, state.memory
+        hulls, memory = state.dictionary, cast(Aggregates, state.memory)
         X = batch.X.astype(np.float64)
         R, n, (k, N) = hulls.samples.astype(np.float64), X.shape[0], hulls.weights.shape
         masses = np.ones(n) if batch.weights is None else batch.weights

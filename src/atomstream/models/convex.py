@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,8 +47,19 @@ class Representatives:
     ids: NDArray
 
 
-class Part(NamedTuple):
-    """A representative and its share in an atom."""
+@dataclass(frozen=True)
+class Part:
+    """A representative and its share in an atom.
+
+    Attributes
+    ----------
+    share : float
+    id : int or str
+        What the caller calls the sample.
+    index : int
+        Its place in the stream, from 0.
+    sample : ndarray of shape (n_features,)
+    """
 
     share: float
     id: Any
@@ -280,7 +291,6 @@ class OnlineConvexMF(OnlineDictionary):
         Returns
         -------
         list of Part
-            Tuples (share, id, index, sample).
         """
         check_is_fitted(self)
         hulls: Hulls = self.state_.dictionary
@@ -370,11 +380,11 @@ class OnlineConvexMF(OnlineDictionary):
         parts = [batch.X[some] for batch, some in zip(batches, rows, strict=True)]
         X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
         places = np.concatenate([batch.position + some for batch, some in zip(batches, rows, strict=True)])
-        ids = np.concatenate([batch.ids[some] for batch, some in zip(batches, rows, strict=True)])
+        ids = np.concatenate([np.asarray(batch.ids)[some] for batch, some in zip(batches, rows, strict=True)])
         labels = None
         if self.assignment == "labels":
             pairs: Any = zip(batches, rows, strict=True)
-            known = np.concatenate([batch.labels[some] for batch, some in pairs])
+            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in pairs])
             self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
             if len(self.classes_) != self.n_components:
                 raise ValueError(
