@@ -113,7 +113,7 @@ def main() -> None:
         axes.axis("off")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "003-12.json").write_text(json.dumps(report, indent=1) + "\n")
-    save_small(figure, RESULTS / "003-12.png", 85)
+    save_small(figure, RESULTS / "003-12.png", 80)
 
 
 if __name__ == "__main__":

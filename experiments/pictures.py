@@ -9,8 +9,16 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 
-def save_small(figure: Figure, path: Path, dpi: int, n_colours: int = 256) -> None:
-    """Write a figure as a PNG of at most 256 colours, a third of the size of one with all of them."""
+def save_small(figure: Figure, path: Path, dpi: int, *, dithered: bool = False) -> None:
+    """Write a figure as a PNG of at most 256 colours, a third of the size of one with all of them.
+
+    Dithering keeps the gradients of a picture that is mostly white, and makes others larger.
+    """
     drawn = BytesIO()
     figure.savefig(drawn, dpi=dpi, format="png")
-    Image.open(drawn).convert("RGB").quantize(n_colours).save(path, optimize=True)
+    image = Image.open(drawn).convert("RGB")
+    small = image.quantize(256)
+    if dithered:
+        palette = image.quantize(256, Image.Quantize.MAXCOVERAGE)
+        small = image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+    small.save(path, optimize=True)
