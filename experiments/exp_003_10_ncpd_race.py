@@ -320,7 +320,7 @@ def main() -> None:
         print("on disk", flush=True)
         report["tensors"]["on disk"] = race_on_disk((asked.slices, 512, 480), min(asked.runs, 2))
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-10.json").write_text(json.dumps(report) + "\n")
+    (RESULTS / "003-10.json").write_text(json.dumps(report, indent=1) + "\n")
     save_small(draw(report), RESULTS / "003-10.png", 80)
 
 

@@ -32,6 +32,9 @@ def test_modes_are_drawn_as_curves_bars_and_images():
     assert_array_equal([bar.get_height() for bar in axes[1].patches], short[0])
     assert [a.get_title() for a in axes[:3]] == [f"{100 * shares[0]:.1f} %", "", ""]
     assert [a.get_xlabel() for a in axes[-3:]] == ["mode 0", "mode 1", "mode 2"]
+    pair = plots.loadings(learned(reshape=[(0, 1), (2,)]), n_columns=1).axes
+    assert [a.get_xlabel() for a in pair[-2:]] == ["modes 0, 1", "mode 2"]
+    assert pair[0].images[0].get_array().shape == (9, 4)
     joint = learned(reshape=[(0, 1, 2)])
     (colour,), _ = plots.loadings_data(joint)
     (image,) = plots.loadings(joint, names=["patch"]).axes[0].images

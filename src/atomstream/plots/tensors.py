@@ -12,6 +12,7 @@ from atomstream.plots.canvas import BLUE, empty
 __all__ = ["loadings", "loadings_data"]
 
 BARS = 8  # entries that are drawn as bars rather than as a curve
+NARROW = 3  # images longer than so many times their width fill their panel
 TINY = 1e-12
 
 
@@ -80,11 +81,10 @@ def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int
 
 def _names(model: Any) -> list[str]:
     """Return what the modes, or groups of modes, are called."""
-    known = model.axes_.names
-    return [
-        ", ".join(known[mode] for mode in group) if known else "mode " + ", ".join(str(mode) for mode in group)
-        for group in model.axes_.groups
-    ]
+    known, groups = model.axes_.names, model.axes_.groups
+    if known:
+        return [", ".join(known[mode] for mode in group) for group in groups]
+    return [("mode " if len(group) == 1 else "modes ") + ", ".join(map(str, group)) for group in groups]
 
 
 def _draw(axes: Any, values: NDArray) -> None:
@@ -94,7 +94,9 @@ def _draw(axes: Any, values: NDArray) -> None:
     if values.ndim == 2 or (values.ndim == 3 and values.shape[2] == 3):
         low = min(float(values.min()), 0.0)
         shown = (values - low) / max(float(values.max()) - low, TINY)
-        axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        narrow = max(shown.shape[:2]) > NARROW * min(shown.shape[:2])
+        aspect = "auto" if narrow else "equal"
+        axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect=aspect)
         axes.set(xticks=[], yticks=[])
         return
     values = values.ravel()
