@@ -250,7 +250,7 @@ def draw(report: dict[str, Any]) -> Figure:
             axes.set_ylabel(f"% above the best error, {best:.4f}" if column == 0 else None)
             axes.set_xlabel("CPU seconds" if row == len(tensors) - 1 else None)
         _draw_ends(figure.add_subplot(cells[row, 2]), found, best)
-        figure.axes[-1].set(title=f"{tensor}: the end; dotted: the others", ylabel="% above the best error")
+        figure.axes[-1].set_title(f"{tensor}: ends (dotted: the others)", fontsize=11)
         figure.axes[-1].set_xlabel("c'" if row == len(tensors) - 1 else None)
     _draw_disk(figure.add_subplot(cells[-1, :]), report["tensors"]["on disk"])
     handles, labels = figure.axes[0].get_legend_handles_labels()
@@ -307,7 +307,7 @@ def main() -> None:
     report: dict[str, Any] = {
         "rank": RANK,
         "runs": asked.runs,
-        "clock": "process time, one BLAS thread",
+        "clock": "process time of one thread; other work on the machine slows it a little",
         "tensors": {},
     }
     makers = {"synthetic": synthetic_tensor, "20 Newsgroups": news_tensor, "headlines": headlines_tensor}

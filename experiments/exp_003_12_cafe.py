@@ -88,7 +88,12 @@ def main() -> None:
     grid[0, 0].set_title(f"original\n{image.shape[1]} x {image.shape[0]}", fontsize=9)
     grid[1, 0].imshow(mosaic(patches[:N_ATOMS], np.zeros(N_ATOMS)), interpolation="nearest")
     grid[1, 0].set_title("some of the patches", fontsize=9)
-    report: dict[str, Any] = {"patches": N_PATCHES, "atoms": N_ATOMS, "alpha": ALPHA, "clock": "process time"}
+    report: dict[str, Any] = {
+        "patches": N_PATCHES,
+        "atoms": N_ATOMS,
+        "alpha": ALPHA,
+        "clock": "process time of one thread; other work on the machine slows it a little",
+    }
     with threadpool_limits(1):
         for column, (name, reshape) in enumerate(RESHAPINGS.items(), start=1):
             model, seconds = learn(patches, reshape)

@@ -83,7 +83,7 @@ def main() -> None:
         report = {
             "clips": N_CLIPS,
             "alpha": ALPHA,
-            "clock": "process time, one BLAS thread",
+            "clock": "process time of one thread; other work on the machine slows it a little",
             "cpu_seconds": round(seconds, 2),
             "relative_error": error(model.inverse_transform(codes), X),
             "relative_error_of_mean_frame": error(frames.mean(axis=0), X),

@@ -9,8 +9,8 @@ the overlapping ones is told beside. Each measurement runs from 0 at its 1st to 
 
 The constraint on the atom is told as the share of its energy outside the first singular value of each unfolding: 0
 where all slices are proportional. To see what ``missing=True`` is good for, a tenth of the entries is hidden, and the
-error told on these, too. 20 passes each. The pressure recorded in Eilat jumps by 40 hPa at any hour, that of Nahariyya
-by 10 at the same hours of every day: bad records, left as they are, which show as two cities that swing. Leaves
+error told on these, too. 20 passes each. The pressure recorded in Eilat jumps by 40 hPa at any hour, in Nahariyya
+by 10 hPa at the same hours of every day: bad records, left as they are, which show as two cities that swing. Leaves
 ``results/003-14.png`` and ``results/003-14.json``.
 """
 
