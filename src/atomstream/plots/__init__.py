@@ -19,6 +19,7 @@ from atomstream.plots.dictionaries import (
 )
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
+from atomstream.plots.tensors import loadings, loadings_data
 
 __all__ = [
     "FEW",
@@ -30,6 +31,8 @@ __all__ = [
     "bars_data",
     "curves",
     "curves_data",
+    "loadings",
+    "loadings_data",
     "network_atoms",
     "network_atoms_data",
     "objective",

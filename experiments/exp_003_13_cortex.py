@@ -1,0 +1,103 @@
+"""Experiment 003-13: spatial and temporal activation in a video of a mouse's cortex.
+
+Lyu (2022), section 4.8.3 and Fig. 4.4: 200 clips of 50 frames (2 s) with random starts, as tensors time x (height,
+width, colour), 20 atoms, w = 1/t, lambda = 2, c' = 10^5. Colour values lie in [0, 1], and alpha = lambda / 2 = 1 in
+our halved objective. The video is the first 40 s of the thesis's 60 s, in blocks of 6 x 6 pixels; it shows activity
+in false colours, rest in blue, so rest takes atoms as well. Batches of 4 clips.
+
+The error is told on 20 further clips (of the same 40 s, so they overlap with what was learned), beside those of the
+mean frame of the video and of the mean frame of each clip, which do not move. An atom counts as localised if red and
+green together exceed half of their largest value on a tenth of the pixels at most; peaks of its curve rise by a third
+of the curve's largest value or more. Leaves ``results/003-13.png`` and ``results/003-13.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from pictures import save_small
+from scipy.signal import find_peaks
+from threadpoolctl import threadpool_limits
+
+from atomstream import OnlineCPDictionary, plots
+
+RESULTS = Path(__file__).parent / "results"
+DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+LENGTH, N_CLIPS, N_TEST, BATCH, N_ATOMS, ALPHA, RADIUS = 50, 200, 20, 4, 20, 1.0, 1e5
+
+
+def clips(frames: np.ndarray, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield batches of clips with random starts."""
+    starts = rng.integers(len(frames) - LENGTH + 1, size=n)
+    for place in range(0, n, BATCH):
+        yield np.stack([frames[start : start + LENGTH] for start in starts[place : place + BATCH]])
+
+
+def learn(frames: np.ndarray, rng: np.random.Generator) -> tuple[OnlineCPDictionary, float]:
+    """Return (the dictionary, CPU seconds)."""
+    model = OnlineCPDictionary(N_ATOMS, alpha=ALPHA, radius=RADIUS, reshape=[(0,), (1, 2, 3)], random_state=0)
+    begin = process_time()
+    model.fit_stream(clips(frames, N_CLIPS, rng), n_batches=N_CLIPS // BATCH)
+    return model, process_time() - begin
+
+
+def describe(model: OnlineCPDictionary, fps: float) -> list[dict[str, Any]]:
+    """Return, for each atom, its share, where it is bright, and when its curve peaks."""
+    (curves, pictures), shares = plots.loadings_data(model, N_ATOMS)
+    told = []
+    for curve, picture, share in zip(curves, pictures, shares, strict=True):
+        warm = picture[:, :, :2].sum(axis=2)
+        padded = np.concatenate([[0.0], curve, [0.0]])  # a peak at an end is a peak
+        peaks = find_peaks(padded, prominence=curve.max() / 3)[0] - 1
+        told.append(
+            {
+                "share": round(float(share), 4),
+                "bright_pixels": round(float((warm > warm.max() / 2).mean()), 3),
+                "peaks_at_seconds": [round(float(peak / fps), 2) for peak in peaks],
+            }
+        )
+    return told
+
+
+def error(approximation: np.ndarray, X: np.ndarray) -> float:
+    """Return the relative error."""
+    return round(float(np.linalg.norm(approximation - X) / np.linalg.norm(X)), 4)
+
+
+def main() -> None:
+    """Learn from clips, judge on others, draw, write the numbers."""
+    with np.load(DATA / "mouse_cortex/frames_0000_0999.npz") as stored:
+        frames, fps = stored["frames"].astype(np.float32) / 255, float(stored["fps"])
+    rng = np.random.default_rng(0)
+    with threadpool_limits(1):
+        model, seconds = learn(frames, rng)
+        X = np.concatenate(list(clips(frames, N_TEST, rng)))
+        codes = model.transform(X)
+        atoms = describe(model, fps)
+        report = {
+            "clips": N_CLIPS,
+            "alpha": ALPHA,
+            "clock": "process time of one thread; other work on the machine slows it a little",
+            "cpu_seconds": round(seconds, 2),
+            "relative_error": error(model.inverse_transform(codes), X),
+            "relative_error_of_mean_frame": error(frames.mean(axis=0), X),
+            "relative_error_of_mean_frame_of_each_clip": error(X.mean(axis=1, keepdims=True), X),
+            "share_of_zero_codes": round(float((codes == 0).mean()), 4),
+            "localised_atoms": sum(atom["bright_pixels"] <= 0.1 for atom in atoms),
+            "atoms_with_several_peaks": sum(len(atom["peaks_at_seconds"]) > 1 for atom in atoms),
+        }
+    print(json.dumps(report, indent=1))
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "003-13.json").write_text(json.dumps({**report, "atoms": atoms}, indent=1) + "\n")
+    figure = plots.loadings(model, names=[f"frames, {fps:.0f} a second", "space"], n_atoms=N_ATOMS, n_columns=4)
+    save_small(figure, RESULTS / "003-13.png", 85, dithered=True)
+
+
+if __name__ == "__main__":
+    main()
