@@ -14,7 +14,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
-    from atomstream.applications import images, links, text, trips
+    from atomstream.applications import images, links, text, trips, video
+    from atomstream.applications.topics import TopicModel
+    from atomstream.applications.video import VideoDictionary
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -44,6 +46,7 @@ _HOMES = {
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "RandomWalkFactorization": "atomstream.models.walk",
+    "VideoDictionary": "atomstream.applications.video",
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
@@ -64,6 +67,7 @@ _MODULES = {
     "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
     "trips": "atomstream.applications.trips",
+    "video": "atomstream.applications.video",
 }
 
 __all__ = [
@@ -78,6 +82,7 @@ __all__ = [
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",
+    "VideoDictionary",
     "align",
     "callbacks",
     "choose_rank",
@@ -96,6 +101,7 @@ __all__ = [
     "text",
     "tolerances",
     "trips",
+    "video",
 ]
 
 

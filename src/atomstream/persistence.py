@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import atomstream
 from atomstream import coders, losses, penalties, schedules, tolerances, updates
+from atomstream.applications.video import VideoDictionary
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
@@ -33,7 +34,13 @@ __all__ = ["load", "read_model", "save", "write_model"]
 
 MODELS = {
     model.__name__: model
-    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+    for model in (
+        NetworkDictionary,
+        OnlineDictionaryLearning,
+        OnlineNMF,
+        RandomWalkFactorization,
+        VideoDictionary,
+    )
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
@@ -89,6 +96,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_basis",
     ),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
+    VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
 }
 BIT_GENERATORS = {
     source.__name__: source
@@ -215,6 +223,21 @@ def _check_network(model: NetworkDictionary) -> None:
         and model._spacing > 0
     ):
         raise ValueError("usage of another shape or spacing")
+
+
+def _check_video(model: VideoDictionary) -> None:
+    """Refuse parts of a video's dictionary that do not fit together."""
+    learner, shape, times = model.learner_, model.frame_shape_, model._kept_times
+    if type(learner) is not OnlineNMF or len(shape) not in (2, 3):
+        raise ValueError("parts of other kinds")
+    if not all(isinstance(number, int) and number > 0 for number in (*shape, *times)):
+        raise ValueError(f"frames of shape {shape}, kept at {times}")
+    n_features = learner.n_features_in_
+    if model.mode == "frames" and int(np.prod(shape)) != n_features:
+        raise ValueError(f"frames of shape {shape} for atoms of {n_features} features")
+    kept = (learner.n_components, n_features)
+    if len(times) != len(model._kept) or any(part.shape != kept for part in model._kept):
+        raise ValueError(f"{len(times)} snapshots of other shapes than {kept}")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -374,6 +397,8 @@ class _Reader:
             _check_network(model)
         elif learned and kind is RandomWalkFactorization:
             _check_walk(model)
+        elif learned and kind is VideoDictionary:
+            _check_video(model)
         elif learned:
             _check_dictionary(model)
         return model

@@ -19,6 +19,7 @@ from atomstream.plots.dictionaries import (
 )
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
+from atomstream.plots.video import spatial_atoms, spatial_atoms_data, temporal_atoms, temporal_atoms_data
 
 __all__ = [
     "FEW",
@@ -42,8 +43,12 @@ __all__ = [
     "reconstruction_data",
     "reduced_chain",
     "reduced_chain_data",
+    "spatial_atoms",
+    "spatial_atoms_data",
     "spins",
     "spins_data",
+    "temporal_atoms",
+    "temporal_atoms_data",
     "triples",
     "triples_data",
 ]
