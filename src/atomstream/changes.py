@@ -51,8 +51,8 @@ def change_points(
     times into :math:`n_1 + n_2` gains
     :math:`\tfrac12 \sum_j (n \log s_j^2 - n_1 \log s_{1j}^2 - n_2 \log s_{2j}^2)` over the series j. The best split
     is a change if at most a share ``level`` of surrogates has one as good; then both sides are searched likewise.
-    Surrogates are made of blocks of consecutive times drawn with replacement, all series together: within a block they
-    remember as the series do, from block to block nothing is left of a change.
+    Surrogates are made of blocks of consecutive times drawn with replacement, all series together: within a block
+    they remember as the series do, from block to block nothing is left of a change.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def change_points(
 
     References
     ----------
-    Vostrikova (1981), "Detecting disorder in multidimensional random processes", for splits of splits; Kuensch (1989),
-    "The jackknife and the bootstrap for general stationary observations", for blocks.
+    Vostrikova (1981), "Detecting disorder in multidimensional random processes", for splits of splits; Kuensch
+    (1989), "The jackknife and the bootstrap for general stationary observations", for blocks.
 
     Examples
     --------

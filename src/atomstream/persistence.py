@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream import coders, losses, penalties, schedules, tolerances, updates
+from atomstream import coders, losses, penalties, schedules, tolerances, updates, vocabulary
+from atomstream.applications.topics import TopicModel
 from atomstream.applications.video import VideoDictionary
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
@@ -39,13 +40,14 @@ MODELS = {
         OnlineDictionaryLearning,
         OnlineNMF,
         RandomWalkFactorization,
+        TopicModel,
         VideoDictionary,
     )
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
     name: part
-    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates)
+    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates, vocabulary)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
 }
@@ -96,6 +98,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_basis",
     ),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
+    TopicModel: ("learner_", "vocabulary_"),
     VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
 }
 BIT_GENERATORS = {
@@ -223,6 +226,22 @@ def _check_network(model: NetworkDictionary) -> None:
         and model._spacing > 0
     ):
         raise ValueError("usage of another shape or spacing")
+
+
+def _check_topics(model: TopicModel) -> None:
+    """Refuse parts of a topic model that do not fit together."""
+    learner, words = model.learner_, model.vocabulary_
+    if type(learner) is not OnlineNMF or type(words) is not vocabulary.Vocabulary:
+        raise ValueError("parts of other kinds")
+    n_features = getattr(learner, "n_features_in_", None)
+    known = words.n_features if words.kind == "hashing" else len(words.names if words.names is not None else ())
+    if n_features not in (None, known):
+        raise ValueError(f"{known} words for {n_features} features")
+    for part, kind in ((words.names, "O"), (words.weights, "f")):
+        if part is not None and (part.shape != (known,) or part.dtype.kind != kind):
+            raise ValueError(f"words of shape {part.shape} where ({known},) is needed")
+    if words.kind == "tfidf" and words.names is not None and words.weights is None:
+        raise ValueError("words without their factors")
 
 
 def _check_video(model: VideoDictionary) -> None:
@@ -397,6 +416,8 @@ class _Reader:
             _check_network(model)
         elif learned and kind is RandomWalkFactorization:
             _check_walk(model)
+        elif learned and kind is TopicModel:
+            _check_topics(model)
         elif learned and kind is VideoDictionary:
             _check_video(model)
         elif learned:

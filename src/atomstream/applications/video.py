@@ -31,7 +31,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
     """A dictionary of a video: of its frames (spatial atoms) or of the courses of its pixels (temporal atoms).
 
     Mode "frames" takes every frame for a sample, in the order of time: atoms are images, and `snapshots_` shows how
-    they came to be. One batch of frames is in memory. Mode "pixels" takes the course of every pixel (of every channel)
+    they came to be. One batch of frames is in memory. Mode "pixels" takes the course of every pixel (and channel)
     over all frames for a sample, in random order: atoms are curves over time, and `change_points` finds the frames at
     which they change. Arrays and memory maps are read a batch of pixels at a time.
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.applications.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
 from atomstream.models.network import NetworkDictionary
@@ -64,6 +65,8 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 
 
 def _refuse_network(record: Record) -> None:
+    if isinstance(record.model, TopicModel):
+        raise InputError(f"{record.path} has learned from texts and codes no rows.")
     if isinstance(record.model, RandomWalkFactorization):
         raise InputError(f"{record.path} has learned from a walk and codes no rows.")
     if isinstance(record.model, NetworkDictionary):
@@ -231,6 +234,10 @@ def _reporting(record: Record) -> tuple[Any, str, str]:
         from atomstream.runs import network_reporting
 
         return network_reporting, "recent", "the network learned from"
+    if isinstance(record.model, TopicModel):
+        from atomstream.runs import text_reporting
+
+        return text_reporting, "top ten", ""
     from atomstream.runs import reporting
 
     return reporting, "energy", "held-out rows"

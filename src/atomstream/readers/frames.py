@@ -109,7 +109,7 @@ def _from_file(path: Path) -> Iterator[Any]:
     except ImportError:
         raise InputError("Videos need imageio to be read: pip install 'atomstream[video]'.") from None
     with reading(str(path)):
-        yield from iio.imiter(path, plugin="pillow" if path.suffix.lower() in PAGES else None)
+        yield from iio.imiter(path, **({"plugin": "pillow"} if path.suffix.lower() in PAGES else {}))
 
 
 def scaled(image: Any) -> NDArray:
