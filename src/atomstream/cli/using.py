@@ -237,7 +237,7 @@ def _reporting(record: Record) -> tuple[Any, str, str]:
     if isinstance(record.model, TopicModel):
         from atomstream.runs import text_reporting
 
-        return text_reporting, "top ten", ""
+        return text_reporting, "top six", ""
     from atomstream.runs import reporting
 
     return reporting, "energy", "held-out rows"

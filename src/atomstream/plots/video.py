@@ -48,7 +48,7 @@ def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
     times, images = spatial_atoms_data(model)
     n_atoms, first = images.shape[1], int(frames is not None)
     height, width = images.shape[2:4]
-    across = 1.1 if height > width else 1.5
+    across = min(1.5, 1.6 * width / height)
     figure = empty(across * (n_atoms + first) + 0.5, (across * height / width + 0.1) * len(times) + 0.3)
     grid = figure.subplots(len(times), n_atoms + first, squeeze=False)
     for row, time, atoms in zip(grid, times, images, strict=True):

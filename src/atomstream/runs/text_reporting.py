@@ -15,7 +15,7 @@ __all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
 
 TITLE = "Topics"
 
-N_WORDS = 10
+N_WORDS = 6  # of a topic in tables
 
 
 def facts(record: Record) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def quality(record: Record) -> dict[str, float]:
 
 
 def top_atoms(record: Record, n_atoms: int = 20) -> list[tuple[int, float, float, str]]:
-    """Return number, share of all words, what its ten likeliest words make of it, and these, of the top topics."""
+    """Return number, share of all words, what its six likeliest words make of it, and these, of the top topics."""
     return [
         (topic, share, sum(of for _, of in words), ", ".join(word for word, _ in words))
         for topic, share, words in plots.topics_data(record.model, n_atoms, N_WORDS)
@@ -60,7 +60,7 @@ def sections(record: Record) -> list[Section]:
         chapter="What was learned",
     )
     rows = [(topic, 100 * share, 100 * ten, words) for topic, share, ten, words in top_atoms(record, n_drawn)]
-    columns = ["topic", "share of all words, %", "ten words make, %", "ten likeliest words"]
+    columns = ["topic", "share of all words, %", "six words make, %", "six likeliest words"]
     table = Section("words", "Their words", columns=columns, rows=rows)
     return [bars, table, *_how_well(record), *_from_what(record), *how(record)]
 
