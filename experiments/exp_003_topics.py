@@ -4,7 +4,7 @@ BBC News (2225 documents in five categories; counts of stemmed words, of which d
 five topics, by "counts", "tfidf" and "hashing"; how many documents have their largest share in the topic that belongs
 to their category (best matching), over 8 seeds. The articles have no dates. Headlines (9970 of the Australian ABC, 19
 February to 7 April 2003): twelve topics by "hashing", their mean shares day by day, and the days at which
-`change_points` sees these change: the invasion of Iraq began on 20 March. Leaves ``results/003-topics.png``,
+`change_points` sees these change, if any: the invasion of Iraq began on 20 March. Leaves ``results/003-topics.png``,
 ``003-headlines.png`` and ``results/003-topics.json``.
 """
 
@@ -82,14 +82,14 @@ def headlines() -> dict:
     over = model.topics_over_time(documents, days, freq="D")
     names = [", ".join(word for word, _ in topic) for topic in model.top_words(6)]
     plots.topics_over_time(over, names, n_topics=6).savefig(RESULTS / "003-headlines.png", dpi=80)
-    found = change_points(over.shares)
+    found = {level: change_points(over.shares, level=level) for level in (0.01, 0.05)}
     before, after = (over.shares[part].mean(axis=0) for part in (slice(None, 29), slice(29, None)))  # 20 March
     most = int(np.argmax(after - before))
     return {
         "seconds": seconds,
         "days": len(over.starts),
         "topics": names,
-        "changes": [str(over.starts[time]) for time in found.times],
+        "changes_by_level": {level: [str(over.starts[time]) for time in at.times] for level, at in found.items()},
         "most_risen_topic": {"words": names[most], "share_before": before[most], "share_after": after[most]},
     }
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import atomstream
-from atomstream import TopicModel
+from atomstream import TopicModel, VideoDictionary
 from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.readers.documents import open_documents
@@ -143,6 +143,15 @@ def test_the_report_and_inspect(folder, capsys):
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     assert (folder / "run/figures/topics.png").exists()
     run("plot", folder / "run")
+
+
+def test_models_without_a_run(folder, tmp_path, capsys):
+    run("inspect", folder / "run/model.atoms")
+    assert "3 topics of 32,768 features" in capsys.readouterr().out
+    atomstream.save(VideoDictionary(2, random_state=0).fit(np.ones((3, 4, 5))), tmp_path / "video.atoms")
+    for command in ("inspect", "report"):
+        assert main([command, str(tmp_path / "video.atoms")]) == 2
+        assert "has learned from a video" in capsys.readouterr().err
 
 
 BAD = {

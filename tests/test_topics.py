@@ -305,6 +305,8 @@ def test_settings_out_of_range(settings, told):
 def test_pictures_draw_their_data():
     documents, themes = corpus()
     model = learned(documents)
+    with pytest.raises(ValueError, match="n_words must be"):
+        plots.topics_data(model, 2, 0)
     drawn = plots.topics_data(model, 2, 5)
     assert len(drawn) == 2
     assert drawn[0][1] >= drawn[1][1]

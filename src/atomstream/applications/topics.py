@@ -349,7 +349,8 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
             One list per topic, in the order of `components_`.
         """
         check_is_fitted(self)
-        check_number("n_components", n_words)
+        if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
+            raise ValueError(f"n_words must be a whole number of at least 1, got {n_words!r}.")
         order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
         return [
             [(self.vocabulary_.word(feature), float(topic[feature])) for feature in row]
