@@ -2,6 +2,7 @@
 
 import itertools
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -240,6 +241,25 @@ def test_saved_and_loaded_models_are_the_same_and_go_on(tmp_path, vectorizer):
     more[0] += " newword"
     assert_array_equal(again.partial_fit(more).components_, model.partial_fit(more).components_)
     assert list(again.vocabulary_.names) == list(model.vocabulary_.names)
+
+
+@pytest.mark.parametrize(
+    ("vectorizer", "damage"),
+    [
+        ("counts", {"names": None}),
+        ("counts", {"names": np.array(["a", "b"], object)}),
+        ("counts", {"names": np.arange(24)}),
+        ("tfidf", {"weights": None}),
+        ("hashing", {"weights": np.zeros(3)}),
+        ("hashing", {"n_features": 9}),
+    ],
+)
+def test_files_that_make_no_sense_are_refused(tmp_path, vectorizer, damage):
+    model = learned(corpus()[0], vectorizer=vectorizer)
+    model.vocabulary_ = replace(model.vocabulary_, **damage)
+    atomstream.save(model, tmp_path / "m.atoms")
+    with pytest.raises(atomstream.CorruptModelError, match="no model that makes sense"):
+        atomstream.load(tmp_path / "m.atoms")
 
 
 def test_a_fit_that_was_stopped_goes_on_to_the_bit():

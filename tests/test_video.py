@@ -216,6 +216,25 @@ def test_an_unfitted_model_can_be_saved(tmp_path):
     assert atomstream.load(tmp_path / "m.atoms").snapshots == (1,)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"frame_shape_": (3, 3)},
+        {"frame_shape_": (12.0, 10.0)},
+        {"frame_shape_": (120,)},
+        {"_kept_times": [2]},
+        {"_kept": [np.zeros((3, 3))], "_kept_times": [2]},
+        {"learner_": None},
+    ],
+)
+def test_files_that_make_no_sense_are_refused(tmp_path, damage):
+    model = VideoDictionary(3, random_state=0).fit(blobs())
+    vars(model).update(damage)
+    atomstream.save(model, tmp_path / "m.atoms")
+    with pytest.raises(atomstream.CorruptModelError, match="no model that makes sense"):
+        atomstream.load(tmp_path / "m.atoms")
+
+
 def torn(video):
     yield from video
     raise RuntimeError("torn")

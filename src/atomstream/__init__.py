@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
+    from atomstream import (
+        callbacks,
+        changes,
+        losses,
+        plots,
+        readers,
+        report,
+        samplers,
+        schedules,
+        streams,
+        tolerances,
+    )
     from atomstream.applications import images, links, text, trips, video
     from atomstream.applications.topics import TopicModel
     from atomstream.applications.video import VideoDictionary
@@ -56,6 +67,7 @@ _HOMES = {
 }
 _MODULES = {
     "callbacks": "atomstream.callbacks",
+    "changes": "atomstream.changes",
     "images": "atomstream.applications.images",
     "links": "atomstream.applications.links",
     "losses": "atomstream.losses",
@@ -87,6 +99,7 @@ __all__ = [
     "VideoDictionary",
     "align",
     "callbacks",
+    "changes",
     "choose_rank",
     "images",
     "links",
