@@ -81,7 +81,8 @@ def change_points(
     -----
     A bump from which all series come back to where they were is hard to see: its first side may look like its last.
     Measured on 150 series of 150 times and 4 columns: at a level of 0.05 a false alarm in 3, 5, 7 and 12 % where the
-    autocorrelation of the series is 0, 0.5, 0.8 and 0.9; at 0.01 in none.
+    autocorrelation of the series is 0, 0.5, 0.8 and 0.9; at 0.01 in none. Where series remember otherwise it may be
+    more: at 0.01 in 3 % of the temporal atoms of 150 synthetic flames (experiment 003-7).
 
     References
     ----------

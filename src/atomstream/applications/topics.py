@@ -197,7 +197,10 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         self
         """
         with untouched(self):
-            self._learn(self._counted([list(_check_documents(documents))]), 1)
+            block = list(_check_documents(documents))
+            if not block:
+                raise ValueError("There are no documents.")
+            self._learn(self._counted([block]), 1)
         return self
 
     def fit_stream(self, documents: Iterable[str], *, n_batches: int | None = None) -> Self:
