@@ -13,8 +13,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
-    from atomstream.applications import images, links, text, trips
+    from atomstream import (
+        callbacks,
+        changes,
+        losses,
+        plots,
+        readers,
+        report,
+        samplers,
+        schedules,
+        streams,
+        tolerances,
+    )
+    from atomstream.applications import images, links, text, trips, video
+    from atomstream.applications.topics import TopicModel
+    from atomstream.applications.video import VideoDictionary
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -49,6 +62,8 @@ _HOMES = {
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "RandomWalkFactorization": "atomstream.models.walk",
+    "TopicModel": "atomstream.applications.topics",
+    "VideoDictionary": "atomstream.applications.video",
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
@@ -58,6 +73,7 @@ _HOMES = {
 }
 _MODULES = {
     "callbacks": "atomstream.callbacks",
+    "changes": "atomstream.changes",
     "images": "atomstream.applications.images",
     "links": "atomstream.applications.links",
     "losses": "atomstream.losses",
@@ -70,6 +86,7 @@ _MODULES = {
     "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
     "trips": "atomstream.applications.trips",
+    "video": "atomstream.applications.video",
 }
 
 __all__ = [
@@ -86,8 +103,11 @@ __all__ = [
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",
+    "TopicModel",
+    "VideoDictionary",
     "align",
     "callbacks",
+    "changes",
     "choose_rank",
     "images",
     "links",
@@ -105,6 +125,7 @@ __all__ = [
     "text",
     "tolerances",
     "trips",
+    "video",
 ]
 
 

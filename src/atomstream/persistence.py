@@ -17,7 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream import coders, losses, penalties, schedules, tolerances, updates
+from atomstream import coders, losses, penalties, schedules, tolerances, updates, vocabulary
+from atomstream.applications.topics import TopicModel
+from atomstream.applications.video import VideoDictionary
 from atomstream.archive import read_archive, write_archive
 from atomstream.convex import Hulls
 from atomstream.dictionaries import Rows
@@ -47,12 +49,14 @@ MODELS = {
         OnlineDictionaryLearning,
         OnlineNMF,
         RandomWalkFactorization,
+        TopicModel,
+        VideoDictionary,
     )
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
     name: part
-    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates)
+    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates, vocabulary)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
 }
@@ -110,6 +114,8 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_basis",
     ),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
+    TopicModel: ("learner_", "vocabulary_"),
+    VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
 }
 BIT_GENERATORS = {
     source.__name__: source
@@ -236,6 +242,37 @@ def _check_network(model: NetworkDictionary) -> None:
         and model._spacing > 0
     ):
         raise ValueError("usage of another shape or spacing")
+
+
+def _check_topics(model: TopicModel) -> None:
+    """Refuse parts of a topic model that do not fit together."""
+    learner, words = model.learner_, model.vocabulary_
+    if type(learner) is not OnlineNMF or type(words) is not vocabulary.Vocabulary:
+        raise ValueError("parts of other kinds")
+    n_features = getattr(learner, "n_features_in_", None)
+    known = words.n_features if words.kind == "hashing" else len(words.names if words.names is not None else ())
+    if n_features not in (None, known):
+        raise ValueError(f"{known} words for {n_features} features")
+    for part, kind in ((words.names, "O"), (words.weights, "f")):
+        if part is not None and (part.shape != (known,) or part.dtype.kind != kind):
+            raise ValueError(f"words of shape {part.shape} where ({known},) is needed")
+    if words.kind == "tfidf" and words.names is not None and words.weights is None:
+        raise ValueError("words without their factors")
+
+
+def _check_video(model: VideoDictionary) -> None:
+    """Refuse parts of a video's dictionary that do not fit together."""
+    learner, shape, times = model.learner_, model.frame_shape_, model._kept_times
+    if type(learner) is not OnlineNMF or len(shape) not in (2, 3):
+        raise ValueError("parts of other kinds")
+    if not all(isinstance(number, int) and number > 0 for number in (*shape, *times)):
+        raise ValueError(f"frames of shape {shape}, kept at {times}")
+    n_features = learner.n_features_in_
+    if model.mode == "frames" and int(np.prod(shape)) != n_features:
+        raise ValueError(f"frames of shape {shape} for atoms of {n_features} features")
+    kept = (learner.n_components, n_features)
+    if len(times) != len(model._kept) or any(part.shape != kept for part in model._kept):
+        raise ValueError(f"{len(times)} snapshots of other shapes than {kept}")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -489,6 +526,10 @@ class _Reader:
             _check_walk(model)
         elif kind is OnlineConvexMF and "state_" not in learned:
             _check_buffer(model)
+        elif learned and kind is TopicModel:
+            _check_topics(model)
+        elif learned and kind is VideoDictionary:
+            _check_video(model)
         elif learned:
             _check_dictionary(model)
         return model

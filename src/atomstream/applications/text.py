@@ -1,4 +1,4 @@
-"""Text as networks: which words stand near which."""
+"""Text: topics of a stream of documents, and networks of which words stand near which."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.applications.topics import TopicModel, TopicsOverTime, stream
 from atomstream.samplers import Network
+from atomstream.vocabulary import Vocabulary
 
-__all__ = ["FUNCTION_WORDS", "word_adjacency"]
+__all__ = ["FUNCTION_WORDS", "TopicModel", "TopicsOverTime", "Vocabulary", "stream", "word_adjacency"]
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 TOKEN = re.compile(WORD.pattern + "|[.?!;:]")

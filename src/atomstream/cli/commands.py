@@ -285,3 +285,41 @@ def walk_partition(file: Path | None, out: Path, config: Path | None, as_json: b
     from atomstream.cli import walks
 
     return walks.partition(file, out, config, given, as_json)
+
+
+@commands.group()
+def text() -> None:
+    """Topics of documents."""
+
+
+@text.command("topics")
+@click.argument("files", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
+@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option("--per", help="What a document is in .txt and .md: a line (default) or a file.")
+@click.option("--field", help="Of .jsonl: the field with the text (text).")
+@click.option("--column", help="Of .csv and .tsv: the column with the text.")
+@click.option("--topics", type=int, help="Number of topics (20).")
+@click.option("--vectorizer", help="hashing (default), counts, tfidf.")
+@click.option("--features", type=int, help="Features of the hash, or the most words that are kept (32768).")
+@click.option("--stop-words", help="english (default) or none.")
+@click.option("--min-df", type=int, help="Of counts and tfidf: documents in which a word must occur (1).")
+@click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0).")
+@click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ...")
+@click.option("--batch-size", type=int, help="Documents per step (256).")
+@click.option("--epochs", type=int, help="Passes over the documents (10).")
+@click.option("--seed", type=int, help="Of all that is random (0).")
+@click.option("--checkpoint-every", type=Duration(), help="Time between checkpoints (1m).")
+@click.option("--keep", type=int, help="How many checkpoints are kept (3).")
+@_max_time
+@_json
+def text_topics(
+    files: tuple[str, ...], out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+) -> int:
+    """Learn topics from the documents in FILES.
+
+    Text files (a document per line, or --per file), folders of them, JSON lines, tables with a header; also with .gz.
+    """
+    from atomstream.cli import texts
+
+    return texts.topics(files, out, config, given, max_time, as_json)

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.applications.topics import TopicModel
+from atomstream.applications.video import VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
 from atomstream.models.network import NetworkDictionary
@@ -64,6 +66,9 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 
 
 def _refuse_network(record: Record) -> None:
+    if isinstance(record.model, TopicModel | VideoDictionary):
+        what = "texts" if isinstance(record.model, TopicModel) else "a video"
+        raise InputError(f"{record.path} has learned from {what} and codes no rows.")
     if isinstance(record.model, RandomWalkFactorization):
         raise InputError(f"{record.path} has learned from a walk and codes no rows.")
     if isinstance(record.model, NetworkDictionary):
@@ -231,6 +236,12 @@ def _reporting(record: Record) -> tuple[Any, str, str]:
         from atomstream.runs import network_reporting
 
         return network_reporting, "recent", "the network learned from"
+    if isinstance(record.model, VideoDictionary):
+        raise InputError(f"{record.path} has learned from a video; its pictures are those of atomstream.plots.")
+    if isinstance(record.model, TopicModel):
+        from atomstream.runs import text_reporting
+
+        return text_reporting, "top six", ""
     from atomstream.runs import reporting
 
     return reporting, "energy", "held-out rows"

@@ -20,6 +20,8 @@ from atomstream.plots.dictionaries import (
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
 from atomstream.plots.tensors import loadings, loadings_data
+from atomstream.plots.topics import topics, topics_data, topics_over_time, topics_over_time_data
+from atomstream.plots.video import spatial_atoms, spatial_atoms_data, temporal_atoms, temporal_atoms_data
 
 __all__ = [
     "FEW",
@@ -45,8 +47,16 @@ __all__ = [
     "reconstruction_data",
     "reduced_chain",
     "reduced_chain_data",
+    "spatial_atoms",
+    "spatial_atoms_data",
     "spins",
     "spins_data",
+    "temporal_atoms",
+    "temporal_atoms_data",
+    "topics",
+    "topics_data",
+    "topics_over_time",
+    "topics_over_time_data",
     "triples",
     "triples_data",
 ]

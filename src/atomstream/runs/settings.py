@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from atomstream.applications.topics import TopicModel
 from atomstream.learner import check_compatible
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
@@ -23,6 +24,7 @@ __all__ = [
     "NetworkSettings",
     "RunSettings",
     "Settings",
+    "TextSettings",
     "WalkSettings",
     "kind_of",
     "read_settings",
@@ -305,7 +307,83 @@ class WalkSettings(RunSettings):
         return RandomWalkFactorization(self.rank, tau=self.tau, random_state=self.seed)
 
 
-DOMAINS = {"network": NetworkSettings, "walk": WalkSettings}
+@dataclass(frozen=True)
+class TextSettings(RunSettings):
+    """Settings of a run on documents; the names are those of the command line.
+
+    Parameters
+    ----------
+    inputs : tuple of str
+        Files of documents.
+    domain : {"text"}
+        What kind of run this is.
+    per : {"line", "file"}
+        What a document is in text files.
+    field : str
+        Of JSON lines: which field is the text.
+    column : str, optional
+        Of tables: which column is the text.
+    topics, vectorizer, features, min_df, alpha, schedule, batch_size, epochs
+        As ``n_components``, ``vectorizer``, ``n_features``, ... of `atomstream.TopicModel`.
+    stop_words : {"english", "none"}
+    seed : int
+    checkpoint_every : float, optional
+        Seconds; without it a minute, or fifty times what the last one took.
+    keep : int
+        Checkpoints that are kept.
+    """
+
+    domain: str = "text"
+    per: str = "line"
+    field: str = "text"
+    column: str | None = None
+    topics: int = 20
+    vectorizer: str = "hashing"
+    features: int = 2**15
+    stop_words: str = "english"
+    min_df: int = 1
+    alpha: float = 0.0
+    schedule: str = "power"
+    batch_size: int = 256
+    epochs: int = 10
+    seed: int = 0
+    checkpoint_every: float | None = None
+    keep: int = 3
+
+    LEAST = {  # noqa: RUF012 - declared in the base
+        **dict.fromkeys(("topics", "features", "min_df", "batch_size", "epochs", "keep"), 1),
+        **dict.fromkeys(("alpha", "seed", "checkpoint_every"), 0),
+    }
+    FREE = ("epochs", "checkpoint_every", "keep")
+    COMMAND = "text topics"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = {"domain": ("text",), "per": ("line", "file"), "stop_words": ("english", "none")}
+        for name, choices in known.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, needed is {' or '.join(choices)}.")
+        if not self.inputs:
+            raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
+        self.new_model().check()
+
+    def new_model(self) -> TopicModel:
+        """Return the model that will learn."""
+        return TopicModel(
+            self.topics,
+            vectorizer=self.vectorizer,
+            n_features=self.features,
+            stop_words=None if self.stop_words == "none" else self.stop_words,
+            min_df=self.min_df,
+            alpha=self.alpha,
+            schedule=self.schedule,
+            batch_size=self.batch_size,
+            n_epochs=self.epochs,
+            random_state=self.seed,
+        )
+
+
+DOMAINS = {"network": NetworkSettings, "text": TextSettings, "walk": WalkSettings}
 
 
 def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> dict[str, Any]:

@@ -1,0 +1,195 @@
+"""Runs on documents on the command line: what they read, that they can be stopped, and their report."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import atomstream
+from atomstream import TopicModel, VideoDictionary
+from atomstream.callbacks import History
+from atomstream.cli import main
+from atomstream.readers.documents import open_documents
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.settings import TextSettings
+from atomstream.runs.texts import TextRun
+
+COMMON = ("--topics", 3, "--batch-size", 30, "--epochs", 3)
+WORDS = (
+    ["cat", "dog", "horse", "mouse"],
+    ["stock", "bond", "market", "trade"],
+    ["goal", "match", "team", "league"],
+)
+
+
+def corpus():
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(WORDS[rng.integers(3)], 6)) for _ in range(100)]
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, documents = tmp_path_factory.mktemp("texts"), corpus()
+    lines = "\n".join(documents) + "\n"
+    (folder / "lines.txt").write_text(lines.replace("\n", "\n\n", 3))
+    (folder / "lines.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    (folder / "rows.jsonl").write_text("\n".join(json.dumps({"id": 1, "text": text}) for text in documents))
+    (folder / "table.csv").write_text("id,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(documents)))
+    (folder / "table.tsv").write_text("id\tbody\n" + "".join(f"{i}\t{text}\n" for i, text in enumerate(documents)))
+    (folder / "one.csv").write_text("body\n" + lines)
+    (folder / "many").mkdir()
+    for number, text in enumerate(documents):
+        (folder / f"many/{number:03}.txt").write_text(text.replace(" ", "\n"))
+    (folder / "hole.jsonl").write_text('{"text": "cat"}\n{"text": " "}\n')
+    (folder / "other.jsonl").write_text('{"text": "cat"}\n{"title": "cat"}\n')
+    (folder / "torn.jsonl").write_text('{"text": "cat"}\n{"te\n')
+    (folder / "short.csv").write_text("id,body\n1,cat\n2\n")
+    (folder / "blank.txt").write_text("\n \n")
+    (folder / "stops.txt").write_text("the of\nand\n")
+    (folder / "latin.txt").write_bytes("caf\u00e9\n".encode("latin-1"))
+    (folder / "none").mkdir()
+    np.save(folder / "x.npy", np.random.default_rng(0).random((30, 4)))
+    run("text", "topics", folder / "lines.txt", *COMMON, "--out", folder / "run")
+    run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
+    (folder / "soon.txt").write_text("cat dog\n" * 9)
+    run("text", "topics", folder / "soon.txt", "--topics", 1, "--out", folder / "edited")
+    (folder / "soon.txt").write_text("cat dog\n" * 10)
+    return folder
+
+
+def test_a_run_holds_what_the_class_learns(folder):
+    model = TopicModel(3, batch_size=30, n_epochs=3, random_state=0).fit(corpus())
+    again = atomstream.load(folder / "run")
+    assert_array_equal(again.components_, model.components_)
+    assert again.top_words() == model.top_words()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("lines.txt.gz",),
+        ("rows.jsonl",),
+        ("table.csv", "--column", "body"),
+        ("table.tsv", "--column", "body"),
+        ("one.csv",),
+        ("many", "--per", "file"),
+    ],
+)
+def test_documents_are_read_from_other_files(folder, given, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    run("text", "topics", *given, *COMMON, "--out", tmp_path / "run")
+    again, model = atomstream.load(tmp_path / "run"), atomstream.load(folder / "run")
+    assert_array_equal(again.components_, model.components_)
+
+
+def test_several_files_are_one_after_the_other(folder):
+    files = open_documents((str(folder / "one.csv"), str(folder / "lines.txt")), "line", "text", None)
+    assert [text.strip() for file in files for text in file] == corpus() * 2
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
+    settings = TextSettings((str(folder / "lines.txt"),), topics=3, batch_size=30, epochs=3, checkpoint_every=0.0)
+    begun = RunFolder(tmp_path / "run")
+    with begun.writing():
+        session = TextRun(begun, settings)
+        begun.begin(settings, session.sources)
+        saves = []
+        save, begun.save = (
+            begun.save,
+            lambda *a: (save(*a), saves.append(1), len(saves) == 5 and session.stop("test")),
+        )
+        outcome = session.run(lambda text: History())
+    assert not outcome.complete
+    assert outcome.reason == "test"
+    assert atomstream.load(tmp_path / "run").n_steps_ == 5
+    run("inspect", tmp_path / "run")
+    assert "1 of 3 passes complete" in capsys.readouterr().out
+    run("resume", tmp_path / "run", "--json")
+    assert json.loads(capsys.readouterr().out)["steps"] == 12
+    assert_array_equal(atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_)
+    run("resume", tmp_path / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    run("resume", tmp_path / "run", "--epochs", 4)
+    assert atomstream.load(tmp_path / "run").n_steps_ == 16
+
+
+def test_a_config_does_the_same_again(folder, tmp_path):
+    run("text", "topics", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
+    assert_array_equal(atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_)
+
+
+def test_the_report_and_inspect(folder, capsys):
+    run("inspect", folder / "run")
+    told = capsys.readouterr().out
+    assert "3 topics of 32,768 features" in told
+    assert "words by hashing" in told
+    assert max(map(len, told.splitlines())) <= 118
+    for words in WORDS:
+        assert any(all(word in line for word in words) for line in told.splitlines())
+    run("inspect", folder / "run", "--json")
+    assert len(json.loads(capsys.readouterr().out)["atoms"]) == 3
+    run("report", folder / "run")
+    page = (folder / "run/report.html").read_text()
+    assert page.count("<img") == 2
+    for told in ("Topics of run", "What was learned", "From what", "100", "features with a word", *WORDS[0]):
+        assert told in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+    assert (folder / "run/figures/topics.png").exists()
+    run("plot", folder / "run")
+
+
+def test_models_without_a_run(folder, tmp_path, capsys):
+    run("inspect", folder / "run/model.atoms")
+    assert "3 topics of 32,768 features" in capsys.readouterr().out
+    atomstream.save(VideoDictionary(2, random_state=0).fit(np.ones((3, 4, 5))), tmp_path / "video.atoms")
+    for command in ("inspect", "report"):
+        assert main([command, str(tmp_path / "video.atoms")]) == 2
+        assert "has learned from a video" in capsys.readouterr().err
+
+
+BAD = {
+    "no such file": ("text topics gone.txt --out new", "There is no .*gone.txt"),
+    "no file": ("text topics --out new", "No documents were given"),
+    "another ending": ("text topics x.npy --out new", "x.npy ends like no file of documents"),
+    "a folder without": ("text topics none --out new", "none holds no text files"),
+    "an empty document": ("text topics hole.jsonl --out new", "hole.jsonl, line 2: the document is empty"),
+    "another field": ("text topics other.jsonl --out new", "line 2: no text in the field 'text'; fields are title"),
+    "no JSON": ("text topics torn.jsonl --out new", "torn.jsonl, line 2: no JSON"),
+    "a short row": ("text topics short.csv --column body --out new", "short.csv, row 3: the document is empty"),
+    "two columns": ("text topics table.csv --out new", "has 2 columns; choose one with --column: id, body"),
+    "no column": ("text topics table.csv --column c --out new", "has no column 'c'; there are id, body"),
+    "blank lines": ("text topics blank.txt --out new", "There are no documents"),
+    "a blank file": ("text topics blank.txt --per file --out new", "blank.txt, whole file: the document is empty"),
+    "stop words": ("text topics stops.txt --vectorizer counts --out new", "No word of the 2 documents counts"),
+    "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
+    "unknown vectorizer": ("text topics lines.txt --vectorizer v --out new", "vectorizer='v' is unknown"),
+    "unknown per": ("text topics lines.txt --per word --out new", "per is 'word', needed is line or file"),
+    "stop words of another": ("text topics lines.txt --stop-words de --out new", "stop_words is 'de', needed is"),
+    "no topics": ("text topics lines.txt --topics 0 --out new", "topics is 0, needed is at least 1"),
+    "run there already": ("text topics lines.txt --out run", "holds a run already"),
+    "batches": ("resume run --batches 3", "--batches is for networks"),
+    "codes": ("encode run x.npy --out c.csv", "has learned from texts"),
+    "a picture": ("reconstruct run x.npy", "has learned from texts"),
+    "an edited file": ("resume edited", "has changed since the run began"),
+    "settings of rows": ("text topics --config rows/run.toml --out new", "sets 'atoms', which is no setting"),
+    "settings of texts": ("learn --config run/run.toml --out new", "sets 'domain', which is no setting"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    line, sentence = BAD[kind]
+    assert main(line.split()) == 2
+    told = capsys.readouterr()
+    assert re.search(sentence, told.err), told.err
+    assert len(told.err.strip().splitlines()) == 1
+    assert told.out == ""
+    assert not RunFolder("new").exists

@@ -1,0 +1,342 @@
+"""Topics: counting against scikit-learn, names of hashed words, planted topics, spans of time, laws of the design."""
+
+import itertools
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+
+import atomstream
+from atomstream import OnlineNMF, TopicModel, plots, text
+from atomstream.applications.spans import spans
+from atomstream.callbacks import History
+from atomstream.vocabulary import Vocabulary
+
+THEMES = {
+    "animals": ["cat", "dog", "horse", "mouse", "sheep", "goat", "lion", "tiger"],
+    "money": ["stock", "bond", "market", "trade", "price", "bank", "loan", "fund"],
+    "sport": ["goal", "match", "team", "league", "player", "coach", "stadium", "referee"],
+}
+
+
+def corpus(n=120, seed=0, length=12):
+    """Documents of one theme each, and their themes."""
+    rng = np.random.default_rng(seed)
+    themes = rng.integers(3, size=n)
+    words = [list(THEMES.values())[theme] for theme in themes]
+    return [" ".join(rng.choice(of, length)) for of in words], themes
+
+
+def learned(documents, **settings):
+    settings = {"vectorizer": "counts", "batch_size": 30, "random_state": 0} | settings
+    return TopicModel(3, **settings).fit(documents)
+
+
+# -- counting --------------------------------------------------------------------------------------------------------
+
+TEXTS = ["The Cat, the dog.", "A dog and a DOG is 42 times a dog", "na\u00efve caf\u00e9 cat", "of the and"]
+
+
+def test_counts_are_those_of_scikit_learn():
+    for stop_words in (None, "english", ["cat"]):
+        words = Vocabulary("counts", stop_words=stop_words).learned(TEXTS)
+        theirs = CountVectorizer(stop_words=stop_words)
+        assert_array_equal(words.count(TEXTS).toarray(), theirs.fit_transform(TEXTS).toarray())
+        assert list(words.names) == list(theirs.get_feature_names_out())
+        tfidf = Vocabulary("tfidf", stop_words=stop_words).learned(TEXTS)
+        expected = TfidfVectorizer(stop_words=stop_words).fit_transform(TEXTS).toarray()
+        assert_allclose(tfidf.count(TEXTS).toarray(), expected, atol=1e-15)
+        hashed = Vocabulary("hashing", n_features=50, stop_words=stop_words).count(TEXTS)
+        theirs = HashingVectorizer(n_features=50, stop_words=stop_words, norm=None, alternate_sign=False)
+        assert_array_equal(hashed.toarray(), theirs.transform(TEXTS).toarray())
+
+
+def test_the_most_frequent_words_are_kept_and_unknown_ones_left_out():
+    words = Vocabulary("counts", n_features=2, stop_words=None).learned(["bb bb aa", "cc cc cc", "aa"])
+    assert list(words.names) == ["aa", "cc"]  # of equals the first in the alphabet
+    assert_array_equal(words.count(["bb cc", "zz"]).toarray(), [[0, 1], [0, 0]])
+    assert list(Vocabulary("counts", min_df=2, stop_words=None).learned(["aa bb", "aa"]).names) == ["aa"]
+
+
+def test_a_word_that_is_most_of_its_feature_names_it_in_any_order():
+    words = [f"word{number}" for number in range(40)]
+    rng = np.random.default_rng(0)
+    often = rng.integers(1, 30, size=40)
+    said = rng.permutation(np.repeat(words, often))
+    hashed = Vocabulary(n_features=16, stop_words=None)
+    place = hashed.count(words).indices
+    met = hashed
+    for part in np.array_split(said, 7):
+        met = met.learned([" ".join(part)])
+    for feature in range(16):
+        here = [(often[i], word) for i, word in enumerate(words) if place[i] == feature]
+        if here and 2 * max(here)[0] > sum(count for count, _ in here):
+            assert met.word(feature) == max(here)[1]
+    assert hashed.names is None  # a value
+    assert hashed.word(3) == "#3"
+
+
+def test_streams_yield_batches_of_counts():
+    documents, _ = corpus()
+    batches = list(text.stream(documents, batch_size=50))
+    assert [batch.shape for batch in batches] == [(50, 2**15), (50, 2**15), (20, 2**15)]
+    assert_array_equal(batches[0].toarray(), Vocabulary().count(documents[:50]).toarray())
+    words = Vocabulary("tfidf").learned(documents)
+    assert_array_equal(next(text.stream(documents, words)).toarray(), words.count(documents).toarray())
+    assert next(text.stream(itertools.cycle(documents), "counts")).shape == (256, 24)
+    model = OnlineNMF(3, loss="kl", random_state=0).fit_stream(text.stream(documents, words, batch_size=40))
+    assert model.n_samples_seen_ == 120
+
+
+# -- topics ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
+def test_planted_topics_are_found(vectorizer):
+    documents, themes = corpus()
+    model = learned(documents, vectorizer=vectorizer)
+    assert_allclose(model.components_.sum(axis=1), 1)
+    found = [{word for word, _ in topic} for topic in model.top_words(8)]
+    assert sorted(map(sorted, found)) == sorted(sorted(words) for words in THEMES.values())
+    shares = model.topic_shares(documents)
+    assert_allclose(shares.sum(axis=1), 1)
+    for theme in range(3):
+        assert len(set(shares[themes == theme].argmax(axis=1))) == 1
+    assert [share for _, share in model.top_words(3)[0]] == sorted(model.components_[0])[::-1][:3]
+    if vectorizer == "counts":
+        assert_allclose(model.transform(documents).sum(axis=1), 12, rtol=1e-6)
+    assert_array_equal(model.topic_shares(["xyzzy unheard"] if vectorizer != "hashing" else ["the"]), [[0, 0, 0]])
+
+
+def test_fit_takes_any_iterable_of_documents():
+    documents, _ = corpus()
+    expected = learned(documents).components_
+    assert_array_equal(learned(iter(documents)).components_, expected)
+    assert_array_equal(learned(np.array(documents)).components_, expected)
+    assert TopicModel(3).fit(documents).transform([]).shape == (0, 3)
+
+
+def test_a_stream_is_learned_in_steps():
+    documents, _ = corpus()
+    streamed = TopicModel(3, batch_size=40, random_state=0).fit_stream(iter(documents))
+    stepped = TopicModel(3, batch_size=40, random_state=0)
+    for start in (0, 40, 80):
+        stepped.partial_fit(documents[start : start + 40])
+    assert_array_equal(streamed.components_, stepped.components_)
+    assert streamed.top_words() == stepped.top_words()
+    endless = TopicModel(3, batch_size=40, random_state=0).fit_stream(itertools.cycle(documents), n_batches=3)
+    assert_array_equal(endless.components_, streamed.components_)
+    words = TopicModel(3, vectorizer="counts", random_state=0).partial_fit(documents).vocabulary_
+    assert len(words.names) == 24
+
+
+def test_words_that_come_late_make_topics_too():
+    old = ["cat mouse dog purr", "stock bond market trade"] * 60
+    model = TopicModel(3, batch_size=20, random_state=0).fit_stream(old)
+    model.fit_stream(["goal team match league", *old] * 3 + ["goal team match league"] * 200)
+    assert {"goal", "league", "match", "team"} in [{word for word, _ in topic} for topic in model.top_words(4)]
+
+
+def test_memory_does_not_grow_on_an_endless_stream():
+    def documents():
+        """Yield documents of words of which there are ever new ones."""
+        for number in itertools.count():
+            yield " ".join(f"w{number % 50} x{number} y{number // 7} {'z' * 200}{number}".split() * 3)
+
+    model = TopicModel(3, n_features=2**10, batch_size=50, random_state=0)
+    endless = documents()
+    model.fit_stream(endless, n_batches=3)
+    tracemalloc.start()
+    model.fit_stream(endless, n_batches=5)
+    tracemalloc.reset_peak()
+    held, _ = tracemalloc.get_traced_memory()
+    model.fit_stream(endless, n_batches=60)
+    after, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - held < 100_000
+    assert peak - held < 1_500_000
+    assert max(map(len, model.vocabulary_.names)) == 100
+
+
+def test_callbacks_watch():
+    history = History()
+    learned_ = TopicModel(3, batch_size=30, n_epochs=2, random_state=0).set_callbacks(history).fit(corpus()[0])
+    assert len(history.n_samples) == 8
+    assert not hasattr(learned_.learner_, "_skl_callbacks")
+
+
+# -- time ------------------------------------------------------------------------------------------------------------
+
+
+def test_spans_of_dates():
+    days = ["2003-02-19", "2003-02-23", "2003-02-24", "2003-04-01"]
+    _, starts, span = spans(days, "W", None)
+    assert [str(starts[place]) for place in span] == ["2003-02-17", "2003-02-17", "2003-02-24", "2003-03-31"]
+    assert len(starts) == 7
+    _, starts, span = spans(np.array(days, "datetime64[D]"), "M", None)
+    assert list(map(str, starts)) == ["2003-02-01", "2003-03-01", "2003-04-01"]
+    assert_array_equal(span, [0, 0, 0, 2])
+    assert_array_equal(spans(days, "D", None)[2], [0, 4, 5, 41])
+    assert_array_equal(spans(days, "Y", None)[2], 0)
+    _, starts, span = spans(days, None, ["2003-02-20", "2003-03-01", "2003-04-01"])
+    assert_array_equal(span, [-1, 0, 0, 1])
+    assert str(starts[1].astype("datetime64[D]")) == "2003-03-01"
+
+
+def test_spans_of_numbers():
+    _, starts, span = spans([0.0, 1, 2, 10], None, 5)
+    assert_array_equal(starts, [0, 2, 4, 6, 8])
+    assert_array_equal(span, [0, 0, 1, 4])
+    assert_array_equal(spans([0, 1, 2, 10], None, [1, 2, 10])[2], [-1, 0, 1, 1])
+
+
+def test_shares_over_time_are_means_of_shares():
+    documents, themes = corpus()
+    order = np.argsort(themes, kind="stable")
+    documents, themes = [documents[i] for i in order], themes[order]
+    model = learned(documents)
+    over = model.topics_over_time([*documents, "unheard"], [*themes, 0], bins=[0, 1, 2, 3, 4])
+    assert_array_equal(over.n_documents, [*np.bincount(themes), 0])  # unknown words do not count
+    shares = model.topic_shares(documents)
+    for theme in range(3):
+        assert_allclose(over.shares[theme], shares[themes == theme].mean(axis=0))
+    assert np.isnan(over.shares[3]).all()
+    with pytest.raises(ValueError, match="120 documents and 3 times"):
+        model.topics_over_time(documents, [1, 2, 3], bins=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((["x"], "D", None), "numbers or dates"),
+        (([1, 2], "D", None), "times dates"),
+        (([1, 2], None, None), "either freq or bins"),
+        (([1, 2], "D", 3), "either freq or bins"),
+        ((["2003-01-01"], "H", None), "freq must be one of D, W, M, Y"),
+        (([1, np.nan], None, 2), "one known time"),
+        (([[1, 2]], None, 2), "one known time"),
+        (([1, 2], None, [1]), "at least two edges"),
+    ],
+)
+def test_times_that_are_none(arguments, told):
+    with pytest.raises(ValueError, match=told):
+        spans(*arguments)
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
+def test_saved_and_loaded_models_are_the_same_and_go_on(tmp_path, vectorizer):
+    documents, _ = corpus()
+    model = learned(documents, vectorizer=vectorizer, n_features=300, stop_words=["caf\u00e9"])
+    atomstream.save(model, tmp_path / "m.atoms")
+    again = atomstream.load(tmp_path / "m.atoms")
+    assert again.top_words() == model.top_words()
+    assert_array_equal(again.topic_shares(documents), model.topic_shares(documents))
+    more, _ = corpus(seed=1)
+    more[0] += " newword"
+    assert_array_equal(again.partial_fit(more).components_, model.partial_fit(more).components_)
+    assert list(again.vocabulary_.names) == list(model.vocabulary_.names)
+
+
+@pytest.mark.parametrize(
+    ("vectorizer", "damage"),
+    [
+        ("counts", {"names": None}),
+        ("counts", {"names": np.array(["a", "b"], object)}),
+        ("counts", {"names": np.arange(24)}),
+        ("tfidf", {"weights": None}),
+        ("hashing", {"weights": np.zeros(3)}),
+        ("hashing", {"n_features": 9}),
+    ],
+)
+def test_files_that_make_no_sense_are_refused(tmp_path, vectorizer, damage):
+    model = learned(corpus()[0], vectorizer=vectorizer)
+    model.vocabulary_ = replace(model.vocabulary_, **damage)
+    atomstream.save(model, tmp_path / "m.atoms")
+    with pytest.raises(atomstream.CorruptModelError, match="no model that makes sense"):
+        atomstream.load(tmp_path / "m.atoms")
+
+
+def test_a_fit_that_was_stopped_goes_on_to_the_bit():
+    class Stop(History):
+        def on_fit_task_end(self, estimator, context):
+            return context.task_name == "batch" and estimator.n_steps_ == 7
+
+    documents, _ = corpus()
+    whole = learned(documents)
+    stopped = TopicModel(3, vectorizer="counts", batch_size=30, random_state=0).set_callbacks(Stop()).fit(documents)
+    assert stopped.n_steps_ == 7
+    counts = stopped.vocabulary_.count(documents)
+    assert_array_equal(stopped.set_callbacks().fit_counts(counts).components_, whole.components_)
+
+
+@pytest.mark.parametrize(
+    ("documents", "told"),
+    [
+        ("one text", "must be an iterable of str, got str"),
+        (5, "must be an iterable of str, got int"),
+        ([], "no documents"),
+        (["cat", " \n"], "Document 1 is empty"),
+        (["cat", None], "Document 1 must be a str, got NoneType"),
+        (["the", "of"], "No word of the 2 documents counts"),
+    ],
+)
+def test_bad_documents_get_one_sentence_and_change_nothing(documents, told):
+    good, _ = corpus()
+    model = learned(good)
+    before = model.components_
+    with pytest.raises(ValueError, match="There are no" if documents == [] else told):
+        model.fit(documents)
+    assert_array_equal(model.components_, before)
+    if documents != ["the", "of"]:
+        with pytest.raises(ValueError, match=told):
+            model.partial_fit(documents)
+    if documents not in ([], ["the", "of"]):
+        with pytest.raises(ValueError, match=told):
+            model.topic_shares(documents)
+    assert model.n_steps_ == 40
+    with pytest.raises(ValueError, match=r"vectorizer='counts', n_features=32768"):
+        model.set_params(n_features=9).partial_fit(good)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"vectorizer": "words"}, "vectorizer='words' is unknown; known are counts, hashing, tfidf"),
+        ({"n_features": 0}, "n_features must be"),
+        ({"min_df": 0.5}, "min_df must be"),
+        ({"stop_words": "german"}, "stop_words must be"),
+        ({"n_components": 0}, "n_components"),
+        ({"alpha": -1}, "alpha"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"n_epochs": 1.5}, "n_epochs"),
+        ({"schedule": "s"}, "schedule='s' is unknown"),
+    ],
+)
+def test_settings_out_of_range(settings, told):
+    with pytest.raises(ValueError, match=told):
+        TopicModel(**settings).fit(corpus()[0])
+
+
+def test_pictures_draw_their_data():
+    documents, themes = corpus()
+    model = learned(documents)
+    with pytest.raises(ValueError, match="n_words must be"):
+        plots.topics_data(model, 2, 0)
+    drawn = plots.topics_data(model, 2, 5)
+    assert len(drawn) == 2
+    assert drawn[0][1] >= drawn[1][1]
+    figure = plots.topics(model, n_topics=2, n_words=5)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [word for word, _ in drawn[0][2]]
+    assert_allclose([bar.get_width() for bar in figure.axes[0].patches], [100 * share for _, share in drawn[0][2]])
+    over = model.topics_over_time(documents, np.datetime64("2003-02-19") + themes * 9, freq="D")
+    starts, order, shares = plots.topics_over_time_data(over, 2)
+    assert_array_equal(shares, over.shares[:, order])
+    line = plots.topics_over_time(over, ["a", "b", "c"], n_topics=2).axes[0].lines[0]
+    assert_array_equal(line.get_ydata(), 100 * shares[:, 0])
+    assert len(starts) == 19

@@ -1,0 +1,345 @@
+"""VideoDictionary: frames and pixels against OnlineNMF itself, planted changes, files, laws of the design."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+import atomstream
+from atomstream import OnlineNMF, VideoDictionary, plots
+from atomstream.callbacks import History
+from atomstream.exceptions import InputError
+from atomstream.readers.frames import as_array, as_frames
+
+RNG = np.random.default_rng
+
+
+def blobs(n_frames=40, height=12, width=10, seed=0):
+    """Two blobs whose brightness varies by itself."""
+    rng = RNG(seed)
+    y, x = np.mgrid[:height, :width]
+    atoms = [np.exp(-((y - cy) ** 2 + (x - cx) ** 2) / 6) for cy, cx in ((3, 2), (8, 7))]
+    return np.tensordot(rng.random((n_frames, 2)), atoms, 1)
+
+
+def changing(seed, change=60, n_frames=120):
+    """Flicker of one blob until a frame, noise from it on."""
+    video = blobs(n_frames, seed=seed)
+    video[change:] = RNG((seed, 1)).random((n_frames - change, 12, 10))
+    return video
+
+
+# -- learning --------------------------------------------------------------------------------------------------------
+
+
+def test_frames_are_learned_in_their_order_as_the_model_below_would():
+    video = blobs()
+    model = VideoDictionary(3, batch_size=4, random_state=0).fit(video)
+    twin = OnlineNMF(3, random_state=model.learner_.random_state)
+    twin.fit_stream(list(video.reshape(10, 4, -1)))
+    assert_array_equal(model.components_, twin.components_.reshape(3, 12, 10))
+    assert model.n_steps_ == 10
+    assert_array_equal(model.transform(video), twin.transform(video.reshape(40, -1)))
+    assert_allclose(model.importance_.sum(), 1)
+
+
+def test_two_blobs_are_found_and_the_video_rebuilt():
+    video = blobs(200)
+    model = VideoDictionary(2, random_state=0).fit(video)
+    assert np.linalg.norm(model.reconstruct(video) - video) < 0.05 * np.linalg.norm(video)
+    pixels = VideoDictionary(2, mode="pixels", random_state=0).fit(video)
+    assert pixels.components_.shape == (2, 200)
+    assert pixels.transform(video).shape == (12, 10, 2)
+    rebuilt = pixels.reconstruct(video)
+    assert rebuilt.shape == video.shape
+    assert np.linalg.norm(rebuilt - video) < 0.05 * np.linalg.norm(video)
+
+
+def test_frames_that_come_later_go_on_where_fit_ended():
+    video = blobs()
+    whole = VideoDictionary(3, random_state=0).fit(video)
+    parts = VideoDictionary(3, random_state=0).fit(video[:25])
+    parts.partial_fit(video[25:])
+    assert_array_equal(parts.components_, whole.components_)
+    lone = VideoDictionary(3, random_state=0).partial_fit(video[:7]).partial_fit(iter(video[7:]))
+    assert_array_equal(lone.components_, whole.components_)
+
+
+def test_snapshots_are_the_atoms_of_their_moment():
+    video = blobs()
+    model = VideoDictionary(3, snapshots=(1, 5, 12, 99), random_state=0).fit(video)
+    assert_array_equal(model.snapshot_times_, [1, 5, 12])
+    assert model.snapshots_.shape == (3, 3, 12, 10)
+    for time, atoms in zip(model.snapshot_times_, model.snapshots_, strict=True):
+        early = VideoDictionary(3, random_state=0).fit(video[:time])
+        assert_array_equal(atoms, early.components_)
+    batches = VideoDictionary(3, snapshots=(1, 5, 6), batch_size=4, random_state=0).fit(video)
+    assert_array_equal(batches.snapshot_times_, [4, 8])
+    assert VideoDictionary(2, random_state=0).fit(video).snapshots_.shape == (0, 2, 12, 10)
+
+
+def test_colour_grey_and_integers():
+    video = RNG(0).integers(0, 256, (20, 6, 5, 3), dtype=np.uint8)
+    color = VideoDictionary(2, random_state=0).fit(video)
+    assert color.components_.shape == (2, 6, 5, 3)
+    assert color.components_.dtype == np.float32
+    assert color.reconstruct(video).max() < 1.5
+    same = VideoDictionary(2, random_state=0).fit(video.astype(np.float32) / np.float32(255))
+    assert_array_equal(color.components_, same.components_)
+    grey = VideoDictionary(2, grey=True, random_state=0).fit(video)
+    luma = (video.astype(np.float32) / 255) @ np.float32([0.299, 0.587, 0.114])
+    assert_allclose(grey.components_, VideoDictionary(2, random_state=0).fit(luma).components_, rtol=1e-3, atol=1e-5)
+    pixels = VideoDictionary(2, mode="pixels", random_state=0).fit(video)
+    assert pixels.transform(video).shape == (6, 5, 3, 2)
+
+
+def test_callbacks_watch_and_are_let_go():
+    history = History()
+    model = VideoDictionary(2, batch_size=10).set_callbacks(history).fit(blobs())
+    assert len(history.n_samples) == 4
+    assert not hasattr(model.learner_, "_skl_callbacks")
+    VideoDictionary(2, mode="pixels", n_epochs=3).set_callbacks(history).fit(blobs())
+    assert len(history.n_samples) == 3
+
+
+# -- changes ---------------------------------------------------------------------------------------------------------
+
+
+def test_planted_changes_are_found_to_the_frame():
+    for seed in range(8):
+        model = VideoDictionary(4, mode="pixels", random_state=seed).fit(changing(seed))
+        assert [abs(time - 60) <= 1 for time in model.change_points().times] == [True], seed
+
+
+def test_no_change_is_found_where_there_is_none():
+    found = [
+        len(VideoDictionary(4, mode="pixels", n_epochs=3, random_state=seed).fit(video).change_points().times)
+        for seed in range(15)
+        for video in (blobs(120, seed=seed), RNG(seed).random((120, 12, 10)))
+    ]
+    assert sum(count > 0 for count in found) <= 2  # of 30 at a level of 0.01: 3 or more have a chance of 0.3 %
+
+
+# -- input -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """A folder of images, and the same as an array."""
+    frames = RNG(0).integers(0, 256, (6, 10, 8), dtype=np.uint8)
+    (tmp_path / "stack").mkdir()
+    for number, frame in enumerate(frames):
+        Image.fromarray(frame).save(tmp_path / f"stack/{number:03}.png")
+    return tmp_path, frames
+
+
+def test_stacks_of_images_are_videos(stack):
+    folder, frames = stack
+    files = sorted((folder / "stack").iterdir())
+    expected = frames.astype(np.float32) / np.float32(255)
+    for video in (
+        frames,
+        list(frames),
+        iter(frames),
+        files,
+        map(str, files),
+        folder / "stack",
+        str(folder / "stack"),
+    ):
+        assert_array_equal(np.stack(list(as_frames(video))), expected)
+    rgb = np.repeat(frames[:1, :, :, None], 3, axis=3)
+    Image.fromarray(rgb[0]).save(folder / "color.png")
+    assert as_array([folder / "color.png"]).shape == (1, 10, 8, 3)
+    assert as_array([folder / "color.png"], grey=True).shape == (1, 10, 8)
+    assert as_array(frames) is frames
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # imageio leaves what it refuses open
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_files_are_read_frame_by_frame(stack):
+    iio = pytest.importorskip("imageio.v3")
+    folder, frames = stack
+    expected = frames.astype(np.float32) / np.float32(255)
+    first, *rest = map(Image.fromarray, frames)
+    first.save(folder / "clip.tif", save_all=True, append_images=rest)
+    assert_array_equal(np.stack(list(as_frames(folder / "clip.tif"))), expected)
+    iio.imwrite(folder / "clip.gif", frames)
+    assert next(as_frames(folder / "clip.gif")).shape == (10, 8, 3)
+    model = VideoDictionary(2, grey=True, random_state=0).fit(folder / "clip.gif")
+    assert model.components_.shape == (2, 10, 8)
+    (folder / "broken.mp4").write_bytes(b"no video at all")
+    with pytest.raises(InputError, match=r"broken.mp4 cannot be read"):
+        VideoDictionary(2).fit(folder / "broken.mp4")
+    gc.collect()  # here, where warnings of it are ignored
+
+
+def test_videos_larger_than_memory(tmp_path):
+    shape = (400, 60, 80)
+    video = np.lib.format.open_memmap(tmp_path / "v.npy", "w+", np.uint8, shape)
+    video[:] = RNG(0).integers(0, 256, shape[1:], dtype=np.uint8)
+    model = VideoDictionary(2, random_state=0).fit(video[:4])  # compiles
+    VideoDictionary(2, mode="pixels", n_epochs=1).fit(video[:, :4])
+    tracemalloc.start()
+    model.partial_fit(video)
+    VideoDictionary(2, mode="pixels", n_epochs=1, random_state=0).fit(video)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < video.nbytes  # of the 7.7 MB of floats for as many bytes
+    assert peak < 2e6
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_saved_and_loaded_models_are_the_same_and_go_on(tmp_path, mode):
+    video = blobs()
+    settings = {"snapshots": (2, 30)} if mode == "frames" else {"n_epochs": 2}
+    model = VideoDictionary(3, mode=mode, random_state=0, **settings).fit(video[:20])
+    atomstream.save(model, tmp_path / "m.atoms")
+    again = atomstream.load(tmp_path / "m.atoms")
+    assert_array_equal(again.components_, model.components_)
+    assert_array_equal(again.snapshots_, model.snapshots_)
+    assert_array_equal(again.transform(video[:20]), model.transform(video[:20]))
+    if mode == "frames":
+        assert_array_equal(again.partial_fit(video[20:]).components_, model.partial_fit(video[20:]).components_)
+        assert_array_equal(again.snapshots_, model.snapshots_)
+    else:
+        assert_array_equal(again.change_points().gains, model.change_points().gains)
+
+
+def test_an_unfitted_model_can_be_saved(tmp_path):
+    atomstream.save(VideoDictionary(3, snapshots=(1,)), tmp_path / "m.atoms")
+    assert atomstream.load(tmp_path / "m.atoms").snapshots == (1,)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"frame_shape_": (3, 3)},
+        {"frame_shape_": (12.0, 10.0)},
+        {"frame_shape_": (120,)},
+        {"_kept_times": [2]},
+        {"_kept": [np.zeros((3, 3))], "_kept_times": [2]},
+        {"learner_": None},
+    ],
+)
+def test_files_that_make_no_sense_are_refused(tmp_path, damage):
+    model = VideoDictionary(3, random_state=0).fit(blobs())
+    vars(model).update(damage)
+    atomstream.save(model, tmp_path / "m.atoms")
+    with pytest.raises(atomstream.CorruptModelError, match="no model that makes sense"):
+        atomstream.load(tmp_path / "m.atoms")
+
+
+def torn(video):
+    yield from video
+    raise RuntimeError("torn")
+
+
+@pytest.mark.parametrize(
+    ("video", "told"),
+    [
+        (np.zeros((4, 5)), "n_frames, height, width"),
+        (np.zeros((0, 5, 5)), "n_frames, height, width"),
+        ([], "no frames"),
+        (5, "must be an array of frames"),
+        ([np.zeros((5, 5)), np.zeros((5, 6))], r"Frame 1 is of shape \(5, 6\)"),
+        (["gone.png"], "There is no gone.png"),
+        ("gone.mp4", "There is no gone.mp4"),
+        (np.full((3, 5, 5), -1.0), "Negative"),
+        (np.full((3, 5, 5), np.nan), "NaN"),
+        (np.full((3, 5, 5), "a"), "must hold numbers"),
+    ],
+)
+def test_what_is_no_video_gets_one_sentence_and_changes_nothing(video, told):
+    good = blobs()
+    for mode in ("frames", "pixels"):
+        model = VideoDictionary(2, mode=mode, n_epochs=1, random_state=0).fit(good)
+        before = model.components_
+        with pytest.raises(ValueError, match=told):
+            model.fit(video)
+        assert model.components_ is before or np.array_equal(model.components_, before)
+        assert model.frame_shape_ == (12, 10)
+        model.reconstruct(good)
+
+
+def test_a_video_that_breaks_leaves_the_model_as_it_was():
+    model = VideoDictionary(2, snapshots=(3, 45), random_state=0).fit(blobs())
+    before = model.components_
+    with pytest.raises(RuntimeError, match="torn"):
+        model.partial_fit(torn(blobs()))
+    assert_array_equal(model.components_, before)
+    assert_array_equal(model.snapshot_times_, [3])
+    with pytest.raises(ValueError, match=r"Frames are of shape \(3, 3\)"):
+        model.partial_fit(np.ones((2, 3, 3)))
+    with pytest.raises(ValueError, match=r"Frames are of shape \(3, 3\)"):
+        model.transform(np.ones((2, 3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"mode": "voxels"}, "mode='voxels' is unknown; known are frames, pixels"),
+        ({"n_components": 0}, "n_components"),
+        ({"alpha": -1}, "alpha"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"n_epochs": 0}, "n_epochs"),
+        ({"grey": 2}, "grey must be"),
+        ({"snapshots": 3}, "snapshots must be"),
+        ({"snapshots": (0,)}, "snapshots must be"),
+        ({"snapshots": (1,), "mode": "pixels"}, "snapshots need mode='frames'"),
+        ({"schedule": "s"}, "schedule='s' is unknown"),
+        ({"init": "no"}, "init='no' is unknown"),
+    ],
+)
+def test_settings_out_of_range(settings, told):
+    with pytest.raises(ValueError, match=told):
+        VideoDictionary(**settings).fit(blobs())
+
+
+def test_what_a_mode_cannot_do():
+    frames = VideoDictionary(2, random_state=0).fit(blobs())
+    with pytest.raises(ValueError, match="change_points needs temporal atoms"):
+        frames.change_points()
+    pixels = VideoDictionary(2, mode="pixels", random_state=0).fit(blobs())
+    with pytest.raises(ValueError, match="partial_fit needs mode='frames'"):
+        pixels.partial_fit(blobs())
+    with pytest.raises(ValueError, match="has 39 frames, the model has learned 40"):
+        pixels.transform(blobs()[:39])
+    with pytest.raises(ValueError, match="n_components is 3"):
+        frames.set_params(n_components=3).partial_fit(blobs())
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_draw_their_data():
+    video = changing(0)
+    model = VideoDictionary(3, snapshots=(1, 20, 60), random_state=0).fit(video[:60])
+    times, images = plots.spatial_atoms_data(model)
+    assert_array_equal(times, [1, 20, 60])
+    assert images.shape == (3, 3, 12, 10)
+    assert images.max() == 1
+    figure = plots.spatial_atoms(model, frames=video[:60])
+    shown = [axes.images[0].get_array() for axes in figure.axes if axes.images]
+    assert len(shown) == 3 * 4
+    assert_array_equal(shown[0], video[0])
+    assert_array_equal(shown[1], images[0, 0])
+    last = VideoDictionary(3, random_state=0).fit(video)
+    assert plots.spatial_atoms_data(last)[1].shape == (1, 3, 12, 10)
+    pixels = VideoDictionary(3, mode="pixels", random_state=0).fit(video)
+    changes = pixels.change_points()
+    curves, found = plots.temporal_atoms_data(pixels, changes)
+    assert curves.shape == (3, 120)
+    assert_array_equal(found, changes.times)
+    drawn = plots.temporal_atoms(pixels, changes)
+    assert_array_equal(drawn.axes[0].lines[0].get_ydata(), curves[0])
+    assert len(drawn.axes[0].lines) == 2
+    with pytest.raises(ValueError, match="spatial_atoms needs mode='frames'"):
+        plots.spatial_atoms(pixels)
+    with pytest.raises(ValueError, match="temporal_atoms needs mode='pixels'"):
+        plots.temporal_atoms(last)
