@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
-    from atomstream.applications import images, links, text, trips
+    from atomstream.applications import images, links, series, text, trips
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
     from atomstream.models.network import NetworkDictionary
     from atomstream.models.rank import choose_rank
+    from atomstream.models.series import SeriesDictionary
     from atomstream.models.walk import RandomWalkFactorization
     from atomstream.persistence import load, save
 
@@ -44,6 +45,7 @@ _HOMES = {
     "OnlineDictionaryLearning": "atomstream.models.matrix",
     "OnlineNMF": "atomstream.models.matrix",
     "RandomWalkFactorization": "atomstream.models.walk",
+    "SeriesDictionary": "atomstream.models.series",
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
@@ -61,6 +63,7 @@ _MODULES = {
     "samplers": "atomstream.samplers",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
+    "series": "atomstream.applications.series",
     "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
     "trips": "atomstream.applications.trips",
@@ -78,6 +81,7 @@ __all__ = [
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",
+    "SeriesDictionary",
     "align",
     "callbacks",
     "choose_rank",
@@ -91,6 +95,7 @@ __all__ = [
     "samplers",
     "save",
     "schedules",
+    "series",
     "sparse_encode",
     "streams",
     "text",

@@ -24,7 +24,9 @@ from atomstream.hebbian import HebbianFactor
 from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
+from atomstream.models.series import SeriesDictionary
 from atomstream.models.states import StateIndex
+from atomstream.models.tables import Form, Times
 from atomstream.models.walk import RandomWalkFactorization
 from atomstream.samplers import Motif, motifs
 from atomstream.state import Clock, State
@@ -33,7 +35,7 @@ __all__ = ["load", "read_model", "save", "write_model"]
 
 MODELS = {
     model.__name__: model
-    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization, SeriesDictionary)
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
@@ -41,7 +43,7 @@ PARTS = {
     for module in (coders, losses, motifs, penalties, schedules, tolerances, updates)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
-}
+} | {"Form": Form, "Times": Times}
 # What changes while learning: the attributes that make it up.
 CHANGING: dict[type, tuple[str, ...]] = {
     State: ("dictionary", "memory", "usage"),
@@ -89,6 +91,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_basis",
     ),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
+    SeriesDictionary: ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed"),
 }
 BIT_GENERATORS = {
     source.__name__: source
@@ -215,6 +218,23 @@ def _check_network(model: NetworkDictionary) -> None:
         and model._spacing > 0
     ):
         raise ValueError("usage of another shape or spacing")
+
+
+def _check_series(model: SeriesDictionary) -> None:
+    """Refuse parts of a dictionary of series that do not fit together."""
+    rows, steps, learner, first = model._rows, model._steps, getattr(model, "learner_", None), getattr(model, "initial_atoms_", None)
+    form, shape = model.form_, (model.n_components, model.window, rows.shape[1])
+    counts = (model._n_rows, model._first_honest, model._seed)
+    good = type(form) is Form and isinstance(form.times, Times | None) and rows.ndim == steps.ndim == 2
+    good &= form.names is None or len(form.names) == rows.shape[1]
+    good &= rows.dtype == steps.dtype == np.float64 and rows.shape[1] == steps.shape[1]
+    good &= len(steps) <= len(rows) and not (rows < 0).any()
+    good &= all(isinstance(count, int) and count >= 0 for count in counts) and len(rows) <= model._n_rows
+    if learner is not None:
+        good &= type(learner) is OnlineNMF and (first is None or first.shape == shape)
+        good &= not hasattr(learner, "state_") or learner.components_.shape == (shape[0], shape[1] * shape[2])
+    if not good:
+        raise ValueError("rows, predictions or atoms that do not fit together")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -374,6 +394,8 @@ class _Reader:
             _check_network(model)
         elif learned and kind is RandomWalkFactorization:
             _check_walk(model)
+        elif learned and kind is SeriesDictionary:
+            _check_series(model)
         elif learned:
             _check_dictionary(model)
         return model
