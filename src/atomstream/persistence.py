@@ -222,7 +222,12 @@ def _check_network(model: NetworkDictionary) -> None:
 
 def _check_series(model: SeriesDictionary) -> None:
     """Refuse parts of a dictionary of series that do not fit together."""
-    rows, steps, learner, first = model._rows, model._steps, getattr(model, "learner_", None), getattr(model, "initial_atoms_", None)
+    rows, steps, learner, first = (
+        model._rows,
+        model._steps,
+        getattr(model, "learner_", None),
+        getattr(model, "initial_atoms_", None),
+    )
     form, shape = model.form_, (model.n_components, model.window, rows.shape[1])
     counts = (model._n_rows, model._first_honest, model._seed)
     good = type(form) is Form and isinstance(form.times, Times | None) and rows.ndim == steps.ndim == 2

@@ -47,7 +47,7 @@ def half_widths(errors: NDArray, coverage: float) -> NDArray:
         series = int(np.flatnonzero(places > counts)[0])
         raise ValueError(
             f"coverage={coverage!r} needs at least {math.ceil(round(coverage / (1 - coverage), 9))} honest one-step "
-            f"predictions of each series, series {series} has {counts[series]}; ask for less, or learn from more rows."
+            f"predictions of each series, series {series} has {counts[series]}; ask for less, or give more rows."
         )
     ordered = np.sort(np.abs(errors), axis=0)  # NaN last
     return np.take_along_axis(ordered, places[None] - 1, axis=0)[0]

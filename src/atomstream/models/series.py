@@ -42,10 +42,10 @@ class Interval(NamedTuple):
 class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
     r"""A dictionary of what several nonnegative series do together in ``window`` consecutive times.
 
-    Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3). Then the rows come in
-    the order of time: each is predicted from the rows before it (Algorithm 2), then all windows of the last ``memory``
-    rows are one batch of an `OnlineNMF` (Algorithm 1). The online phase goes on with the sums A and B and the clock
-    of the initialisation, so that its first weight does not erase them.
+    Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3). Then the rows come
+    in the order of time: each is predicted from the rows before it (Algorithm 2), then all windows of the last
+    ``memory`` rows are one batch of an `OnlineNMF` (Algorithm 1). The online phase goes on with the sums A and B and
+    the clock of the initialisation, so that its first weight does not erase them.
 
     Only the last ``memory + window`` rows and the last ``memory`` predictions are kept. No number depends on rows
     that came later: `fit` is `partial_fit` row by row.
@@ -61,8 +61,8 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes while learning and rebuilding.
     ridge : float, default=0.01
-        Strength of the squared l2 penalty (halved) on all codes; atoms have length one. It decides between codes where
-        few entries were observed, as in predictions.
+        Strength of the squared l2 penalty (halved) on all codes; atoms have length one at most. It decides between
+        codes where few entries were observed, and costs some accuracy where all were.
     forecast_alpha : float, default=0.0
         Strength of the l1 penalty on the codes of predictions.
     schedule : str or callable, default="power"
@@ -179,8 +179,12 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
                 _check_series(other, table.form, table.values.shape[1], "init")
             given, needed = (table.values, self._n_init) if other is None else (other.values, self.window)
             if len(given) < needed:
-                told = f"Y has {len(given)} rows, n_init is {needed}" if other is None else f"init has {len(given)} rows"
-                raise ValueError(f"{told}; initialising needs {needed}: give more, or choose a smaller window or n_init.")
+                told = (
+                    f"Y has {len(given)} rows, n_init is {needed}" if other is None else f"init has {len(given)} rows"
+                )
+                raise ValueError(
+                    f"{told}; initialising needs {needed}: give more, or choose a smaller window or n_init."
+                )
             self._begin(table)
             if other is not None:
                 self._initialise(other.values)
@@ -284,14 +288,14 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
             seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
             near = rows[-self._memory :]
             if len(near) < self.window or np.isnan(near).all():
-                vars(self).update(seen)
+                self.__dict__.update(seen)
                 continue
             n_steps = self._n_steps
             try:
                 yield next(windows(near, self.window, self._memory))
             finally:
                 if self._n_steps > n_steps:
-                    vars(self).update(seen)
+                    self.__dict__.update(seen)
 
     # -- predictions ----------------------------------------------------------------------------------------------
 
@@ -372,7 +376,9 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         for step in range(horizon):
             sample = both[step : step + self.window]
             if not np.isnan(sample).all():
-                both[step + lags] = self._shaped(coder.inverse_transform(coder.transform(sample.reshape(1, -1))))[0, -1]
+                both[step + lags] = self._shaped(coder.inverse_transform(coder.transform(sample.reshape(1, -1))))[
+                    0, -1
+                ]
         return both[lags:]
 
     # -- rebuilding -----------------------------------------------------------------------------------------------

@@ -106,7 +106,8 @@ class Table:
                 f"{name} must be of shape (n_times, n_series) with something in it, got {shape}; "
                 "of one series use Y[:, None] or a frame of one column."
             )
-        kind, axes = "array", (None, None)
+        kind = "array"
+        axes: tuple[str | None, ...] = (None, None)
         if hasattr(data, "dims") and hasattr(data, "to_pandas"):
             kind, axes, data = "xarray", tuple(map(str, data.dims)), data.to_pandas()
         elif hasattr(data, "iloc"):
@@ -117,7 +118,9 @@ class Table:
             raise ValueError(f"{name} must hold numbers, NaN where an entry is missing; got {_odd(data)}.") from None
         if np.isinf(values).any():
             row, column = np.argwhere(np.isinf(values))[0]
-            raise ValueError(f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} is not.")
+            raise ValueError(
+                f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} is not."
+            )
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
             return cls(values, None, form)

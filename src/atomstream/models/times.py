@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class Times:
 
     def at(self, first: int, n: int) -> NDArray:
         """Return ``n`` labels, int64 or datetime64 of shape (n,); the one numbered 0 is the last that was seen."""
-        last = np.datetime64(self.last, self.unit) if self.unit else np.int64(self.last)
+        last: Any = np.datetime64(str(self.last), cast(Any, self.unit)) if self.unit else np.int64(self.last)
         return RULES[self.rule][1](last, self.step * np.arange(first, first + n))
 
     def moved(self, n: int) -> Times:
@@ -103,7 +103,7 @@ class Times:
 
 def _text(label: Any) -> str:
     """Return a label as it should be read."""
-    if isinstance(label, np.datetime64) and label == label.astype("M8[D]") and "D" != np.datetime_data(label)[0]:
+    if isinstance(label, np.datetime64) and label == label.astype("M8[D]") and np.datetime_data(label)[0] != "D":
         months = np.datetime_data(label)[0] in "YM"
         return str(label) if months else str(label.astype("M8[D]"))
     return str(label)
