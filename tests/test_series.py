@@ -35,7 +35,7 @@ def holes(Y, share=0.2, seed=1):
     return np.where(np.random.default_rng(seed).random(Y.shape) < share, np.nan, Y)
 
 
-# -- the algorithms ----------------------------------------------------------------------------------------------------
+# -- the algorithms --------------------------------------------------------------------------------------------------
 
 
 def test_the_scheme_is_online_nmf_on_windows_row_by_row():
@@ -97,7 +97,7 @@ def test_without_initialisation_learning_begins_with_the_first_window():
     assert np.isfinite(model.one_step_).all()
 
 
-# -- honest predictions ------------------------------------------------------------------------------------------------
+# -- honest predictions ----------------------------------------------------------------------------------------------
 
 
 def test_a_change_of_later_rows_changes_no_earlier_prediction():
@@ -168,7 +168,7 @@ def test_memory_is_bounded():
     assert model.n_rows_ == 500
 
 
-# -- bands -------------------------------------------------------------------------------------------------------------
+# -- bands -----------------------------------------------------------------------------------------------------------
 
 
 def test_half_widths_by_hand():
@@ -212,7 +212,7 @@ def test_one_step_bands_hold_what_they_say():
     assert 0.85 < np.mean(inside) < 0.96
 
 
-# -- rebuilding --------------------------------------------------------------------------------------------------------
+# -- rebuilding ------------------------------------------------------------------------------------------------------
 
 
 def test_rows_are_the_mean_of_the_windows_over_them():
@@ -273,7 +273,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------------------------
 
 
 def frame(n=90, freq="D", start="2020-01-01"):
@@ -393,7 +393,7 @@ def test_gaps_of_other_calendars_are_told():
     ]
 
 
-# -- the estimator -----------------------------------------------------------------------------------------------------
+# -- the estimator ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -520,7 +520,7 @@ def test_it_is_an_estimator():
     assert atomstream.SeriesDictionary is SeriesDictionary
 
 
-# -- preparation -------------------------------------------------------------------------------------------------------
+# -- preparation -----------------------------------------------------------------------------------------------------
 
 
 def test_a_trailing_mean_is_undone():
