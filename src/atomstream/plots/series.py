@@ -71,7 +71,7 @@ def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray,
 
 
 def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 6) -> Any:
-    """Draw the atoms that the online phase moved most: dashed before it, full after it.
+    """Draw the atoms that the online phase moved most: dotted before it, full after it.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def series_forecast(
     """
     observed, predicted, ahead = series_forecast_data(observed, predicted, ahead)
     names = [f"series {i + 1}" for i in range(observed.shape[1])] if names is None else names
-    grid, figure = panels(observed.shape[1], n_columns, 3.4, 1.9)
+    n_columns = min(n_columns, 2) if observed.shape[1] == 4 else n_columns
+    grid, figure = panels(observed.shape[1], n_columns, 10.2 / n_columns, 1.9)
     places = np.arange(len(observed))
     for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
         axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
@@ -148,9 +149,12 @@ def series_forecast(
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:
             axes.fill_between(places, ahead[1][:, i], ahead[2][:, i], color=ORANGE, alpha=0.25, linewidth=0)
-            seen = np.concatenate([observed[:, i], ahead[0][:, i], predicted[:, i]])
-            top = np.nanmax(seen, initial=0)
-            axes.set_ylim(top=min(axes.get_ylim()[1], 2.5 * top or 1))
+            # A band may become so wide that nothing else could be seen.
+            lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
+            axes.set_ylim(
+                top=min(np.nanmax(ahead[2][:, i], initial=0), 2.5 * np.nanmax(lines, initial=0)) * 1.05 or 1
+            )
+            axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
         axes.set_title(plain(str(name), 30), fontsize=9)
         axes.tick_params(labelsize=7)
         axes.margins(x=0.01)

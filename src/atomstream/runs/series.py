@@ -25,7 +25,7 @@ from atomstream.runs.series_settings import ForecastSettings, SeriesSettings
 
 __all__ = ["SeriesRun"]
 
-KEPT = 400  # of the last rows, for the report
+KEPT = 240  # of the last rows, for the report
 
 
 class _File:

@@ -80,7 +80,7 @@ def sections(record: Record) -> list[Section]:
     found.append(Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows))
     if model.initial_atoms_ is not None:
         told = (
-            "The atoms that the online phase moved most: dashed after the initialisation, full as they are now, with "
+            "The atoms that the online phase moved most: dotted after the initialisation, full as they are now, with "
             "the share of the atom that changed."
         )
         figure = plots.series_change(model, names=names)
