@@ -577,3 +577,28 @@ def test_tables_keep_what_they_are():
     assert table.form.names == ("a", "b", "c")
     assert table.form.axes == ("day", None)
     assert next(streams.windows(table.values, 4, 90)).shape == (87, 12)
+
+
+# -- sktime ----------------------------------------------------------------------------------------------------------
+
+
+def test_without_sktime_the_forecaster_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("atomstream.applications.forecaster.BaseForecaster", None)
+    with pytest.raises(ImportError, match=r"pip install 'atomstream\[series\]'"):
+        series.SktimeForecaster()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = series.nothing
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_sktime_gets_what_the_model_says():
+    pytest.importorskip("sktime")
+    forecaster = series.SktimeForecaster(new()).fit(frame()[:80])
+    model = new().fit(frame()[:80])
+    pd.testing.assert_frame_equal(forecaster.predict(fh=[1, 3]), model.predict(3).iloc[[0, 2]], check_freq=False)
+    band = forecaster.predict_interval(fh=[2], coverage=[0.5, 0.8])
+    assert_allclose(band["b", 0.8, "upper"], model.predict_interval(2, 0.8).high["b"].iloc[[1]])
+    forecaster.update(frame()[80:])
+    assert_array_equal(forecaster.model_.atoms_, model.partial_fit(frame()[80:]).atoms_)
+    with pytest.raises(NotImplementedError):
+        forecaster.predict(fh=[-1])

@@ -37,8 +37,7 @@ def waves(n=150):
 
 
 def write(path, values, labels, names=NAMES, time="day"):
-    opened = gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="")
-    with opened as file:
+    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(([time] if labels is not None else []) + names)
         for i, row in enumerate(values.tolist()):

@@ -226,3 +226,12 @@ def _trailing(values: NDArray, size: int) -> NDArray:
 def _check_size(size: Any) -> None:
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise ValueError(f"size must be a whole number of at least 1, got {size!r}.")
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs sktime when it is first used."""
+    if name == "SktimeForecaster":
+        from atomstream.applications.forecaster import SktimeForecaster
+
+        return SktimeForecaster
+    raise AttributeError(f"module 'atomstream.applications.series' has no attribute {name!r}")

@@ -137,7 +137,7 @@ def series_forecast(
     """
     observed, predicted, ahead = series_forecast_data(observed, predicted, ahead)
     names = [f"series {i + 1}" for i in range(observed.shape[1])] if names is None else names
-    n_columns = min(n_columns, 2) if observed.shape[1] == 4 else n_columns
+    n_columns = 2 if observed.shape[1] == 4 else min(n_columns, observed.shape[1])
     grid, figure = panels(observed.shape[1], n_columns, 10.2 / n_columns, 1.9)
     places = np.arange(len(observed))
     for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
@@ -149,12 +149,8 @@ def series_forecast(
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:
             axes.fill_between(places, ahead[1][:, i], ahead[2][:, i], color=ORANGE, alpha=0.25, linewidth=0)
-            # A band may become so wide that nothing else could be seen.
             lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
-            axes.set_ylim(
-                top=min(np.nanmax(ahead[2][:, i], initial=0), 2.5 * np.nanmax(lines, initial=0)) * 1.05 or 1
-            )
-            axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
+            axes.set_ylim(*_limits(lines, ahead[:, :, i]))
         axes.set_title(plain(str(name), 30), fontsize=9)
         axes.tick_params(labelsize=7)
         axes.margins(x=0.01)
@@ -163,6 +159,14 @@ def series_forecast(
             axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
     figure.legend(handles=grid[0].lines, frameon=False, fontsize=8, ncols=3, loc="outside upper center")
     return figure
+
+
+def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
+    """Return limits that show the lines, and of the band what is not so far off that lines would look flat."""
+    low, high = np.nanmin(lines), np.nanmax(lines)
+    span = (high - low) or 1.0
+    low, high = max(np.nanmin(band, initial=low), low - span), min(np.nanmax(band, initial=high), high + span)
+    return low - 0.04 * (high - low), high + 0.04 * (high - low)
 
 
 def _styles(n_series: int) -> list[dict[str, Any]]:
