@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.learner import Method
 from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.conformal import half_widths
+from atomstream.models.encoding import encode_exactly
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.tables import Form, Table, Times
 from atomstream.models.undo import untouched
-from atomstream.models.validation import check_settings, check_size, generator
+from atomstream.models.validation import check_settings, check_size, generator, observe
 from atomstream.streams import windows
 
 __all__ = ["Interval", "SeriesDictionary"]
@@ -281,8 +283,9 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
 
         The row counts as seen when the learner has learned the batch, not before.
         """
+        method = self._method(self.forecast_alpha)
         for row in values:
-            step = self._extrapolated(self._rows, 1)
+            step = self._extrapolated(1, method)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
             seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
@@ -313,7 +316,7 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         _check_count("horizon", horizon, 1)
-        return self._ahead(self._extrapolated(self._rows, horizon))
+        return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
         """Return bands around `predict`, as wide as the honest errors of the last one-step predictions ask for.
@@ -344,7 +347,7 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
         steps = self._predicted(honest=True)
         width = half_widths(steps - self._rows[len(self._rows) - len(steps) :], coverage)
-        middle = self._extrapolated(self._rows, horizon)
+        middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
         reach = np.sqrt(np.arange(1, horizon + 1))[:, None] * width
         return Interval(self._ahead(np.maximum(middle - reach, 0)), self._ahead(middle + reach))
 
@@ -365,21 +368,28 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         seen = honest & (np.arange(first, self._n_rows) < self._first_honest)
         return np.where(seen[:, None], np.nan, self._steps)
 
-    def _extrapolated(self, rows: NDArray, horizon: int) -> NDArray:
+    def _extrapolated(self, horizon: int, method: Method) -> NDArray:
         """Code the last ``window - 1`` rows and one that is missing; what the atoms put there is the next row."""
-        lags, d = self.window - 1, rows.shape[1]
-        ahead = np.full((horizon, d), np.nan)
+        rows, lags = self._rows, self.window - 1
+        ahead = np.full((horizon, rows.shape[1]), np.nan)
         if len(rows) < lags or not self.__sklearn_is_fitted__():
             return ahead
-        coder = copy(self.learner_).set_params(alpha=self.forecast_alpha, ridge=self.ridge)
         both = np.concatenate([rows[len(rows) - lags :], ahead])
         for step in range(horizon):
             sample = both[step : step + self.window]
             if not np.isnan(sample).all():
-                both[step + lags] = self._shaped(coder.inverse_transform(coder.transform(sample.reshape(1, -1))))[
-                    0, -1
-                ]
+                both[step + lags] = self._from_atoms(sample.reshape(1, -1), method)[0, -1]
         return both[lags:]
+
+    def _method(self, alpha: float) -> Method:
+        """Return the parts that code windows; checked when the model was."""
+        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
+
+    def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
+        """Return windows as the last dictionary rebuilds them from their observed entries."""
+        dictionary = self.learner_.state_.dictionary
+        codes = encode_exactly(method.coder, observe(rows, missing=True), dictionary, method.objective)
+        return self._shaped(dictionary.decode(codes.values))
 
     # -- rebuilding -----------------------------------------------------------------------------------------------
 
@@ -445,10 +455,10 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
     def _rebuilt(self, values: NDArray) -> NDArray:
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
-        coder, start = copy(self.learner_).set_params(alpha=self.alpha, ridge=self.ridge), 0
+        method, start = self._method(self.alpha), 0
         for rows in windows(values, self.window, BLOCK):
             seen = ~np.isnan(rows).all(axis=1)
-            rebuilt = self._shaped(coder.inverse_transform(coder.transform(rows)))
+            rebuilt = self._from_atoms(rows, method)
             for lag in range(self.window):
                 place = slice(start + lag, start + lag + len(rows))
                 total[place] += np.where(seen[:, None], rebuilt[:, lag], 0)
