@@ -167,6 +167,7 @@ def draw(Y: np.ndarray, names: list[str], days: np.ndarray, curves: np.ndarray, 
             axes.plot(where, mean, color=color, linewidth=1, label=label)
             axes.fill_between(where, np.maximum(mean - sd, 0), mean + sd, color=color, alpha=0.3, linewidth=0)
         axes.set_title(names[i], fontsize=9)
+        axes.set_ylim(-0.5, 1.3 * Y[:, i % 3 :: 3].max())
         axes.set_xticks([8, 68], [days[8][5:], days[68][5:]])
         axes.tick_params(labelsize=8)
         if i < 3:
@@ -211,8 +212,8 @@ def main() -> None:
     (RESULTS / "003-1.json").write_text(json.dumps(report, indent=1) + "\n")
     print(json.dumps(report, indent=1))
     model = SeriesDictionary(**thesis(), random_state=0).fit(Y, init=Y)
-    plots.series_atoms(model, names=names).savefig(RESULTS / "003-1.png", dpi=75)
-    draw(Y, names, days, np.nan_to_num(curves), ahead).savefig(RESULTS / "003-2.png", dpi=75)
+    plots.series_atoms(model, names=names, n_atoms=12).savefig(RESULTS / "003-1.png", dpi=75)
+    draw(Y, names, days, curves, ahead).savefig(RESULTS / "003-2.png", dpi=75)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,9 @@ __all__ = ["SktimeForecaster"]
 
 class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     """Forecast several series with what they do together; `update` goes on with the model, row by row.
+
+    Rows that were learned from already are passed over. Where an update is asked to leave the parameters, a copy of
+    the model goes through the rows to predict what follows, and `model_` stays.
 
     Bands (`predict_interval`) hold what is said in `SeriesDictionary.predict_interval`.
 
@@ -59,23 +63,27 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
 
         self.model_ = SeriesDictionary() if self.model is None else clone(self.model)
         self.model_.fit(y)
+        self._learned, self._newest = y.index[-1], self.model_
         return self
 
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> SktimeForecaster:
-        if update_params:
-            self.model_.partial_fit(y)
+        rows = y[y.index > self._learned]
+        self._newest = self.model_ if update_params else deepcopy(self.model_)
+        if len(rows):
+            self._newest.partial_fit(rows)
+            self._learned = rows.index[-1] if update_params else self._learned
         return self
 
     def _predict(self, fh: Any, X: Any = None) -> Any:
         steps = self._steps(fh)
-        return self.model_.predict(int(steps.max())).iloc[steps - 1]
+        return self._newest.predict(int(steps.max())).iloc[steps - 1]
 
     def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
         import pandas as pd
 
         steps, parts = self._steps(fh), {}
         for share in coverage:
-            band = self.model_.predict_interval(int(steps.max()), float(share))
+            band = self._newest.predict_interval(int(steps.max()), float(share))
             for name in band.low.columns:
                 parts[name, share, "lower"] = band.low[name].iloc[steps - 1]
                 parts[name, share, "upper"] = band.high[name].iloc[steps - 1]
@@ -93,4 +101,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Return settings for sktime's own checks."""
-        return [{"model": SeriesDictionary(3, 3, n_init=6, random_state=0)}]
+        return [
+            {"model": SeriesDictionary(3, 3, n_init=6, random_state=0)},
+            {"model": SeriesDictionary(2, 2, n_init_batches=0, random_state=0)},
+        ]
