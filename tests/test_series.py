@@ -269,7 +269,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     Y = holes(waves())
     model = new().fit(Y)
     whole = model.impute(Y)
-    monkeypatch.setattr("atomstream.models.series.BLOCK", 7)
+    monkeypatch.setattr("atomstream.models.rebuilding.BLOCK", 7)
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 
@@ -340,8 +340,8 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
         (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\)"),
         (lambda t: t[:0], r"got \(0, 3\)"),
-        (lambda t: t[:15], "Y has 15 rows, n_init is 16"),
-        (lambda t: t[:1], "Y has 1 rows, n_init is 16"),
+        (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
+        (lambda t: t[:1], "Y has 1 rows, initialising needs 16"),
         (lambda t: t * np.nan, "nothing but missing entries"),
     ],
 )
@@ -371,7 +371,7 @@ def test_rows_that_do_not_follow_are_refused():
     assert model.n_rows_ == 90
     with pytest.raises(ValueError, match="init has 2 series, needed are 3"):
         model.fit(waves(), init=waves(90, 2))
-    with pytest.raises(ValueError, match="init has 3 rows; initialising needs 4"):
+    with pytest.raises(ValueError, match="init has 3 rows, initialising needs 4"):
         model.fit(waves(), init=waves(3))
     with pytest.raises(ValueError, match="Y has 3 rows, needed is a window of 4"):
         model.impute(waves(3))

@@ -184,6 +184,7 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
     write(tmp_path / "dates.csv", waves(60), [f"{i}/1/2020" for i in range(60)])
     write(tmp_path / "months.csv", waves(3), ["2020-11", "2020-12", "2020-13"])
     write(tmp_path / "few.csv", waves(5), days(5))
+    write(tmp_path / "one.csv", waves(1), days(1))
     (tmp_path / "torn.csv").write_text("day,a\n2020-01-01,1\n2020-01-02\n")
     (tmp_path / "text.csv").write_text("day,a\n2020-01-01,1\n2020-01-02,x\n")
     (tmp_path / "empty.csv").write_text("day,a\n")
@@ -197,7 +198,8 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         ("dates.csv", ("--time", "day"), "holds '0/1/2020', needed are dates such as"),
         ("dates.csv", (), "column 'day' is not numeric"),
         ("months.csv", (), "2020-13"),
-        ("few.csv", ("--window", 6), "Y has 5 rows, n_init is 24"),
+        ("few.csv", ("--window", 6), "Y has 5 rows, initialising needs 24"),
+        ("one.csv", (), "Of one row it cannot be told"),
         ("torn.csv", (), "Expected 2 columns in row 1"),
         ("text.csv", (), "column 'a' is not numeric .*holds 'x'"),
         ("empty.csv", (), "has a header and no rows"),

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.models.tables import Table
+from atomstream.models.validation import check_count
 
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
 
@@ -66,7 +67,7 @@ class MovingAverage(_Preparation):
         Y : table of shape (n_times, n_series)
         y : ignored
         """
-        _check_size(self.size)
+        check_count("size", self.size)
         super().fit(Y)
         self.last_ = Table.of(Y).values[-(self.size - 1) :] if self.size > 1 else np.empty((0, self.n_features_in_))
         return self
@@ -221,11 +222,6 @@ def _trailing(values: NDArray, size: int) -> NDArray:
     for lag in range(min(size, len(values))):
         total[lag:] += values[: len(values) - lag]
     return total
-
-
-def _check_size(size: Any) -> None:
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise ValueError(f"size must be a whole number of at least 1, got {size!r}.")
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.learner import Method
@@ -18,14 +17,14 @@ from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.conformal import half_widths
 from atomstream.models.encoding import encode_exactly
 from atomstream.models.matrix import OnlineNMF
-from atomstream.models.tables import Form, Table, Times
+from atomstream.models.rebuilding import Rebuilding
+from atomstream.models.tables import Form, Table, Times, check_series, nonnegative_table
 from atomstream.models.undo import untouched
-from atomstream.models.validation import check_settings, check_size, generator, observe
+from atomstream.models.validation import check_count, check_settings, check_size, generator, observe
 from atomstream.streams import windows
 
 __all__ = ["Interval", "SeriesDictionary"]
 
-BLOCK = 4096  # windows rebuilt at a time
 MADE = ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed")
 
 
@@ -41,7 +40,7 @@ class Interval(NamedTuple):
     high: Any
 
 
-class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
+class SeriesDictionary(CallbackSupportMixin, Rebuilding):
     r"""A dictionary of what several nonnegative series do together in ``window`` consecutive times.
 
     Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3). Then the rows come
@@ -176,16 +175,14 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         """
         with untouched(self):
             self.check()
-            table, other = _table(Y, "Y"), None if init is None else _table(init, "init")
+            table, other = nonnegative_table(Y, "Y"), None if init is None else nonnegative_table(init, "init")
             if other is not None:
-                _check_series(other, table.form, table.values.shape[1], "init")
-            given, needed = (table.values, self._n_init) if other is None else (other.values, self.window)
-            if len(given) < needed:
-                told = (
-                    f"Y has {len(given)} rows, n_init is {needed}" if other is None else f"init has {len(given)} rows"
-                )
+                check_series(other, table.form, table.values.shape[1], "init")
+            name, given, needed = ("Y", table, self._n_init) if other is None else ("init", other, self.window)
+            if len(given.values) < needed:
                 raise ValueError(
-                    f"{told}; initialising needs {needed}: give more, or choose a smaller window or n_init."
+                    f"{name} has {len(given.values)} rows, initialising needs {needed}: give more, or choose a "
+                    "smaller window or n_init."
                 )
             self._begin(table)
             if other is not None:
@@ -211,11 +208,11 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         """
         with untouched(self):
             self.check()
-            table = _table(Y, "Y")
+            table = nonnegative_table(Y, "Y")
             first = "form_" not in self.__dict__
             if first:
                 self._begin(table)
-            _check_series(table, self.form_, self._rows.shape[1], "Y")
+            check_series(table, self.form_, self._rows.shape[1], "Y")
             times, before = self.form_.times, self._n_rows
             if times is not None and table.labels is not None and not first:
                 times.check_following(table.labels)
@@ -232,8 +229,8 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
     def _begin(self, table: Table) -> None:
         """Start a run that has seen nothing."""
         form, d = table.form, table.values.shape[1]
-        if form.kind != "array" and form.times is None:
-            raise ValueError("Of one row it cannot be told how far apart times are; give two at least.")
+        if table.labels is not None:
+            Times.of(table.labels)  # refuses one row, of which no rule can be told
         for name in MADE:
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))
@@ -315,7 +312,7 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
             NaN where the last ``window - 1`` rows hold nothing to go by.
         """
         check_is_fitted(self)
-        _check_count("horizon", horizon, 1)
+        check_count("horizon", horizon, 1)
         return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
@@ -342,7 +339,7 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
             Where there are too few honest predictions: coverage / (1 - coverage) of each series are needed.
         """
         check_is_fitted(self)
-        _check_count("horizon", horizon, 1)
+        check_count("horizon", horizon, 1)
         if isinstance(coverage, bool) or not isinstance(coverage, float) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
         steps = self._predicted(honest=True)
@@ -390,81 +387,6 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
         dictionary = self.learner_.state_.dictionary
         codes = encode_exactly(method.coder, observe(rows, missing=True), dictionary, method.objective)
         return self._shaped(dictionary.decode(codes.values))
-
-    # -- rebuilding -----------------------------------------------------------------------------------------------
-
-    def reconstruct(self, Y: Any, *, online: bool = False) -> Any:
-        """Rebuild a table from the atoms.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-            At least ``window`` rows; NaN where an entry is missing.
-        online : bool, default=False
-            Without it every window is coded with the last dictionary, and a row is the mean of all windows over it.
-            With it a model of the same settings learns the table from its beginning, and each row is the last of the
-            window that ends with it, rebuilt with the dictionary of that moment (section 3.4; rows before the first
-            dictionary are rebuilt with that).
-
-        Returns
-        -------
-        array, frame or DataArray of shape (n_times, n_series)
-            NaN where no window with an observed entry reaches.
-        """
-        table = self._given(Y)
-        if not online:
-            return table.dressed(self._rebuilt(table.values))
-        twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
-        rebuilt = np.full_like(table.values, np.nan)
-        for row in range(len(rebuilt)):
-            begun = twin.__sklearn_is_fitted__()
-            twin.partial_fit(table.values[row : row + 1])
-            if twin.__sklearn_is_fitted__():
-                first = max(0, row + 1 - self.window) if begun else 0
-                now = twin._rebuilt(table.values[first : row + 1])
-                rebuilt[row if begun else 0 : row + 1] = now[-1:] if begun else now
-        return table.dressed(rebuilt)
-
-    def impute(self, Y: Any) -> Any:
-        """Fill missing entries by what the atoms make of the observed ones around them, in all series.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-            At least ``window`` rows; NaN where an entry is missing: here and there, or a whole series for a while.
-
-        Returns
-        -------
-        array, frame or DataArray of shape (n_times, n_series)
-            Observed entries as they are; NaN stays where no window with an observed entry reaches.
-        """
-        table = self._given(Y)
-        return table.dressed(np.where(np.isnan(table.values), self._rebuilt(table.values), table.values))
-
-    def _given(self, Y: Any) -> Table:
-        """Return a table to rebuild, checked."""
-        check_is_fitted(self)
-        self.check()
-        self._check_shape()
-        table = _table(Y, "Y")
-        _check_series(table, self.form_, self._rows.shape[1], "Y")
-        if len(table.values) < self.window:
-            raise ValueError(f"Y has {len(table.values)} rows, needed is a window of {self.window} at least.")
-        return table
-
-    def _rebuilt(self, values: NDArray) -> NDArray:
-        """Return the mean of all windows over each row, of those that hold an observed entry."""
-        total, count = np.zeros_like(values), np.zeros((len(values), 1))
-        method, start = self._method(self.alpha), 0
-        for rows in windows(values, self.window, BLOCK):
-            seen = ~np.isnan(rows).all(axis=1)
-            rebuilt = self._from_atoms(rows, method)
-            for lag in range(self.window):
-                place = slice(start + lag, start + lag + len(rows))
-                total[place] += np.where(seen[:, None], rebuilt[:, lag], 0)
-                count[place, 0] += seen
-            start += len(rows)
-        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
     # -- what was learned -----------------------------------------------------------------------------------------
 
@@ -526,13 +448,13 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        _check_count("window", self.window, 2)
-        _check_count("n_init_batches", self.n_init_batches, 0)
+        check_count("window", self.window, 2)
+        check_count("n_init_batches", self.n_init_batches, 0)
         for name in ("n_components", "init_batch_size"):
-            _check_count(name, getattr(self, name), 1)
+            check_count(name, getattr(self, name), 1)
         for name in ("memory", "n_init"):
             if getattr(self, name) is not None:
-                _check_count(name, getattr(self, name), self.window)
+                check_count(name, getattr(self, name), self.window)
         for alpha in (self.forecast_alpha, self.alpha):
             learner = OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge, schedule=self.schedule)
             check_settings(learner)
@@ -547,32 +469,7 @@ class SeriesDictionary(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(f"window is {self.window}, the atoms have {learned} times; call fit to start anew.")
 
 
-def _table(data: Any, name: str) -> Table:
-    """Return a checked table without negative values."""
-    table = Table.of(data, name)
-    if np.nanmin(table.values, initial=0) < 0:
-        row, column = np.argwhere(table.values < 0)[0]
-        raise ValueError(
-            f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, column {column}; "
-            "atomstream.series.NonnegativeScaler shifts and scales."
-        )
-    return table
-
-
-def _check_series(table: Table, form: Form, n_series: int, name: str) -> None:
-    """Refuse a table of other series."""
-    if table.values.shape[1] != n_series:
-        raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
-    if form.names is not None and table.form.names not in (None, form.names):
-        raise ValueError(f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}.")
-
-
 def _same(one: NDArray, other: NDArray) -> NDArray:
     """Say which of the first rows of two tables are the same."""
     n = min(len(one), len(other))
     return ((one[:n] == other[:n]) | (np.isnan(one[:n]) & np.isnan(other[:n]))).all(axis=1)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.models.times import Times
 
-__all__ = ["Form", "Table", "Times"]
+__all__ = ["Form", "Table", "Times", "check_series", "nonnegative_table"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,26 @@ class Table:
     def dressed(self, values: NDArray) -> Any:
         """Return other values in the form of this table."""
         return self.form.dressed(values, self.labels)
+
+
+def nonnegative_table(data: Any, name: str) -> Table:
+    """Return a checked table, refusing negative values."""
+    table = Table.of(data, name)
+    if np.nanmin(table.values, initial=0) < 0:
+        row, column = np.argwhere(table.values < 0)[0]
+        raise ValueError(
+            f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, column {column}; "
+            "atomstream.series.NonnegativeScaler shifts and scales."
+        )
+    return table
+
+
+def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
+    """Refuse a table of other series."""
+    if table.values.shape[1] != n_series:
+        raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
+    if form.names is not None and table.form.names not in (None, form.names):
+        raise ValueError(f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}.")
 
 
 def _names(data: Any, name: str) -> tuple[Any, ...] | None:

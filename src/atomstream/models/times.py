@@ -46,15 +46,18 @@ class Times:
 
         Parameters
         ----------
-        labels : ndarray of int64 or datetime64 of shape (n,), n >= 2
+        labels : ndarray of int64 or datetime64 of shape (n,)
 
         Raises
         ------
         ValueError
-            For labels that are missing, come twice, go backwards, or leave a gap.
+            For fewer than two labels, and labels that are missing, come twice, go backwards, or leave a gap.
         """
-        if np.isnat(labels).any() if labels.dtype.kind == "M" else False:
+        dates = labels.dtype.kind == "M"
+        if dates and np.isnat(labels).any():
             raise ValueError("Times must be known for every row, got a missing one.")
+        if len(labels) < 2:
+            raise ValueError("Of one row it cannot be told how far apart times are; give two at least.")
         ahead = np.diff(labels)
         none = np.zeros((), ahead.dtype)
         for bad, told in ((ahead == none, "comes twice; keep one row of each time"), (ahead < none, "")):
@@ -62,7 +65,6 @@ class Times:
                 place = int(np.flatnonzero(bad)[0])
                 told = told or f"comes after {_text(labels[place])}; sort the rows"
                 raise ValueError(f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}) {told}.")
-        dates = labels.dtype.kind == "M"
         unit = np.datetime_data(labels.dtype)[0] if dates else ""
         last: int | str = str(labels[-1]) if dates else int(labels[-1])
         for rule, (step_of, _) in RULES.items():

@@ -100,7 +100,7 @@ def _how_well(record: Record, names: list[str]) -> list[Section]:
         told = (
             "Observed, and predicted one step ahead by the model of the moment, which had seen earlier rows only; "
             f"then the forecast, with bands of {100 * record.settings.coverage:g} % one step ahead, widened by the "
-            "square root of the step."
+            "square root of the step. Errors below are in the units that were learned."
         )
     if len(names) > MOST_SERIES:
         told += f" {MOST_SERIES} of {len(names)} series."
