@@ -231,6 +231,7 @@ def _check_series(model: SeriesDictionary) -> None:
     form, shape = model.form_, (model.n_components, model.window, rows.shape[1])
     counts = (model._n_rows, model._first_honest, model._seed)
     good = type(form) is Form and isinstance(form.times, Times | None) and rows.ndim == steps.ndim == 2
+    good &= form.times is None or len(form.times.at(1, 1)) == 1
     good &= form.names is None or len(form.names) == rows.shape[1]
     good &= rows.dtype == steps.dtype == np.float64 and rows.shape[1] == steps.shape[1]
     good &= len(steps) <= len(rows) and not (rows < 0).any()
