@@ -58,14 +58,13 @@ def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns:
 def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `series_change` draws: atoms before and after the online phase, and how far they moved.
 
-    The distance is that of the atoms over the length of the atom before or after, whichever is longer; atoms come in
-    its order, those that moved most first.
+    That is one minus the cosine between the atom before and after; those that moved most come first.
     """
     if model.initial_atoms_ is None:
         raise ValueError("The model was not initialised: there are no atoms before the online phase.")
     before, after = model.initial_atoms_, model.atoms_
-    lengths = np.maximum(*(np.linalg.norm(part, axis=(1, 2)) for part in (before, after)))
-    moved = np.linalg.norm(after - before, axis=(1, 2)) / np.where(lengths > 0, lengths, 1)
+    lengths = np.linalg.norm(before, axis=(1, 2)) * np.linalg.norm(after, axis=(1, 2))
+    moved = 1 - (before * after).sum(axis=(1, 2)) / np.where(lengths > 0, lengths, 1)
     order = np.argsort(-moved, kind="stable")[:n_atoms]
     return before[order], after[order], moved[order]
 

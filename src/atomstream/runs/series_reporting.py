@@ -80,8 +80,8 @@ def sections(record: Record) -> list[Section]:
     found.append(Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows))
     if model.initial_atoms_ is not None:
         told = (
-            "The atoms that the online phase moved most: dotted after the initialisation, full as they are now, with "
-            "the share of the atom that changed."
+            "The atoms that the online phase moved most: dotted after the initialisation, full as they are now; "
+            "changed is one minus the cosine between the two."
         )
         figure = plots.series_change(model, names=names)
         found.append(Section("change", "Before and after the online phase", told, figure))
@@ -100,7 +100,8 @@ def _how_well(record: Record, names: list[str]) -> list[Section]:
         told = (
             "Observed, and predicted one step ahead by the model of the moment, which had seen earlier rows only; "
             f"then the forecast, with bands of {100 * record.settings.coverage:g} % one step ahead, widened by the "
-            "square root of the step. Errors below are in the units that were learned."
+            "square root of the step and cut where they leave the picture. Errors below are in the units that were "
+            "learned."
         )
     if len(names) > MOST_SERIES:
         told += f" {MOST_SERIES} of {len(names)} series."
