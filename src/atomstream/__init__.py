@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         streams,
         tolerances,
     )
-    from atomstream.applications import images, links, text, trips, video
+    from atomstream.applications import images, links, series, text, trips, video
     from atomstream.applications.topics import TopicModel
     from atomstream.applications.video import VideoDictionary
     from atomstream.exceptions import (
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from atomstream.models.network import NetworkDictionary
     from atomstream.models.parafac import online_parafac
     from atomstream.models.rank import choose_rank
+    from atomstream.models.series import SeriesDictionary
     from atomstream.models.walk import RandomWalkFactorization
     from atomstream.persistence import load, save
 
@@ -64,6 +65,7 @@ _HOMES = {
     "RandomWalkFactorization": "atomstream.models.walk",
     "TopicModel": "atomstream.applications.topics",
     "VideoDictionary": "atomstream.applications.video",
+    "SeriesDictionary": "atomstream.models.series",
     "align": "atomstream.models.matching",
     "choose_rank": "atomstream.models.rank",
     "load": "atomstream.persistence",
@@ -83,6 +85,7 @@ _MODULES = {
     "samplers": "atomstream.samplers",
     "schedules": "atomstream.schedules",
     "streams": "atomstream.streams",
+    "series": "atomstream.applications.series",
     "text": "atomstream.applications.text",
     "tolerances": "atomstream.tolerances",
     "trips": "atomstream.applications.trips",
@@ -103,6 +106,7 @@ __all__ = [
     "OnlineDictionaryLearning",
     "OnlineNMF",
     "RandomWalkFactorization",
+    "SeriesDictionary",
     "TopicModel",
     "VideoDictionary",
     "align",
@@ -120,6 +124,7 @@ __all__ = [
     "samplers",
     "save",
     "schedules",
+    "series",
     "sparse_encode",
     "streams",
     "text",

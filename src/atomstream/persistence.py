@@ -32,7 +32,9 @@ from atomstream.models.convex import OnlineConvexMF
 from atomstream.models.cp import OnlineCPDictionary
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
+from atomstream.models.series import SeriesDictionary
 from atomstream.models.states import StateIndex
+from atomstream.models.tables import Form, Times
 from atomstream.models.tensors import Axes
 from atomstream.models.walk import RandomWalkFactorization
 from atomstream.samplers import Motif, motifs
@@ -49,6 +51,7 @@ MODELS = {
         OnlineDictionaryLearning,
         OnlineNMF,
         RandomWalkFactorization,
+        SeriesDictionary,
         TopicModel,
         VideoDictionary,
     )
@@ -59,7 +62,7 @@ PARTS = {
     for module in (coders, losses, motifs, penalties, schedules, tolerances, updates, vocabulary)
     for name in module.__all__
     if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
-}
+} | {"Form": Form, "Times": Times}
 # What changes while learning: the attributes that make it up.
 CHANGING: dict[type, tuple[str, ...]] = {
     State: ("dictionary", "memory", "usage"),
@@ -116,6 +119,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
     TopicModel: ("learner_", "vocabulary_"),
     VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
+    SeriesDictionary: ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed"),
 }
 BIT_GENERATORS = {
     source.__name__: source
@@ -273,6 +277,29 @@ def _check_video(model: VideoDictionary) -> None:
     kept = (learner.n_components, n_features)
     if len(times) != len(model._kept) or any(part.shape != kept for part in model._kept):
         raise ValueError(f"{len(times)} snapshots of other shapes than {kept}")
+
+
+def _check_series(model: SeriesDictionary) -> None:
+    """Refuse parts of a dictionary of series that do not fit together."""
+    rows, steps, learner, first = (
+        model._rows,
+        model._steps,
+        getattr(model, "learner_", None),
+        getattr(model, "initial_atoms_", None),
+    )
+    form, shape = model.form_, (model.n_components, model.window, rows.shape[1])
+    counts = (model._n_rows, model._first_honest, model._seed)
+    good = type(form) is Form and isinstance(form.times, Times | None) and rows.ndim == steps.ndim == 2
+    good &= form.times is None or len(form.times.at(1, 1)) == 1
+    good &= form.names is None or len(form.names) == rows.shape[1]
+    good &= rows.dtype == steps.dtype == np.float64 and rows.shape[1] == steps.shape[1]
+    good &= len(steps) <= len(rows) and not (rows < 0).any()
+    good &= all(isinstance(count, int) and count >= 0 for count in counts) and len(rows) <= model._n_rows
+    if learner is not None:
+        good &= type(learner) is OnlineNMF and (first is None or first.shape == shape)
+        good &= not hasattr(learner, "state_") or learner.components_.shape == (shape[0], shape[1] * shape[2])
+    if not good:
+        raise ValueError("rows, predictions or atoms that do not fit together")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -530,6 +557,8 @@ class _Reader:
             _check_topics(model)
         elif learned and kind is VideoDictionary:
             _check_video(model)
+        elif learned and kind is SeriesDictionary:
+            _check_series(model)
         elif learned:
             _check_dictionary(model)
         return model

@@ -323,3 +323,70 @@ def text_topics(
     from atomstream.cli import texts
 
     return texts.topics(files, out, config, given, max_time, as_json)
+
+
+@commands.group()
+def series() -> None:
+    """Dictionaries of what several series do together over a window of time."""
+
+
+def _series(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what both commands on series have in common."""
+    options = [
+        click.argument("table", type=click.Path(path_type=Path), required=False),
+        click.option(
+            "--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; not there yet."
+        ),
+        click.option(
+            "--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go first."
+        ),
+        click.option("--time", help="Column of the times: dates or whole numbers (the first, if it holds dates)."),
+        click.option("--columns", multiple=True, help="Series: names, numbers from 1, ranges (all other columns)."),
+        click.option("--log/--no-log", default=None, help="Learn logarithms of one plus the values."),
+        click.option(
+            "--scale/--no-scale", default=None, help="Learn values from 0 to 1 (forecast: no, impute: yes)."
+        ),
+        click.option("--atoms", type=int, help="Number of atoms (20)."),
+        click.option("--window", type=int, help="Times in an atom (12)."),
+        click.option("--memory", type=int, help="Rows that are learned at a time (ten windows)."),
+        click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0)."),
+        click.option("--ridge", type=float, help="Strength of the squared l2 penalty on the codes (0.01)."),
+        click.option("--weight", type=float, help="Of the last rows against all before: 1 forgets, 0 does not."),
+        click.option("--init-batches", type=int, help="Batches of random windows to begin with (20)."),
+        click.option("--seed", type=int, help="Of all that is random (0)."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@series.command("forecast")
+@_series
+@click.option("--horizon", type=int, help="Rows to foretell (1).")
+@click.option("--coverage", type=float, help="Of the bands, one step ahead (0.9).")
+@click.option("--average", type=int, help="Learn and foretell trailing means of so many rows (1: the values).")
+@click.option("--init-rows", type=int, help="Rows that the beginning sees (four windows).")
+@_json
+def series_forecast(table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+    """Foretell the series in TABLE, comma-separated, one row per time.
+
+    Leaves forecast.csv with bands. Empty fields are missing entries.
+    """
+    from atomstream.cli import series as verbs
+    from atomstream.runs.series_settings import ForecastSettings
+
+    return verbs.learn(ForecastSettings, table, out, config, given, as_json)
+
+
+@series.command("impute")
+@_series
+@_json
+def series_impute(table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+    """Fill the missing entries of the series in TABLE, comma-separated, one row per time.
+
+    Leaves imputed.csv. Empty fields are missing entries.
+    """
+    from atomstream.cli import series as verbs
+    from atomstream.runs.series_settings import ImputeSettings
+
+    return verbs.learn(ImputeSettings, table, out, config, given, as_json)

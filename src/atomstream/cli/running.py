@@ -18,6 +18,7 @@ from atomstream.exceptions import InputError
 from atomstream.readers import STANDARD_INPUT, open_inputs
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.learning import Learning, Outcome
+from atomstream.runs.series_settings import SeriesSettings
 from atomstream.runs.settings import NetworkSettings, Settings, TextSettings, WalkSettings, read_settings
 
 
@@ -52,12 +53,12 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
             if epochs is not None:
                 raise InputError("--epochs is for rows; a network is learned from in --batches.")
             return networks.resume(folder, batches, max_time, as_json)
-        if isinstance(settings, WalkSettings):
-            raise InputError(f"{run} is complete; begin another run with: atomstream walk partition")
         if isinstance(settings, TextSettings) and batches is None:
             from atomstream.cli import texts
 
             return texts.resume(folder, epochs, max_time, as_json)
+        if isinstance(settings, WalkSettings | SeriesSettings):
+            raise InputError(f"{run} is complete; begin another run with: atomstream {settings.COMMAND}")
         if batches is not None:
             raise InputError("--batches is for networks; rows are learned from in --epochs.")
         if epochs is not None:

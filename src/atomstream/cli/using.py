@@ -20,6 +20,7 @@ from atomstream.applications.video import VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
 from atomstream.models.network import NetworkDictionary
+from atomstream.models.series import SeriesDictionary
 from atomstream.models.walk import RandomWalkFactorization
 from atomstream.readers import STANDARD_INPUT, Feed, Position, Wanted, open_inputs
 from atomstream.readers.pictures import Pictures, load_image
@@ -73,6 +74,8 @@ def _refuse_network(record: Record) -> None:
         raise InputError(f"{record.path} has learned from a walk and codes no rows.")
     if isinstance(record.model, NetworkDictionary):
         raise InputError(f"{record.path} has learned from a network; use atomstream network reconstruct or denoise.")
+    if isinstance(record.model, SeriesDictionary):
+        raise InputError(f"{record.path} has learned from series and codes no rows; use its model from Python.")
 
 
 def check_out(out: Path) -> None:
@@ -242,6 +245,11 @@ def _reporting(record: Record) -> tuple[Any, str, str]:
         from atomstream.runs import text_reporting
 
         return text_reporting, "top six", ""
+
+    if isinstance(record.model, SeriesDictionary):
+        from atomstream.runs import series_reporting
+
+        return series_reporting, "energy", "the table learned from"
     from atomstream.runs import reporting
 
     return reporting, "energy", "held-out rows"
@@ -264,7 +272,7 @@ def _numbers(record: Record) -> dict[str, Any]:
     learner = getattr(model, "learner_", model)
     return {
         "model": type(model).__name__,
-        "components": len(model.components_),
+        "components": len(learner.components_),
         "features": learner.n_features_in_,
         "samples": learner.n_samples_seen_,
         "steps": learner.n_steps_,

@@ -18,7 +18,7 @@ from atomstream.losses import Squared
 from atomstream.memory import Usage
 from atomstream.models.base import OnlineDictionary, with_callbacks
 from atomstream.models.names import SCHEDULES, SETS, resolve, resolve_coder, with_net
-from atomstream.models.validation import check_whole
+from atomstream.models.validation import check_count
 from atomstream.objective import Objective
 from atomstream.penalties import Free
 
@@ -294,7 +294,7 @@ class OnlineConvexMF(OnlineDictionary):
         """
         check_is_fitted(self)
         hulls: Hulls = self.state_.dictionary
-        atom, top = check_whole("atom", atom, 0, len(hulls.weights) - 1), check_whole("top", top, 1)
+        atom, top = check_count("atom", atom, 0, len(hulls.weights) - 1), check_count("top", top, 1)
         order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
         parts = []
         for n in order[hulls.weights[atom, order] > 0]:
@@ -342,7 +342,7 @@ class OnlineConvexMF(OnlineDictionary):
     def _begin(self) -> np.random.Generator:
         if self.assignment not in ASSIGNMENTS:
             raise ValueError(f"assignment={self.assignment!r} is unknown; choose one of {', '.join(ASSIGNMENTS)}.")
-        check_whole("n_representatives", self.n_representatives, 1)
+        check_count("n_representatives", self.n_representatives, 1)
         rng = super()._begin()
         if self.n_representatives < self.n_components:
             raise ValueError(

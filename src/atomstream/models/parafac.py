@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.loadings import khatri_rao
 from atomstream.models.cp import OnlineCPDictionary
-from atomstream.models.validation import check_whole, generator
+from atomstream.models.validation import check_count, generator
 from atomstream.parallel import one_blas_thread
 from atomstream.state import Accuracy
 
@@ -112,11 +112,11 @@ def online_parafac(
     shape = tuple(getattr(X, "shape", np.shape(X)))
     if len(shape) < 2 or 0 in shape:
         raise ValueError(f"X must have at least two axes and no empty one, got shape {shape}.")
-    check_whole("sample_mode", sample_mode, -len(shape), len(shape) - 1)
+    check_count("sample_mode", sample_mode, -len(shape), len(shape) - 1)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1:
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
-    check_whole("n_epochs", n_epochs, 1)
-    check_whole("n_polish", n_polish, 0)
+    check_count("n_epochs", n_epochs, 1)
+    check_count("n_polish", n_polish, 0)
     mode, rng = sample_mode % len(shape), generator(random_state)
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)

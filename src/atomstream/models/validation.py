@@ -156,7 +156,7 @@ def check_number(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
 
 
-def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
     """Return a whole number within its limits."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):

@@ -19,6 +19,14 @@ from atomstream.plots.dictionaries import (
 )
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
+from atomstream.plots.series import (
+    series_atoms,
+    series_atoms_data,
+    series_change,
+    series_change_data,
+    series_forecast,
+    series_forecast_data,
+)
 from atomstream.plots.tensors import loadings, loadings_data
 from atomstream.plots.topics import topics, topics_data, topics_over_time, topics_over_time_data
 from atomstream.plots.video import spatial_atoms, spatial_atoms_data, temporal_atoms, temporal_atoms_data
@@ -47,6 +55,12 @@ __all__ = [
     "reconstruction_data",
     "reduced_chain",
     "reduced_chain_data",
+    "series_atoms",
+    "series_atoms_data",
+    "series_change",
+    "series_change_data",
+    "series_forecast",
+    "series_forecast_data",
     "spatial_atoms",
     "spatial_atoms_data",
     "spins",

@@ -52,9 +52,9 @@ class Lines(Source):
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:
             sample = stream.peek(SAMPLE)
-        self._delimiter, rows = _parsed(sample.decode("utf-8", "replace"), self.name)
+        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name)
         self._width = len(rows[0])
-        self._header = _has_header(rows)
+        self._header = has_header(rows)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)
         _check_sample(rows[self._header :], all_names, self._kept, self.name)
@@ -225,7 +225,7 @@ def _n_rows(chunk: memoryview) -> int:
     return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
 
 
-def _parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
+def parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
     """Return the delimiter and the fields of the first lines."""
     lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
     if not lines:
@@ -245,7 +245,7 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _has_header(rows: list[list[str]]) -> bool:
+def has_header(rows: list[list[str]]) -> bool:
     """Say whether the first line names the columns: it holds texts alone, or a text above a number."""
     texts = [not _is_number(field) for field in rows[0]]
     if any(texts) and all(text or field.strip() in NOTHING for text, field in zip(texts, rows[0], strict=True)):

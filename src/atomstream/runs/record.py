@@ -14,6 +14,7 @@ from atomstream.persistence import read_model
 from atomstream.readers import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
+from atomstream.runs.series_settings import SeriesSettings
 from atomstream.runs.settings import NetworkSettings, WalkSettings
 
 __all__ = ["Record", "open_record"]
@@ -61,7 +62,7 @@ class Record:
         """Whether all passes are done; None where there is no saying."""
         if self.settings is None or STANDARD_INPUT in self.settings.inputs:
             return None
-        if isinstance(self.settings, WalkSettings):
+        if isinstance(self.settings, WalkSettings | SeriesSettings):
             return True  # written when all was done
         if isinstance(self.settings, NetworkSettings):
             return bool(self.model.n_steps_ >= self.settings.batches)

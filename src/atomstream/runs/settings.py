@@ -408,7 +408,9 @@ def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> di
 
 def kind_of(told: dict[str, Any]) -> type[RunSettings]:
     """Return the class of the settings that a file tells."""
-    return DOMAINS.get(str(told.get("domain")), Settings)
+    from atomstream.runs.series_settings import SERIES
+
+    return (DOMAINS | SERIES).get(str(told.get("domain")), Settings)
 
 
 def write_settings(settings: RunSettings) -> str:

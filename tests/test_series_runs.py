@@ -1,0 +1,256 @@
+"""Series on the command line: what runs write, their reports, pictures, and bad input."""
+
+import csv
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import atomstream
+from atomstream import SeriesDictionary, plots, series
+from atomstream.cli import main
+from atomstream.exceptions import InputError
+from atomstream.readers.series import read_series
+from atomstream.runs.record import open_record
+from atomstream.schedules import Constant
+
+NAMES = ["Nord, 1", "Sud", "Ost"]
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def refused(capsys, *arguments):
+    assert main([str(argument) for argument in arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    return told
+
+
+def waves(n=150):
+    t = np.arange(n)[:, None]
+    return np.round(50 + 20 * np.sin(t / 4 + np.arange(3)) + np.random.default_rng(0).random((n, 3)), 3)
+
+
+def write(path, values, labels, names=NAMES, time="day"):
+    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(([time] if labels is not None else []) + names)
+        for i, row in enumerate(values.tolist()):
+            fields = ["" if value != value else value for value in row]
+            writer.writerow(([labels[i]] if labels is not None else []) + fields)
+
+
+def read(path):
+    with path.open() as file:
+        return list(csv.reader(file))
+
+
+def days(n=150, start="2021-01-01"):
+    return (np.datetime64(start) + np.arange(n)).astype(str).tolist()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series")
+    values = waves()
+    write(folder / "whole.csv", values, days())
+    write(folder / "numbers.csv.gz", values, None)
+    holes = np.where(np.random.default_rng(1).random(values.shape) < 0.2, np.nan, values)
+    write(folder / "holes.csv", holes, (np.datetime64("2001-03") + np.arange(150)).astype(str), time="month")
+    settings = ("--window", 6, "--atoms", 8)
+    run("series", "forecast", folder / "whole.csv", *settings, "--horizon", 5, "--out", folder / "run")
+    run("series", "impute", folder / "holes.csv", *settings, "--out", folder / "filled")
+    return folder
+
+
+def test_a_forecast_is_that_of_the_class(folder):
+    model = SeriesDictionary(8, 6, schedule=Constant(weight=1.0), random_state=0).fit(waves())
+    header, *rows = read(folder / "run/forecast.csv")
+    assert header == ["day", *[f"{name}{end}" for name in NAMES for end in ("", "_low", "_high")]]
+    assert [row[0] for row in rows] == days(155)[150:]
+    table = np.array([row[1:] for row in rows], float).reshape(5, 3, 3)
+    band = model.predict_interval(5, 0.9)
+    assert_array_equal(table[:, :, 0], model.predict(5))
+    assert_array_equal(table[:, :, 1], band.low)
+    assert_array_equal(table[:, :, 2], band.high)
+    again = atomstream.load(folder / "run")
+    assert_array_equal(again.atoms_, model.atoms_)
+    assert_array_equal(again.predict(5), model.predict(5))
+
+
+def test_preparation_is_undone(folder, tmp_path, capsys):
+    run(
+        *("series", "forecast", folder / "whole.csv", "--window", 6, "--horizon", 2, "--out", tmp_path / "run"),
+        *("--log", "--scale", "--average", 3, "--coverage", 0.5, "--json"),
+    )
+    told = json.loads(capsys.readouterr().out)
+    steps = [series.MovingAverage(3), series.Log1p(), series.NonnegativeScaler()]
+    values = waves()
+    for step in steps:
+        values = step.fit_transform(values)
+    model = SeriesDictionary(20, 6, schedule=Constant(weight=1.0), random_state=0).fit(values)
+    ahead = steps[1].inverse_transform(steps[2].inverse_transform(model.predict(2)))
+    table = np.array([row[1::3] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
+    assert_allclose(table, ahead)
+    error = model.one_step_ - values[-60:]
+    assert told["figures"]["RMSE, one step ahead"] == pytest.approx(np.sqrt(np.mean(error**2)))
+    last = values[-61:-1] - values[-60:]
+    assert told["figures"]["RMSE, last row again"] == pytest.approx(np.sqrt(np.mean(last**2)))
+    assert told["times"] == 150
+
+
+def test_gaps_are_filled_and_all_else_is_as_it_was(folder):
+    before, after = read(folder / "holes.csv"), read(folder / "filled/imputed.csv")
+    assert before[0] == after[0]
+    n_filled = 0
+    for old, new in zip(before[1:], after[1:], strict=True):
+        assert old[0] == new[0]
+        for was, now in zip(old[1:], new[1:], strict=True):
+            assert float(now) == float(was) if was else np.isfinite(float(now))
+            n_filled += not was
+    assert n_filled > 60
+    filled = np.array([row[1:] for row in after[1:]], float)
+    hidden = np.array([[not field for field in row[1:]] for row in before[1:]])
+    assert np.sqrt(np.mean((filled - waves())[hidden] ** 2)) < 0.35 * waves().std()
+
+
+def test_too_few_rows_make_no_bands(tmp_path, capsys):
+    write(tmp_path / "short.csv", waves(30), days(30))
+    run("series", "forecast", tmp_path / "short.csv", "--window", 6, "--out", tmp_path / "run")
+    assert "Warning: No bands: coverage=0.9 needs at least 9 honest" in capsys.readouterr().err
+    assert read(tmp_path / "run/forecast.csv")[0] == ["day", *NAMES]
+    run("report", tmp_path / "run")
+
+
+def test_rows_without_times_are_numbered(folder, tmp_path):
+    run("series", "forecast", folder / "numbers.csv.gz", "--window", 6, "--atoms", 8, "--out", tmp_path / "run")
+    rows = read(tmp_path / "run/forecast.csv")
+    assert rows[1][0] == "151"
+    assert rows[1][1:] == read(folder / "run/forecast.csv")[1][1:]
+
+
+def test_columns_and_times_are_chosen(tmp_path):
+    write(tmp_path / "table.csv", waves(20), [str(2 * i) for i in range(20)], ["a", "b", "c"], "week")
+    table = read_series(tmp_path / "table.csv", time="week", columns=("c", "2"))
+    assert table.names == ["c", "a"]
+    assert_array_equal(table.labels, 2 * np.arange(20))
+    assert_array_equal(table.values, waves(20)[:, [2, 0]])
+    assert read_series(tmp_path / "table.csv").names == ["week", "a", "b", "c"]
+    write(tmp_path / "hours.csv", waves(3), ["2020-01-01 10:00", "2020-01-01 11:00", "2020-01-01T12:00"])
+    assert str(read_series(tmp_path / "hours.csv").labels[2]) == "2020-01-01T12:00"
+
+
+def test_report_inspect_and_plot_show_the_run(folder, capsys):
+    for name, words in (
+        ("run", ["8 atoms of 6 times x 3 series", "Before and after the online phase", "bands of 90 %", "nothing"]),
+        ("filled", ["Observed and rebuilt", "scaled by the range", "missing entries", "RMSE of observed entries"]),
+    ):
+        run("report", folder / name)
+        page = (folder / name / "report.html").read_text()
+        for word in words:
+            assert word in page
+        assert len(re.findall("<img", page)) == 4
+        run("plot", folder / name)
+        run("inspect", folder / name)
+        told = capsys.readouterr().out
+        assert "SeriesDictionary, 8 atoms" in told
+        assert "Ost" in told
+        run("inspect", folder / name, "--json")
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["components"] == 8
+        assert facts["complete"] is True
+        assert len(facts["atoms"]) == 8
+    assert open_record(folder / "run").complete
+    atomstream.save(atomstream.load(folder / "run"), folder / "alone.atoms")
+    run("report", folder / "alone.atoms")
+    run("inspect", folder / "alone.atoms")
+
+
+def test_the_same_again_from_its_settings(folder, tmp_path):
+    run("series", "forecast", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
+    assert (tmp_path / "again/forecast.csv").read_text() == (folder / "run/forecast.csv").read_text()
+
+
+def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
+    write(tmp_path / "negative.csv", waves(60) - 60, days(60))
+    write(tmp_path / "twice.csv", waves(60), [*days(59), days(59)[-1]])
+    write(tmp_path / "gap.csv", waves(60), [*days(59), "2022-01-01"])
+    write(tmp_path / "back.csv", waves(60), days(60)[::-1])
+    write(tmp_path / "dates.csv", waves(60), [f"{i}/1/2020" for i in range(60)])
+    write(tmp_path / "months.csv", waves(3), ["2020-11", "2020-12", "2020-13"])
+    write(tmp_path / "few.csv", waves(5), days(5))
+    write(tmp_path / "one.csv", waves(1), days(1))
+    (tmp_path / "torn.csv").write_text("day,a\n2020-01-01,1\n2020-01-02\n")
+    (tmp_path / "text.csv").write_text("day,a\n2020-01-01,1\n2020-01-02,x\n")
+    (tmp_path / "empty.csv").write_text("day,a\n")
+    (tmp_path / "times.csv").write_text("day\n2020-01-01\n2020-01-02\n")
+    (tmp_path / "bad.csv.gz").write_bytes(b"no")
+    for name, extra, told in (
+        ("negative.csv", (), "must not be negative"),
+        ("twice.csv", (), r"2021-02-28 \(row 59\) comes twice"),
+        ("gap.csv", (), "evenly spaced: 2022-01-01 comes after 2021-02-28"),
+        ("back.csv", (), "must go forward"),
+        ("dates.csv", ("--time", "day"), "holds '0/1/2020', needed are dates such as"),
+        ("dates.csv", (), "column 'day' is not numeric"),
+        ("months.csv", (), "2020-13"),
+        ("few.csv", ("--window", 6), "Y has 5 rows, initialising needs 24"),
+        ("one.csv", (), "Of one row it cannot be told"),
+        ("torn.csv", (), "Expected 2 columns in row 1"),
+        ("text.csv", (), "column 'a' is not numeric .*holds 'x'"),
+        ("empty.csv", (), "has a header and no rows"),
+        ("times.csv", (), "no column of numbers beside the times"),
+        ("bad.csv.gz", (), "cannot be read"),
+        ("none.csv", (), "There is no"),
+        ("gap.csv", ("--columns", "z"), "has no column 'z'"),
+        ("gap.csv", ("--window", 1), "window is 1, needed is at least 2"),
+        ("gap.csv", ("--coverage", 1), "coverage is 1.0, needed is a share above 0 and below 1"),
+        ("gap.csv", ("--horizon", 0), "horizon is 0, needed is at least 1"),
+        ("gap.csv", ("--weight", 2), "Constant needs a weight in"),
+        ("gap.csv", ("--memory", 3), "memory must be a whole number of at least 12"),
+        ("gap.csv", ("--config", folder / "filled/run.toml"), "domain is 'series impute'"),
+    ):
+        said = refused(capsys, "series", "forecast", tmp_path / name, *extra, "--out", tmp_path / "run")
+        assert re.search(told, said), said
+        assert not (tmp_path / "run/run.toml").exists()
+    assert "holds a run already" in refused(
+        capsys, "series", "forecast", folder / "whole.csv", "--out", folder / "run"
+    )
+    assert "one file, got 0" in refused(capsys, "series", "impute", "--out", tmp_path / "run")
+    assert "is complete; begin another run with: atomstream series forecast" in refused(
+        capsys, "resume", folder / "run"
+    )
+    assert "has learned from series" in refused(
+        capsys, "encode", folder / "run", folder / "whole.csv", "--out", tmp_path / "x.npz"
+    )
+    with pytest.raises(InputError):
+        read_series(tmp_path / "none.csv")
+
+
+def test_pictures_show_what_their_twins_return(folder):
+    model = atomstream.load(folder / "run")
+    curves, shares = plots.series_atoms_data(model, 4)
+    assert curves.shape == (4, 6, 3)
+    assert (np.diff(shares) <= 0).all()
+    figure = plots.series_atoms(model, names=NAMES, n_atoms=4)
+    assert_array_equal(figure.axes[0].lines[1].get_ydata(), curves[0, :, 1])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == NAMES
+    before, after, moved = plots.series_change_data(model, 3)
+    assert_array_equal(moved, np.sort(moved)[::-1])
+    lines = plots.series_change(model, n_atoms=3).axes[0].lines
+    assert_array_equal(lines[0].get_ydata(), after[0, :, 0])
+    assert_array_equal(lines[1].get_ydata(), before[0, :, 0])
+    with pytest.raises(ValueError, match="no atoms before the online phase"):
+        plots.series_change(SeriesDictionary(3, 4, n_init_batches=0, random_state=0).fit(waves(20)))
+    observed = waves(20)
+    seen, _, ahead = plots.series_forecast_data(observed, observed + 1, np.ones((3, 4, 3)))
+    assert seen.shape == (24, 3)
+    assert ahead.shape == (3, 24, 3)
+    assert np.isnan(ahead[:, :20]).all()
+    lines = plots.series_forecast(observed, observed + 1, np.ones((3, 4, 3)), labels=range(24)).axes[2].lines
+    assert_array_equal(lines[0].get_ydata(), seen[:, 2])
+    assert len(plots.series_forecast(observed, observed).axes[0].lines) == 2
