@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
     from atomstream.applications import images, links, text, trips
+    from atomstream.applications.pictures import ImageDictionary
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from atomstream.persistence import load, save
 
 _HOMES = {
+    "ImageDictionary": "atomstream.applications.pictures",
     "CorruptModelError": "atomstream.exceptions",
     "IncompatiblePartsError": "atomstream.exceptions",
     "InputError": "atomstream.exceptions",
@@ -68,6 +70,7 @@ _MODULES = {
 
 __all__ = [
     "CorruptModelError",
+    "ImageDictionary",
     "IncompatiblePartsError",
     "InputError",
     "ModelFileError",

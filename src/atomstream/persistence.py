@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import atomstream
 from atomstream import coders, losses, penalties, schedules, tolerances, updates
+from atomstream.applications.pictures import ImageDictionary
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
@@ -33,7 +34,7 @@ __all__ = ["load", "read_model", "save", "write_model"]
 
 MODELS = {
     model.__name__: model
-    for model in (NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+    for model in (ImageDictionary, NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
@@ -88,6 +89,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_look",
         "_basis",
     ),
+    ImageDictionary: ("learner_", "patch_shape_", "_rng"),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
 }
 BIT_GENERATORS = {
@@ -215,6 +217,19 @@ def _check_network(model: NetworkDictionary) -> None:
         and model._spacing > 0
     ):
         raise ValueError("usage of another shape or spacing")
+
+
+def _check_pictures(model: ImageDictionary) -> None:
+    """Refuse parts of an image dictionary that do not fit together."""
+    learner, shape = model.learner_, model.patch_shape_
+    kind = OnlineNMF if model.nonnegative else OnlineDictionaryLearning
+    if type(learner) is not kind or not isinstance(model._rng, np.random.Generator):
+        raise ValueError("parts of other kinds")
+    whole = isinstance(shape, tuple) and all(type(n) is int and n > 0 for n in shape) and len(shape) in (2, 3)
+    if not whole or shape[:2] != (model.patch_size, model.patch_size):
+        raise ValueError(f"patches of shape {shape!r:.80} where the size is {model.patch_size!r}")
+    if hasattr(learner, "state_") and learner.n_features_in_ != np.prod(shape):
+        raise ValueError(f"patches of {learner.n_features_in_} entries for the shape {shape}")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -372,6 +387,8 @@ class _Reader:
         model.__dict__.update({key: learned[key] for key in LEARNED[kind] if key in learned})
         if learned and kind is NetworkDictionary:
             _check_network(model)
+        elif learned and kind is ImageDictionary:
+            _check_pictures(model)
         elif learned and kind is RandomWalkFactorization:
             _check_walk(model)
         elif learned:

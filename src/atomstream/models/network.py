@@ -19,7 +19,7 @@ from atomstream.models.matrix import OnlineNMF
 from atomstream.models.pairs import PairMeans
 from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.models.undo import untouched
-from atomstream.models.validation import check_settings, check_size, generator
+from atomstream.models.validation import check_count, check_settings, check_size, generator
 from atomstream.samplers import Motif, MotifGlauber, MotifPivot, Network, homomorphisms
 from atomstream.samplers.motif import is_copy, patches_of
 
@@ -168,7 +168,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         """
         with untouched(self):
             self.check()
-            _check_count("n_batches", n_batches)
+            check_count("n_batches", n_batches)
             self._learn(Network.of(network), n_batches)
         return self
 
@@ -340,7 +340,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     def _given(self, network: Any, n_steps: int) -> Network:
         """Return the network to rebuild, checked."""
         check_is_fitted(self)
-        _check_count("n_steps", n_steps)
+        check_count("n_steps", n_steps)
         self.check()
         network = Network.of(network)
         self._check_size(network)
@@ -384,7 +384,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         if self.chain not in {*CHAINS, "all"}:
             raise ValueError(f"chain={self.chain!r} is unknown; known are {', '.join(sorted({*CHAINS, 'all'}))}.")
         for name in ("n_components", "n_batches", "batch_size", "thin"):
-            _check_count(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         Motif.of(self.motif)
         learner = OnlineNMF(self.n_components, alpha=self.alpha, schedule=self.schedule)
         check_settings(learner)
@@ -413,8 +413,3 @@ def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
 def _own_rng(random_state: Any) -> np.random.Generator:
     """Return a source of randomness of one's own, drawn from the one given."""
     return np.random.default_rng(int(generator(random_state).integers(2**63)))
-
-
-def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")

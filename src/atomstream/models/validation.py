@@ -155,6 +155,12 @@ def check_number(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
 
 
+def check_count(name: str, value: Any) -> None:
+    """Refuse what is no whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
 def check_n_jobs(n_jobs: Any) -> None:
     """Refuse what is no number of threads."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
