@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from atomstream import callbacks, losses, plots, readers, report, samplers, schedules, streams, tolerances
     from atomstream.applications import images, links, text, trips
     from atomstream.applications.pictures import ImageDictionary
+    from atomstream.applications.restoring import ColorRestorer
     from atomstream.exceptions import (
         CorruptModelError,
         IncompatiblePartsError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from atomstream.persistence import load, save
 
 _HOMES = {
+    "ColorRestorer": "atomstream.applications.restoring",
     "ImageDictionary": "atomstream.applications.pictures",
     "CorruptModelError": "atomstream.exceptions",
     "IncompatiblePartsError": "atomstream.exceptions",
@@ -69,6 +71,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "ColorRestorer",
     "CorruptModelError",
     "ImageDictionary",
     "IncompatiblePartsError",

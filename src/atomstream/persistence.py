@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 import atomstream
 from atomstream import coders, losses, penalties, schedules, tolerances, updates
+from atomstream.applications.patch_classes import PatchClassifier
 from atomstream.applications.pictures import ImageDictionary
+from atomstream.applications.restoring import ColorRestorer
 from atomstream.archive import read_archive, write_archive
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import CorruptModelError
@@ -34,7 +36,14 @@ __all__ = ["load", "read_model", "save", "write_model"]
 
 MODELS = {
     model.__name__: model
-    for model in (ImageDictionary, NetworkDictionary, OnlineDictionaryLearning, OnlineNMF, RandomWalkFactorization)
+    for model in (
+        ColorRestorer,
+        ImageDictionary,
+        NetworkDictionary,
+        OnlineDictionaryLearning,
+        OnlineNMF,
+        RandomWalkFactorization,
+    )
 }
 # Parts are frozen dataclasses: their fields are all there is.
 PARTS = {
@@ -53,6 +62,7 @@ CHANGING: dict[type, tuple[str, ...]] = {
     Usage: ("total", "idle"),
     Clock: tuple(field.name for field in fields(Clock)),
     HebbianFactor: HebbianFactor.PARTS,
+    PatchClassifier: PatchClassifier.PARTS,
     StateIndex: ("names",),
 }
 # Shapes of what changes: r components, d features; the others are numbers.
@@ -89,6 +99,7 @@ LEARNED: dict[type, tuple[str, ...]] = {
         "_look",
         "_basis",
     ),
+    ColorRestorer: ("dictionaries_", "classifier_"),
     ImageDictionary: ("learner_", "patch_shape_", "_rng"),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
 }
@@ -230,6 +241,26 @@ def _check_pictures(model: ImageDictionary) -> None:
         raise ValueError(f"patches of shape {shape!r:.80} where the size is {model.patch_size!r}")
     if hasattr(learner, "state_") and learner.n_features_in_ != np.prod(shape):
         raise ValueError(f"patches of {learner.n_features_in_} entries for the shape {shape}")
+
+
+def _check_colors(model: ColorRestorer) -> None:
+    """Refuse parts of a colour restorer that do not fit together."""
+    classifier, dictionaries, size = model.classifier_, model.dictionaries_, model.patch_size
+    if type(classifier) is not PatchClassifier or not isinstance(dictionaries, dict) or len(dictionaries) < 2:
+        raise ValueError("parts of other kinds")
+    for part in dictionaries.values():
+        if type(part) is not ImageDictionary or len(part.components_) != model.n_components:
+            raise ValueError("dictionaries of another kind or size")
+        if part.patch_shape_ != (size, size, 3):
+            raise ValueError(f"patches of shape {part.patch_shape_} where the size is {size!r}")
+    n_in = size * (size // 2 + 1)
+    good = classifier.size == size and classifier.mean.shape == classifier.scale.shape == (n_in,)
+    good &= len(classifier.weights) == len(classifier.biases) > 0 and bool((classifier.scale > 0).all())
+    for weights, biases in zip(classifier.weights, classifier.biases, strict=True):
+        good &= weights.shape == (n_in, len(biases)) and weights.dtype.kind == biases.dtype.kind == "f"
+        n_in = len(biases)
+    if not good or n_in != len(dictionaries):
+        raise ValueError("layers of a classifier that do not fit together")
 
 
 def _check_dictionary(model: Any) -> None:
@@ -387,6 +418,8 @@ class _Reader:
         model.__dict__.update({key: learned[key] for key in LEARNED[kind] if key in learned})
         if learned and kind is NetworkDictionary:
             _check_network(model)
+        elif learned and kind is ColorRestorer:
+            _check_colors(model)
         elif learned and kind is ImageDictionary:
             _check_pictures(model)
         elif learned and kind is RandomWalkFactorization:

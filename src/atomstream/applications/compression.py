@@ -36,9 +36,9 @@ DTYPES = ("uint8", "uint16", "float32", "float64")
 MAX_PIXELS = 2**28
 MAX_ATOMS, MAX_PATCH, MAX_CHANNELS = 2**16 - 1, 256, 64
 CENTRED, WITH_DICTIONARY = 1, 2
-ROUNDING = 2.5  # step of the codes over the error aimed at, by measuring
+ROUNDING = 3.0  # step of the codes over the error aimed at, by measuring
 FINER = 4.0  # steps of the means to one of the codes: an error of a mean is one of all pixels
-ERROR = 0.95  # part of the error aimed at at which pursuit ends; the rest is rounding
+ERROR = 0.92  # part of the error aimed at at which pursuit ends; the rest is rounding
 BLOCK = 4096  # patches coded at a time
 BEST, MOST = 60.0, 255  # decibels; atoms of a patch
 

@@ -11,9 +11,10 @@ from atomstream.applications.compression import decompress
 from atomstream.applications.overlap import whole
 from atomstream.applications.pictures import ImageDictionary
 from atomstream.applications.pixels import noise_level, psnr
+from atomstream.applications.restoring import ColorRestorer, Restored
 from atomstream.streams import check_center, patch_view
 
-__all__ = ["ImageDictionary", "decompress", "noise_level", "psnr", "reconstruct"]
+__all__ = ["ColorRestorer", "ImageDictionary", "Restored", "decompress", "noise_level", "psnr", "reconstruct"]
 
 
 def reconstruct(

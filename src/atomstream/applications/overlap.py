@@ -20,7 +20,7 @@ Change = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, NDArray | None]]
 
 
 def strips(
-    image: NDArray, size: int | tuple[int, int], stride: int, change: Change
+    image: NDArray, size: int | tuple[int, int], stride: int, change: Change, n_channels: int | None = None
 ) -> Iterator[tuple[slice, NDArray]]:
     """Yield the averages of changed patches, strip by strip from the top.
 
@@ -35,6 +35,8 @@ def strips(
         Distance between neighbouring patches; the borders are always covered.
     change : callable
         See `Change`.
+    n_channels : int, optional
+        Of the changed patches; by default those of the image.
 
     Yields
     ------
@@ -44,7 +46,8 @@ def strips(
         float64 for images of float64, else float32; NaN where all patches count nothing.
     """
     view = patch_view(image, size)
-    n_channels, height, width = view.shape[2:]
+    height, width = view.shape[3:]
+    n_channels = n_channels or view.shape[2]
     dtype = np.float64 if image.dtype == np.float64 else np.float32
     tops, lefts = steps(view.shape[0], stride), steps(view.shape[1], stride)
     per_band = max(1, TILE // len(lefts))

@@ -29,8 +29,8 @@ __all__ = ["ImageDictionary"]
 NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
 NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
-HOLES_ERROR = 0.01  # error of a pixel at which the code of a patch with holes ends
-HOLES_ROUNDS = 2  # each learns from what the one before has filled in
+HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends
+HOLES_ROUNDS = 3  # each learns from what the one before has filled in
 
 
 class ImageDictionary(CallbackSupportMixin, BaseEstimator):
@@ -293,7 +293,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
             True where a pixel is unknown.
         adapt : bool, default=True
             Whether the dictionary first learns from the image itself, its holes filled roughly, in a copy; done
-            twice, the second time from what the first has filled in. The model stays as it is.
+            three times, each from what the one before has filled in. The model stays as it is.
 
         Returns
         -------

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_image", "first_guess", "noise_level", "of_type", "psnr", "white"]
+__all__ = ["LUMA", "as_image", "first_guess", "noise_level", "of_type", "psnr", "white"]
 
+LUMA = np.array([0.2989, 0.5870, 0.1140])  # of red, green, blue (ITU-R BT.601), linear
 # The wavelet of Daubechies with two vanishing moments, high-pass: blind to what is locally a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
 NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z
