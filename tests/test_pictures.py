@@ -8,7 +8,6 @@ from sklearn.linear_model import orthogonal_mp
 import atomstream
 from atomstream import ImageDictionary, images
 from atomstream.applications.overlap import strips
-from atomstream.applications.pixels import first_guess
 from atomstream.coders.pursuit import pursue
 from atomstream.exceptions import InputError
 
@@ -181,7 +180,7 @@ def test_half_of_the_pixels_are_filled_in_and_others_stay(channels):
     image = picture(channels=channels)
     missing = RNG(0).random(image.shape[:2]) < 0.5
     holes = np.where(missing if channels is None else missing[:, :, None], np.nan, image)
-    guess = first_guess(holes.reshape(60, 50, -1), ~np.isnan(holes.reshape(60, 50, -1))).reshape(image.shape)
+    guess = images.first_guess(holes)
     model = small(n_components=32).fit(image)
     filled = model.inpaint(holes)
     assert_array_equal(filled[~missing], image[~missing])

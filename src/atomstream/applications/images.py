@@ -10,11 +10,21 @@ from numpy.typing import NDArray
 from atomstream.applications.compression import decompress
 from atomstream.applications.overlap import whole
 from atomstream.applications.pictures import ImageDictionary
-from atomstream.applications.pixels import noise_level, psnr
+from atomstream.applications.pixels import first_guess, noise_level, psnr, white
 from atomstream.applications.restoring import ColorRestorer, Restored
 from atomstream.streams import check_center, patch_view
 
-__all__ = ["ColorRestorer", "ImageDictionary", "Restored", "decompress", "noise_level", "psnr", "reconstruct"]
+__all__ = [
+    "ColorRestorer",
+    "ImageDictionary",
+    "Restored",
+    "decompress",
+    "first_guess",
+    "noise_level",
+    "psnr",
+    "reconstruct",
+    "white",
+]
 
 
 def reconstruct(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.applications import compression
 from atomstream.applications.drawing import drawn_patches
 from atomstream.applications.overlap import Change, check_stride, whole
-from atomstream.applications.pixels import as_image, first_guess, noise_level, of_type, white
+from atomstream.applications.pixels import as_image, fill, noise_level, of_type, where_observed, white
 from atomstream.coders.pursuit import pursue
 from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
@@ -305,11 +305,11 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         image = as_image(image, holes=True)
-        observed = _observed(image, missing)
+        observed = where_observed(image, missing)
         if observed.all():
             return np.array(image)
         unit = image.reshape(observed.shape).astype(np.float64 if image.dtype == np.float64 else np.float32)
-        filled = first_guess(unit / unit.dtype.type(white(image)), observed)
+        filled = fill(unit / unit.dtype.type(white(image)), observed)
         self._given(filled.reshape(image.shape))
         known = filled.copy()
         for _ in range(HOLES_ROUNDS if adapt else 1):
@@ -442,23 +442,6 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         """Refuse patches of another shape than was learned."""
         if shape != self.patch_shape_:
             raise ValueError(f"The dictionary has learned patches of shape {self.patch_shape_}, got {shape}.")
-
-
-def _observed(image: NDArray, missing: Any) -> NDArray:
-    """Return where an image is known, bool of shape (height, width, n_channels)."""
-    observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
-    observed = observed.reshape(*image.shape[:2], -1)
-    if missing is not None:
-        missing = np.asarray(missing)
-        if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
-            raise ValueError(
-                f"missing must be bool and of the shape of the image, {image.shape[:2]} or {image.shape}, "
-                f"got {missing.dtype} of shape {missing.shape}."
-            )
-        observed = observed & ~missing.reshape(*image.shape[:2], -1)
-    if not observed.any(axis=(0, 1)).all():
-        raise ValueError("A channel of the image has no known pixel: nothing says what to fill in.")
-    return observed
 
 
 def _check_sigma(sigma: Any) -> float:

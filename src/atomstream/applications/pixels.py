@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LUMA", "as_image", "first_guess", "noise_level", "of_type", "psnr", "white"]
+__all__ = ["LUMA", "as_image", "fill", "first_guess", "noise_level", "of_type", "psnr", "where_observed", "white"]
 
 LUMA = np.array([0.2989, 0.5870, 0.1140])  # of red, green, blue (ITU-R BT.601), linear
 # The wavelet of Daubechies with two vanishing moments, high-pass: blind to what is locally a plane.
@@ -89,7 +89,7 @@ def noise_level(image: Any) -> float:
     return float(np.median(inside, axis=0).mean() / NORMAL_QUARTILE)
 
 
-def first_guess(image: NDArray, observed: NDArray) -> NDArray:
+def fill(image: NDArray, observed: NDArray) -> NDArray:
     """Return an image with holes filled by means of what was observed around them, weighted by distance.
 
     The nearer the observed pixels, the narrower the Gaussian window of the mean: its width doubles until all of an
@@ -119,6 +119,44 @@ def first_guess(image: NDArray, observed: NDArray) -> NDArray:
         guess, open_ = np.where(near, mean, guess), open_ & ~near
         width *= 2
     return guess
+
+
+def where_observed(image: NDArray, missing: Any) -> NDArray:
+    """Return where an image is known, bool of shape (height, width, n_channels)."""
+    observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
+    observed = observed.reshape(*image.shape[:2], -1)
+    if missing is not None:
+        missing = np.asarray(missing)
+        if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
+            raise ValueError(
+                f"missing must be bool and of the shape of the image, {image.shape[:2]} or {image.shape}, "
+                f"got {missing.dtype} of shape {missing.shape}."
+            )
+        observed = observed & ~missing.reshape(*image.shape[:2], -1)
+    if not observed.any(axis=(0, 1)).all():
+        raise ValueError("A channel of the image has no known pixel: nothing says what to fill in.")
+    return observed
+
+
+def first_guess(image: Any, missing: Any = None) -> NDArray:
+    """Return an image with its holes filled by means of what is around them: enough to learn a dictionary from.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, n_channels)
+        NaN is missing.
+    missing : array of bool of shape (height, width), or of the shape of ``image``, optional
+        True where a pixel is unknown.
+
+    Returns
+    -------
+    ndarray of the shape of ``image``
+        Floating point, in the units of the image.
+    """
+    image = as_image(image, holes=True)
+    observed = where_observed(image, missing)
+    known = image.reshape(observed.shape).astype(np.float64 if image.dtype == np.float64 else np.float32)
+    return fill(known, observed).reshape(image.shape)
 
 
 def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:

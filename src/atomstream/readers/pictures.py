@@ -14,7 +14,7 @@ from atomstream.exceptions import InputError
 from atomstream.readers.source import Block, Source, fingerprint, reading
 from atomstream.streams import patch_view, take
 
-__all__ = ["ENDINGS", "Pictures", "load_image"]
+__all__ = ["ENDINGS", "Pictures", "is_color", "load_image"]
 
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # grey modes of more than 8 bits, and their white
@@ -103,6 +103,11 @@ class _Head(NamedTuple):
 def _head(path: Path) -> _Head:
     with _opened(path) as image:
         return _Head(image.height, image.width, image.mode not in ("1", "L", "LA", *DEEP))
+
+
+def is_color(path: Path) -> bool:
+    """Return whether an image file holds more than grey."""
+    return _head(path).color
 
 
 def load_image(path: Path, *, color: bool) -> NDArray:
