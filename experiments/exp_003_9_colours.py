@@ -1,6 +1,6 @@
 """Experiment 003-9: colour for a grey picture of two materials, from dictionaries of each.
 
-Lyu's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000 patches, every patch coded with
+Strohmeier's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000 patches, every patch coded with
 the greys of its material's colour atoms and rebuilt with their colours, full overlap. Its picture of grass and sand
 is not at hand: here materials are cut from paintings, learned from one part and tested on another, side by side: sky
 and leaves of van Gogh's "Cafe Terrace", each nearly of one colour, and grass and a clouded sky of Monet's "Woman with

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
 import atomstream
-from atomstream import ImageDictionary, images
+from atomstream import ImageDictionary, images, plots
 from atomstream.applications.overlap import strips
 from atomstream.coders.pursuit import pursue
 from atomstream.exceptions import InputError
@@ -128,7 +128,13 @@ def test_partial_fit_goes_on_and_fit_starts_anew(model):
 def test_a_memory_map_larger_than_a_strip_is_rebuilt_as_the_array_is(model, tmp_path):
     image = np.rint(255 * picture(300, 260)).astype(np.uint8)
     np.save(tmp_path / "image.npy", image)
-    assert_array_equal(model.reconstruct(np.load(tmp_path / "image.npy", mmap_mode="r")), model.reconstruct(image))
+    rebuilt, mapped = model.reconstruct(image), np.load(tmp_path / "image.npy", mmap_mode="r")
+    assert_array_equal(model.reconstruct(mapped), rebuilt)
+    out = np.lib.format.open_memmap(tmp_path / "out.npy", "w+", image.dtype, image.shape)
+    assert model.reconstruct(mapped, out=out) is out
+    assert_array_equal(np.load(tmp_path / "out.npy"), rebuilt)
+    with pytest.raises(ValueError, match=r"out must be uint8 of shape \(300, 260\), got float64"):
+        model.reconstruct(mapped, out=np.empty((300, 260)))
 
 
 def test_strips_follow_each_other_and_hold_the_average():
@@ -306,3 +312,23 @@ def test_a_model_of_another_size_or_not_fitted_says_so():
     model = small().fit(picture()).set_params(n_components=17)
     with pytest.raises(ValueError, match="n_components is 17 and the dictionary has 16 atoms"):
         model.partial_fit(picture())
+
+
+# -- pictures of pictures -----------------------------------------------------------------------------------------
+
+
+def test_drawn_pictures_are_what_their_twins_return():
+    pytest.importorskip("matplotlib")
+    image = picture()
+    holes = np.where(image > 0.8, np.nan, image)
+    told = plots.comparison_data({"a$": image + 0.1, "holes": holes}, image)
+    assert [title for title, _ in told] == ["original", "a\\$, 20.0 dB", "holes"]
+    assert_array_equal(told[2][1][image > 0.8], 0)
+    drawn = plots.comparison({"a$": image + 0.1, "holes": holes}, image)
+    for axes, (title, pixels) in zip(drawn.axes, told, strict=False):
+        assert axes.get_title() == title
+        assert_array_equal(axes.images[0].get_array(), pixels)
+    classes = np.array([[0, 1], [1, 1]])
+    assert plots.material_map_data(classes, ["sea", "sand"])[1] == [("sea", 0.25), ("sand", 0.75)]
+    figure = plots.material_map(classes, ["sea", "sand"])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sea 25 %", "sand 75 %"]

@@ -77,10 +77,11 @@ def whole(
     stride: int,
     change: Change,
     finish: Callable[[NDArray], NDArray] = lambda strip: strip,
+    out: NDArray | None = None,
 ) -> NDArray:
-    """Return all strips, each finished by a function, as one array of the shape of the image."""
+    """Return all strips, each finished by a function, as one array of the shape of the image: ``out`` if given."""
     check_stride(stride, size)
-    result = None
+    result = out
     for rows, strip in strips(image, size, stride, change):
         done = finish(strip)
         result = np.empty(image.shape, done.dtype) if result is None else result

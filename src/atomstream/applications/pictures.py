@@ -85,7 +85,8 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
     References
     ----------
-    Lyu, "Dictionary learning from online nonnegative matrix and tensor factorization" (paper 003), section 3.3;
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal data", section
+    3.6.1;
     Elad, Aharon (2006), "Image denoising via sparse and redundant representations over learned dictionaries";
     Mairal, Elad, Sapiro (2008), "Sparse representation for color image restoration".
 
@@ -215,7 +216,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
     # -- pictures -------------------------------------------------------------------------------------------------
 
-    def reconstruct(self, image: Any) -> NDArray:
+    def reconstruct(self, image: Any, *, out: NDArray | None = None) -> NDArray:
         """Return an image made of the atoms: all its patches coded, decoded, and averaged where they overlap.
 
         Beyond the result only a strip of the image and one tile of patches are in memory.
@@ -224,6 +225,8 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         ----------
         image : array of shape (height, width) or (height, width, n_channels)
             Of as many channels as were learned; may be a memory map.
+        out : array of the shape and type of ``image``, optional
+            Where to write: a memory map for images larger than memory.
 
         Returns
         -------
@@ -237,7 +240,9 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
             rows, means = self._off(rows / rows.dtype.type(white(image)))
             return self._on(coder.inverse_transform(coder.transform(rows)), means), None
 
-        return self._changed(image, self.stride, decoded)
+        if out is not None and (out.shape != image.shape or out.dtype != image.dtype):
+            raise ValueError(f"out must be {image.dtype} of shape {image.shape}, got {out.dtype} of {out.shape}.")
+        return self._changed(image, self.stride, decoded, out)
 
     def denoise(self, image: Any, sigma: float | None = None, *, adapt: bool = True) -> NDArray:
         r"""Return an image without its noise: each patch by the fewest atoms that explain it up to the noise.
@@ -387,9 +392,9 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         """Put means back on patches."""
         return (rows.reshape(len(rows), -1, means.shape[2]) + means).reshape(rows.shape)
 
-    def _changed(self, image: NDArray, stride: int, change: Change) -> NDArray:
+    def _changed(self, image: NDArray, stride: int, change: Change, out: NDArray | None = None) -> NDArray:
         """Return the image with its patches changed, in its own type."""
-        return whole(image, self.patch_size, stride, change, lambda strip: of_type(strip, image))
+        return whole(image, self.patch_size, stride, change, lambda strip: of_type(strip, image), out)
 
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""

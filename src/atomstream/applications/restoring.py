@@ -77,8 +77,8 @@ class ColorRestorer(BaseEstimator):
 
     References
     ----------
-    Lyu, "Dictionary learning from online nonnegative matrix and tensor factorization" (paper 003), section 3.4. The
-    classifier there is a convolutional network.
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal data", section
+    3.6.2. The classifier there is a convolutional network.
 
     Examples
     --------
