@@ -1,12 +1,12 @@
 """Experiment 003-9: colour for a grey picture of two materials, from dictionaries of each.
 
-Strohmeier's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000 patches, every patch coded with
-the greys of its material's colour atoms and rebuilt with their colours, full overlap. Its picture of grass and sand
-is not at hand: here materials are cut from paintings, learned from one part and tested on another, side by side: sky
-and leaves of van Gogh's "Cafe Terrace", each nearly of one colour, and grass and a clouded sky of Monet's "Woman with
-a Parasol", where blue and white cloud are both sky. The classifier is a perceptron, the thesis's a convolutional
-network. Beside it: the mean colour of the true material put on the grey picture, and no colour at all. Leaves
-``results/003-9.png`` and ``results/003-9.json``.
+Strohmeier's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000 patches, every patch
+coded with the greys of its material's colour atoms and rebuilt with their colours, full overlap. Its picture of grass
+and sand is not at hand: here materials are cut from paintings, learned from one part and tested on another, side by
+side: sky and leaves of van Gogh's "Cafe Terrace", each nearly of one colour, and grass and a clouded sky of Monet's
+"Woman with a Parasol", where blue and white cloud are both sky. The classifier is a perceptron, the thesis's a
+convolutional network. Beside it: the mean colour of the true material put on the grey picture, and no colour at all.
+Leaves ``results/003-9.png`` and ``results/003-9.json``.
 """
 
 from __future__ import annotations

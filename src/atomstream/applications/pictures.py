@@ -30,7 +30,7 @@ NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
 NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
 HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends
-HOLES_ROUNDS = 3  # each learns from what the one before has filled in
+HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
 
 
 class ImageDictionary(CallbackSupportMixin, BaseEstimator):
@@ -317,10 +317,11 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         filled = fill(unit / unit.dtype.type(white(image)), observed)
         self._given(filled.reshape(image.shape))
         known = filled.copy()
-        for _ in range(HOLES_ROUNDS if adapt else 1):
+        for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
-            filled = np.where(observed, known, self._completed(start, observed, atoms).reshape(observed.shape))
+            made = self._completed(start, observed, atoms, min(stride, self.patch_size))
+            filled = np.where(observed, known, made.reshape(observed.shape))
         return np.where(observed.reshape(image.shape), image, of_type(filled.reshape(image.shape), image))
 
     def compress(self, image: Any, quality: float = 35.0, *, include_dictionary: bool = True) -> bytes:
@@ -398,14 +399,13 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""
-        learner = copy(self.learner_)
-        learner = type(learner)(
-            self.n_components, init=learner.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
+        learner = type(self.learner_).from_components(
+            self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
         return learner.fit_stream(self._off(rows / rows.dtype.type(white(image)))[0] for rows in drawn).components_
 
-    def _completed(self, image: NDArray, observed: NDArray, atoms: NDArray) -> NDArray:
+    def _completed(self, image: NDArray, observed: NDArray, atoms: NDArray, stride: int) -> NDArray:
         """Return an image whose patches are coded by their observed pixels; where none knows any, it stays as it is.
 
         Patches lose the mean of what is observed; flat atoms make up for what this mean misses.
@@ -429,7 +429,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
             done = self._on((codes @ atoms).astype(rows.dtype), means)
             return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
 
-        made = whole(image, size, 1, filled)
+        made = whole(image, size, stride, filled)
         return np.where(np.isnan(made), image, made)
 
     # -- checks ---------------------------------------------------------------------------------------------------

@@ -93,5 +93,5 @@ def material_map(classes: Any, names: Sequence[str]) -> Any:
     axes.imshow(classes, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(names) - 0.5, interpolation="nearest")
     axes.set(xticks=[], yticks=[])
     told = [Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %") for c, (n, s) in zip(colours, shares, strict=True)]
-    figure.legend(handles=told, loc="outside right upper", frameon=False, fontsize=8)
+    figure.legend(handles=told, loc="outside lower left", frameon=False, fontsize=8)
     return figure
