@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from skimage import data
 from skimage.restoration import denoise_nl_means, denoise_wavelet
 from sklearn.datasets import load_sample_image
+from small_png import save
 
 from atomstream import ImageDictionary, images
 
@@ -68,7 +69,7 @@ def main() -> None:
         axes.set(xticks=[], yticks=[])
         axes.set_title(title, fontsize=9)
     RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "003-8-denoising.png", dpi=70)
+    save(figure, RESULTS / "003-8-denoising.png", 70)
     (RESULTS / "003-8-denoising.json").write_text(json.dumps({"psnr": numbers}, indent=1) + "\n")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.interpolate import griddata
 from sklearn.datasets import load_sample_image
+from small_png import save
 
 from atomstream import ImageDictionary, images
 
@@ -66,7 +67,7 @@ def main() -> None:
             told = f", {numbers[name][title][0]} dB" if title in numbers[name] else ""
             axes.set_title((title if i == 0 or told else "") + told, fontsize=9)
     RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "003-8-inpainting.png", dpi=60)
+    save(figure, RESULTS / "003-8-inpainting.png", 60)
     (RESULTS / "003-8-inpainting.json").write_text(json.dumps({"psnr": numbers}, indent=1) + "\n")
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.datasets import load_sample_image
+from small_png import save
 
 from atomstream import ImageDictionary, images
 
@@ -117,7 +118,7 @@ def main() -> None:
         if i == 0:
             axes.legend(fontsize=7, frameon=False)
     RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "003-8.png", dpi=62)
+    save(figure, RESULTS / "003-8.png", 62)
     rounded = {name: round(value, 2) for name, value in quality.items()}
     (RESULTS / "003-8.json").write_text(json.dumps({"psnr": rounded, "bits_per_pixel": packed}, indent=1) + "\n")
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
+from small_png import save
 
 from atomstream import ColorRestorer, images
 
@@ -83,7 +84,7 @@ def main() -> None:
             axes.set(xticks=[], yticks=[])
             axes.set_title(title if i == 0 else "", fontsize=10)
     RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "003-9.png", dpi=54)
+    save(figure, RESULTS / "003-9.png", 54)
     (RESULTS / "003-9.json").write_text(json.dumps(numbers, indent=1) + "\n")
     print(json.dumps(numbers, indent=1))
 
