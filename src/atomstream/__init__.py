@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         tolerances,
     )
     from atomstream.applications import images, links, series, text, trips, video
+    from atomstream.applications.pictures import ImageDictionary
+    from atomstream.applications.restoring import ColorRestorer
     from atomstream.applications.topics import TopicModel
     from atomstream.applications.video import VideoDictionary
     from atomstream.exceptions import (
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from atomstream.persistence import load, save
 
 _HOMES = {
+    "ColorRestorer": "atomstream.applications.restoring",
+    "ImageDictionary": "atomstream.applications.pictures",
     "CorruptModelError": "atomstream.exceptions",
     "IncompatiblePartsError": "atomstream.exceptions",
     "InputError": "atomstream.exceptions",
@@ -93,7 +97,9 @@ _MODULES = {
 }
 
 __all__ = [
+    "ColorRestorer",
     "CorruptModelError",
+    "ImageDictionary",
     "IncompatiblePartsError",
     "InputError",
     "ModelFileError",

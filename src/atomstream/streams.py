@@ -182,8 +182,13 @@ def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
 
 def grid(shape: tuple[int, ...], stride: int) -> tuple[NDArray, NDArray]:
     """Return tops and lefts of the patches at every ``stride``-th place, the last ones included: all is covered."""
-    tops, lefts = (np.union1d(np.arange(0, n, stride), [n - 1]) for n in shape[:2])
+    tops, lefts = (steps(n, stride) for n in shape[:2])
     return np.repeat(tops, len(lefts)), np.tile(lefts, len(tops))
+
+
+def steps(n: int, stride: int) -> NDArray:
+    """Return every ``stride``-th of n places, and the last one."""
+    return np.union1d(np.arange(0, n, stride), [n - 1])
 
 
 def take(view: NDArray, tops: NDArray, lefts: NDArray, center: str | None) -> tuple[NDArray, NDArray]:

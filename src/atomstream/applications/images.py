@@ -7,11 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.streams import check_center, grid, patch_view, take
+from atomstream.applications.compression import decompress
+from atomstream.applications.overlap import whole
+from atomstream.applications.pictures import ImageDictionary
+from atomstream.applications.pixels import first_guess, noise_level, psnr, white
+from atomstream.applications.restoring import ColorRestorer, Restored
+from atomstream.streams import check_center, patch_view
 
-__all__ = ["psnr", "reconstruct"]
-
-TILE = 4096  # patches coded at a time
+__all__ = [
+    "ColorRestorer",
+    "ImageDictionary",
+    "Restored",
+    "decompress",
+    "first_guess",
+    "noise_level",
+    "psnr",
+    "reconstruct",
+    "white",
+]
 
 
 def reconstruct(
@@ -40,46 +53,11 @@ def reconstruct(
     """
     check_center(center)
     image = np.asanyarray(image)
-    view = patch_view(image, size)
-    n_channels, height, width = view.shape[2:]
-    if not 1 <= stride <= min(height, width):
-        raise ValueError(f"stride must be from 1 to the patch's size, {min(height, width)}, got {stride!r}.")
-    dtype = np.float64 if image.dtype == np.float64 else np.float32
-    total = np.zeros((image.shape[0], image.shape[1], n_channels), dtype)
-    count = np.zeros(image.shape[:2], np.int32)
-    tops, lefts = grid(view.shape, stride)
-    for start in range(0, len(tops), TILE):
-        part = slice(start, start + TILE)
-        rows, means = take(view, tops[part], lefts[part], center)
-        decoded = model.inverse_transform(model.transform(rows)) + means
-        _paste(total, count, tops[part], lefts[part], decoded.reshape(-1, height, width, n_channels))
-    return (total / count[:, :, None]).reshape(image.shape)
+    patch_view(image, size)  # refuses what is no image, or too small
 
+    def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
+        """Return what the model makes of patches."""
+        means = rows.mean(axis=1, keepdims=True) if center == "patch" else 0
+        return model.inverse_transform(model.transform(rows - means)) + means, None
 
-def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:
-    """Return the peak signal-to-noise ratio in decibels, 20 log10(peak / root mean squared error).
-
-    Parameters
-    ----------
-    image, reconstruction : array of one shape
-    peak : float, optional
-        The largest value the image could have; by default that of its type for integers, 1 for floats.
-    """
-    image, reconstruction = np.asarray(image), np.asarray(reconstruction)
-    if image.shape != reconstruction.shape:
-        raise ValueError(
-            f"image and reconstruction must have one shape, got {image.shape} and {reconstruction.shape}."
-        )
-    if peak is None:
-        peak = float(np.iinfo(image.dtype).max) if image.dtype.kind in "iu" else 1.0
-    error = float(np.mean((image.astype(float) - reconstruction.astype(float)) ** 2))
-    return float("inf") if error == 0 else 10 * float(np.log10(peak**2 / error))
-
-
-def _paste(total: NDArray, count: NDArray, tops: NDArray, lefts: NDArray, decoded: NDArray) -> None:
-    """Add patches to the sum of the image, in place; places in one call differ, so each offset hits a pixel once."""
-    for down in range(decoded.shape[1]):
-        for right in range(decoded.shape[2]):
-            pixels = (tops + down, lefts + right)
-            total[pixels] += decoded[:, down, right]
-            count[pixels] += 1
+    return whole(image, size, stride, decoded)

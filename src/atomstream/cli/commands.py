@@ -245,6 +245,83 @@ def network_denoise(
 
 
 @commands.group()
+def image() -> None:
+    """Pictures by a dictionary of their patches: cleaned, completed, packed."""
+
+
+def _learned(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say whose dictionary is used."""
+    options = [
+        click.option("--model", type=click.Path(path_type=Path), help="An ImageDictionary; else one is learned."),
+        click.option("--atoms", type=click.IntRange(min=1), default=256, show_default=True, help="Number of atoms."),
+        click.option("--patch", type=click.IntRange(min=2), default=8, show_default=True, help="Pixels of a patch."),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the patches drawn."
+        ),
+        click.option("--jobs", type=int, help="Threads for coding (1; -1: all)."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+_picture = click.argument("picture", type=click.Path(path_type=Path))
+_out = click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
+
+
+@image.command("denoise")
+@_picture
+@_out
+@click.option("--sigma", type=click.FloatRange(min=0), help="Of the noise, in levels of 255; else it is estimated.")
+@_learned
+@_json
+def image_denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how: Any) -> int:
+    """Take the noise off PICTURE."""
+    from atomstream.cli import images
+
+    return images.denoise(picture, out, sigma, how, as_json)
+
+
+@image.command("inpaint")
+@_picture
+@click.option("--mask", type=click.Path(path_type=Path), required=True, help="Image, white where PICTURE is unknown.")
+@_out
+@_learned
+@_json
+def image_inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> int:
+    """Fill in missing pixels of PICTURE."""
+    from atomstream.cli import images
+
+    return images.inpaint(picture, mask, out, how, as_json)
+
+
+@image.command("compress")
+@_picture
+@_out
+@click.option("--quality", type=float, default=35.0, show_default=True, help="Decibels (PSNR) to aim at.")
+@click.option("--dictionary/--no-dictionary", default=True, help="Whether the atoms are part of the file.")
+@_learned
+@_json
+def image_compress(picture: Path, out: Path, quality: float, dictionary: bool, as_json: bool, **how: Any) -> int:
+    """Write PICTURE as sparse codes in a small file, with losses."""
+    from atomstream.cli import images
+
+    return images.compress(picture, out, quality, dictionary, how, as_json)
+
+
+@image.command("decompress")
+@click.argument("packed", type=click.Path(path_type=Path))
+@_out
+@click.option("--model", type=click.Path(path_type=Path), help="Whose atoms PACKED needs, where it has none.")
+@_json
+def image_decompress(packed: Path, out: Path, model: Path | None, as_json: bool) -> int:
+    """Write the picture in PACKED as an image."""
+    from atomstream.cli import images
+
+    return images.decompress(packed, out, model, as_json)
+
+
+@commands.group()
 def walk() -> None:
     """Partitions of what is met step by step: trips between places, walks of any kind."""
 

@@ -126,8 +126,6 @@ WRITERS = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
 
 def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an image and say how close it is."""
-    from PIL import Image
-
     from atomstream.applications import images
 
     record = open_record(run)
@@ -148,13 +146,28 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
         out = (run if run.is_dir() else run.parent) / "figures" / f"{image.stem}-reconstructed.png"
         out.parent.mkdir(parents=True, exist_ok=True)
     check_out(out)
+    write_picture(out, rebuilt)
+    tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
+    return 0
+
+
+def picture_format(out: Path) -> str:
+    """Return the format that the name of an image asks for."""
+    from PIL import Image
+
     kind = Image.registered_extensions().get(out.suffix.lower())
     if kind is None:
         raise InputError(f"{out} ends like no image that can be written; end it in .png.")
+    return kind
+
+
+def write_picture(out: Path, pixels: NDArray) -> None:
+    """Write an image in which white is 1 with 8 bits per channel."""
+    from PIL import Image
+
+    kind = picture_format(out)
     with whole_file(out) as file:
-        Image.fromarray((rebuilt * 255).round().astype(np.uint8)).save(file, format=kind)
-    tell({"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}, as_json)
-    return 0
+        Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(file, format=kind)
 
 
 def inspect(run: Path, as_json: bool) -> int:

@@ -19,6 +19,7 @@ from atomstream.plots.dictionaries import (
 )
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
+from atomstream.plots.pictures import comparison, comparison_data, material_map, material_map_data
 from atomstream.plots.series import (
     series_atoms,
     series_atoms_data,
@@ -39,10 +40,14 @@ __all__ = [
     "atoms_data",
     "bars",
     "bars_data",
+    "comparison",
+    "comparison_data",
     "curves",
     "curves_data",
     "loadings",
     "loadings_data",
+    "material_map",
+    "material_map_data",
     "network_atoms",
     "network_atoms_data",
     "objective",

@@ -12,7 +12,7 @@ from atomstream.readers.feed import Feed, Position
 from atomstream.readers.pictures import ENDINGS, Pictures
 from atomstream.readers.source import Source, reading
 
-__all__ = ["Feed", "Position", "Source", "Wanted", "open_inputs"]
+__all__ = ["Feed", "Position", "Source", "Wanted", "images_in", "open_inputs"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
         if ending is not None:
             sources.append(_opened(path, KINDS[ending], wanted))
         elif path.is_dir():
-            images.extend(_images_in(path))
+            images.extend(images_in(path))
         elif path.suffix.lower() in ENDINGS:
             images.append(path)
         else:
@@ -136,7 +136,8 @@ def _opened(path: Path, kind: Callable[[Path, Wanted], Source], wanted: Wanted) 
         return kind(path, wanted)
 
 
-def _images_in(folder: Path) -> list[Path]:
+def images_in(folder: Path) -> list[Path]:
+    """Return the image files in a folder and below, in the order of their names."""
     images = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
     if not images:
         raise InputError(f"The folder {folder} holds no images ({', '.join(sorted(ENDINGS))}).")

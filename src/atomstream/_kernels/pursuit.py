@@ -1,0 +1,96 @@
+"""Orthogonal matching pursuit of many rows, each on the features that were observed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.cholesky import append, solve
+from atomstream._kernels.compile import inlined, kernel
+
+DEPENDENT = 1e-8  # part of an atom's square that must be new for it to join the others
+
+
+@kernel
+def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped-def]
+    """Add to each row the atom that lacks most, refit all, until the squared error is at most the row's goal.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Overwritten. All arrays but ``mask`` are float64.
+    samples : ndarray of shape (n_samples, n_features)
+    mask : ndarray of bool of shape (n_samples, n_features), or of shape (0, n_features) where all were observed
+    atoms : ndarray of shape (n_features, n_components)
+        The dictionary, transposed: loops run along atoms.
+    goals : ndarray of shape (n_samples,)
+    most : int
+        Atoms that a row may take.
+    """
+    n_features, n_components = atoms.shape
+    factor, support, values = np.empty((most, most)), np.empty(most, np.int64), np.empty(most)
+    linear, slope, scale = np.empty(n_components), np.empty(n_components), np.empty(n_components)
+    seen, rest = np.arange(n_features), np.empty(n_features)
+    n_seen = n_features
+    _scales(scale, atoms, seen, n_seen)
+    for i in range(len(samples)):
+        sample = samples[i]
+        if len(mask):
+            n_seen = 0
+            for f in range(n_features):
+                seen[n_seen] = f
+                n_seen += mask[i, f]
+            _scales(scale, atoms, seen, n_seen)
+        error = 0.0
+        for a in range(n_seen):
+            rest[seen[a]] = sample[seen[a]]
+            error += sample[seen[a]] ** 2
+        _correlate(linear, atoms, rest, seen, n_seen)
+        slope[:] = linear
+        size, enough = 0, max(goals[i], DEPENDENT * DEPENDENT * error)
+        while size < most and error > enough:
+            pick = int(np.argmax(np.abs(slope) * scale))
+            for b in range(size):
+                factor[size, b] = 0.0
+                for a in range(n_seen):
+                    factor[size, b] += atoms[seen[a], pick] * atoms[seen[a], support[b]]
+            square = 1 / max(scale[pick] ** 2, DEPENDENT * DEPENDENT)
+            if scale[pick] == 0 or append(factor, size, square, DEPENDENT * square) <= DEPENDENT * square:
+                break
+            support[size] = pick
+            size += 1
+            for b in range(size):
+                values[b] = linear[support[b]]
+            solve(factor, size, values)
+            error = 0.0
+            for a in range(n_seen):
+                value = sample[seen[a]]
+                for b in range(size):
+                    value -= values[b] * atoms[seen[a], support[b]]
+                rest[seen[a]] = value
+                error += value * value
+            _correlate(slope, atoms, rest, seen, n_seen)
+        codes[i] = 0.0
+        for b in range(size):
+            codes[i, support[b]] = values[b]
+
+
+@inlined
+def _correlate(products, atoms, sample, seen, n_seen):  # type: ignore[no-untyped-def]
+    """Write the inner products of the atoms with a sample over the features seen."""
+    products[:] = 0.0
+    for a in range(n_seen):
+        row, value = atoms[seen[a]], sample[seen[a]]
+        for k in range(products.size):
+            products[k] += value * row[k]
+
+
+@inlined
+def _scales(scale, atoms, seen, n_seen):  # type: ignore[no-untyped-def]
+    """Write one over the lengths of the atoms over the features seen; 0 where nothing of an atom is left."""
+    scale[:] = 0.0
+    for a in range(n_seen):
+        row = atoms[seen[a]]
+        for k in range(scale.size):
+            scale[k] += row[k] * row[k]
+    for k in range(scale.size):
+        scale[k] = 1 / np.sqrt(scale[k]) if scale[k] > DEPENDENT else 0.0

@@ -1,0 +1,86 @@
+"""Which material a patch of grey shows: a small neural network on features that do not mind where things stand."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PatchClassifier", "features"]
+
+HIDDEN = (32,)
+MAX_ITER = 200
+
+
+def features(rows: NDArray, size: int) -> NDArray:
+    """Return the mean of grey patches and the logarithms of their Fourier magnitudes, (n, size * (size // 2 + 1)).
+
+    Magnitudes hardly change when a patch is shifted: textures look alike wherever they are cut.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, size * size)
+        White is 1.
+    size : int
+    """
+    patches = rows.reshape(-1, size, size).astype(float)
+    means = patches.mean(axis=(1, 2))
+    window = np.hanning(size + 2)[1:-1]
+    heard = np.abs(np.fft.rfft2((patches - means[:, None, None]) * np.outer(window, window)))
+    told = np.log(heard + 1e-3).reshape(len(rows), -1)
+    told[:, 0] = means
+    return told
+
+
+class PatchClassifier:
+    """A multilayer perceptron: fitted by scikit-learn, kept as arrays, so that a file of it runs nothing.
+
+    Parameters
+    ----------
+    size : int
+        Height and width of a patch.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (n_features,)
+        What features are shifted and divided by.
+    weights : list of ndarray of shape (n_in, n_out)
+        One per layer; hidden layers pass on their positive parts.
+    biases : list of ndarray of shape (n_out,)
+    """
+
+    PARTS = ("size", "mean", "scale", "weights", "biases")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.mean, self.scale = np.zeros(0), np.ones(0)
+        self.weights: list[NDArray] = []
+        self.biases: list[NDArray] = []
+
+    def fit(self, rows: NDArray, labels: NDArray, seed: int) -> Self:
+        """Learn from grey patches, (n, size * size), and the numbers of their materials, from 0, (n,)."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.neural_network import MLPClassifier
+
+        told = features(rows, self.size)
+        self.mean, self.scale = told.mean(axis=0), np.maximum(told.std(axis=0), 1e-6)
+        network = MLPClassifier(HIDDEN, max_iter=MAX_ITER, early_stopping=True, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            network.fit((told - self.mean) / self.scale, labels)
+        self.weights, self.biases = list(network.coefs_), list(network.intercepts_)
+        if self.weights[-1].shape[1] == 1:  # two classes: the one output is the logit of the second
+            self.weights[-1] = np.hstack([np.zeros_like(self.weights[-1]), self.weights[-1]])
+            self.biases[-1] = np.concatenate([[0.0], self.biases[-1]])
+        return self
+
+    def probabilities(self, rows: NDArray) -> NDArray:
+        """Return the probability of each material, (n, n_materials)."""
+        layer = (features(rows, self.size) - self.mean) / self.scale
+        for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            layer = np.maximum(layer @ weights + biases, 0)
+        layer = layer @ self.weights[-1] + self.biases[-1]
+        odds = np.exp(layer - layer.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)

@@ -1,0 +1,111 @@
+"""What files may hold: the models, parts and changing values that are known by name, and what learning makes of each.
+
+No class is looked up by a name from a file anywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+
+from atomstream import coders, losses, penalties, schedules, tolerances, updates, vocabulary
+from atomstream.applications.patch_classes import PatchClassifier
+from atomstream.applications.pictures import ImageDictionary
+from atomstream.applications.restoring import ColorRestorer
+from atomstream.applications.topics import TopicModel
+from atomstream.applications.video import VideoDictionary
+from atomstream.convex import Hulls
+from atomstream.dictionaries import Rows
+from atomstream.factored import Product
+from atomstream.hebbian import HebbianFactor
+from atomstream.loadings import Loadings
+from atomstream.memory import MAJORANT_SUMS, Aggregates, Majorants, Subgradient, Usage
+from atomstream.models.convex import OnlineConvexMF
+from atomstream.models.cp import OnlineCPDictionary
+from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
+from atomstream.models.network import NetworkDictionary
+from atomstream.models.series import SeriesDictionary
+from atomstream.models.states import StateIndex
+from atomstream.models.tables import Form, Times
+from atomstream.models.tensors import Axes
+from atomstream.models.walk import RandomWalkFactorization
+from atomstream.samplers import motifs
+from atomstream.state import Batch, Clock, State
+
+__all__ = ["CHANGING", "LEARNED", "MODELS", "NAMED_CHANGING", "PARTS"]
+
+MODELS = {
+    model.__name__: model
+    for model in (
+        ColorRestorer,
+        ImageDictionary,
+        NetworkDictionary,
+        OnlineCPDictionary,
+        OnlineConvexMF,
+        OnlineDictionaryLearning,
+        OnlineNMF,
+        RandomWalkFactorization,
+        SeriesDictionary,
+        TopicModel,
+        VideoDictionary,
+    )
+}
+# Parts are frozen dataclasses: their fields are all there is.
+PARTS = {
+    name: part
+    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates, vocabulary)
+    for name in module.__all__
+    if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
+} | {"Form": Form, "Times": Times}
+# What changes while learning: the attributes that make it up.
+CHANGING: dict[type, tuple[str, ...]] = {
+    State: ("dictionary", "memory", "usage"),
+    Rows: ("_rows",),
+    Loadings: ("_matrices",),
+    Product: ("left", "right"),
+    Hulls: Hulls.PARTS,
+    Batch: ("X", "weights", "mask", "ids", "labels", "position"),
+    Axes: tuple(field.name for field in fields(Axes)),
+    Aggregates: ("gram", "cross", "constant"),
+    Majorants: ("exponents", *MAJORANT_SUMS),
+    Subgradient: ("slope", "pulls", "errors", "energy", "constant"),
+    Usage: ("total", "idle"),
+    Clock: tuple(field.name for field in fields(Clock)),
+    HebbianFactor: HebbianFactor.PARTS,
+    PatchClassifier: PatchClassifier.PARTS,
+    StateIndex: ("names",),
+}
+NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
+DICTIONARY = (
+    "state_",
+    "clock_",
+    "_rng",
+    "_loss",
+    "n_reseeded_",
+    "batch_objective_",
+    "n_features_in_",
+    "feature_names_in_",
+)
+# What learning makes, by model.
+LEARNED: dict[type, tuple[str, ...]] = {
+    OnlineDictionaryLearning: DICTIONARY,
+    OnlineNMF: DICTIONARY,
+    OnlineCPDictionary: (*DICTIONARY, "axes_", "radius_", "norm_"),
+    OnlineConvexMF: (*DICTIONARY, "_buffer", "classes_"),
+    RandomWalkFactorization: (
+        "factor_",
+        "index_",
+        "visits_",
+        "last_",
+        "n_visits_",
+        "change_",
+        "partition_",
+        "_look",
+        "_basis",
+    ),
+    ColorRestorer: ("dictionaries_", "classifier_"),
+    ImageDictionary: ("learner_", "patch_shape_", "_rng"),
+    NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
+    TopicModel: ("learner_", "vocabulary_"),
+    VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
+    SeriesDictionary: ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed"),
+}

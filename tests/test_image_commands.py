@@ -1,0 +1,111 @@
+"""``atomstream image``: from files to files, and one sentence where that cannot be."""
+
+import json
+
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream import ImageDictionary, images
+from atomstream.cli import main
+
+Image = pytest.importorskip("PIL.Image")
+FEW = ["--atoms", "16", "--patch", "6"]
+
+
+def picture(channels=None):
+    rows, columns = np.mgrid[:50, :60]
+    grey = 0.5 + 0.2 * np.sin(rows / 4) * np.cos(columns / 5) + 0.2 * ((rows + columns) % 23 > 11)
+    values = grey if channels is None else np.stack([grey * (1 - 0.2 * c) for c in range(channels)], axis=2)
+    return np.rint(255 * values).astype(np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    Image.fromarray(picture()).save(tmp_path / "grey.png")
+    Image.fromarray(picture(3)).save(tmp_path / "color.png")
+    noisy = picture() + 15 * np.random.default_rng(0).standard_normal((50, 60))
+    Image.fromarray(np.rint(noisy.clip(0, 255)).astype(np.uint8)).save(tmp_path / "noisy.png")
+    mask = np.random.default_rng(0).random((50, 60)) < 0.4
+    Image.fromarray((255 * mask).astype(np.uint8)).save(tmp_path / "mask.png")
+    model = ImageDictionary(16, 6, n_patches=1000, random_state=0).fit(picture())
+    atomstream.save(model, tmp_path / "model.atoms")
+    atomstream.save(atomstream.OnlineNMF(2), tmp_path / "other.atoms")
+    return tmp_path
+
+
+def call(capsys, folder, *arguments):
+    """Run a command on the files of the folder; return what it printed as JSON."""
+    paths = [str(folder / a) if "." in a else a for a in arguments]
+    assert main(["image", *paths, "--json"]) == 0, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def read(path):
+    return np.asarray(Image.open(path))
+
+
+def test_denoise(capsys, folder):
+    told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
+    assert told["sigma"] == pytest.approx(15, rel=0.5)
+    assert call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--sigma", "15", *FEW)["sigma"] == 15
+    clean = read(folder / "clean.png")
+    assert images.psnr(picture(), clean) > images.psnr(picture(), read(folder / "noisy.png")) + 3
+    call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
+
+
+@pytest.mark.parametrize("name", ["grey.png", "color.png"])
+def test_inpaint(capsys, folder, name):
+    told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
+    assert told["filled"] == pytest.approx(0.4, abs=0.05)
+    before, after, mask = read(folder / name), read(folder / "filled.png"), read(folder / "mask.png") > 0
+    assert (after[~mask] == before[~mask]).all()
+    assert images.psnr(before, after) > 25
+
+
+def test_compress_and_decompress(capsys, folder):
+    told = call(capsys, folder, "compress", "color.png", "--out", "color.atomp", "--quality", "30", *FEW)
+    assert told["bytes"] == (folder / "color.atomp").stat().st_size
+    assert told["bits_per_pixel"] == pytest.approx(8 * told["bytes"] / 3000, abs=1e-3)
+    assert told["psnr"] > 29.5
+    told_back = call(capsys, folder, "decompress", "color.atomp", "--out", "back.png")
+    assert (told_back["height"], told_back["width"]) == (50, 60)
+    assert images.psnr(read(folder / "color.png"), read(folder / "back.png")) == pytest.approx(told["psnr"], abs=1e-3)
+    with_model = ("--model", "model.atoms")
+    call(capsys, folder, "compress", "grey.png", "--out", "grey.atomp", "--no-dictionary", *with_model)
+    call(capsys, folder, "decompress", "grey.atomp", "--out", "grey2.png", *with_model)
+    assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["denoise", "none.png", "--out", "o.png"], "There is no file"),
+        (["denoise", "grey.png", "--out", "grey.png"], "is the input itself"),
+        (["denoise", "grey.png", "--out", "o.xyz"], "ends like no image"),
+        (["denoise", "grey.png", "--out", "o.png", "--patch", "70"], "smaller than a patch"),
+        (["denoise", "grey.png", "--out", "o.png", "--sigma", "-1"], "Invalid value for '--sigma'"),
+        (["denoise", "model.atoms", "--out", "o.png"], "model.atoms"),
+        (
+            ["denoise", "grey.png", "--out", "o.png", "--model", "other.atoms"],
+            "holds OnlineNMF, needed is ImageDictionary",
+        ),
+        (["denoise", "grey.png", "--out", "o.png", "--model", "grey.png"], "no saved model"),
+        (["denoise", "color.png", "--out", "o.png", "--model", "model.atoms"], "has learned patches of shape"),
+        (["inpaint", "grey.png", "--mask", "small.png", "--out", "o.png"], "they must agree"),
+        (["inpaint", "grey.png", "--mask", "white.png", "--out", "o.png"], "no known pixel"),
+        (["compress", "grey.png", "--out", "o.atomp", "--quality", "99"], "quality must be above 0"),
+        (["compress", "grey.png", "--out", "o.atomp", "--no-dictionary"], "needs a --model"),
+        (["compress", "grey.png", "--out", "nowhere/o.atomp"], "its folder is missing"),
+        (["decompress", "grey.png", "--out", "o.png"], "no picture packed by atomstream"),
+        (["decompress", "none.atomp", "--out", "o.png"], "cannot be read"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(capsys, folder, arguments, message):
+    Image.fromarray(np.zeros((9, 9), np.uint8)).save(folder / "small.png")
+    Image.fromarray(np.full((50, 60), 255, np.uint8)).save(folder / "white.png")
+    before = sorted(folder.iterdir())
+    assert main(["image", *(str(folder / a) if "." in a else a for a in arguments)]) == 2
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message in told
+    assert sorted(folder.iterdir()) == before
