@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from atomstream import OnlineNMF, files
-from atomstream.archive import read_archive
 from atomstream.cli import main
+from atomstream.persistence.archive import read_archive
 from atomstream.runs import folder as run_folder
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # forking with threads of BLAS about

@@ -17,7 +17,8 @@ parametrize = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 
 def test_every_set_is_in_the_list():
     public = {getattr(penalties, name) for name in penalties.__all__}
-    public -= {penalties.Penalty, penalties.Covering}  # ties the rows together: tested in test_subgradient.py
+    # These tie the rows together: tested in test_subgradient.py and test_cp.py.
+    public -= {penalties.Penalty, penalties.Covering, penalties.NormBall}
     assert {type(part) for part in PENALTIES} == public
     assert len(PENALTIES) == 17
 

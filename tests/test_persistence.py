@@ -24,12 +24,12 @@ from atomstream import (
     NotAModelError,
     OnlineDictionaryLearning,
     OnlineNMF,
-    archive,
     files,
     persistence,
 )
 from atomstream.coders import ActiveSet
 from atomstream.penalties import Box
+from atomstream.persistence import archive
 from atomstream.schedules import Constant, Polynomial
 from atomstream.tolerances import LogTolerance
 

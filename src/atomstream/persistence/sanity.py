@@ -32,7 +32,7 @@ from atomstream.models.states import StateIndex
 from atomstream.models.tables import Form, Times
 from atomstream.models.tensors import Axes
 from atomstream.models.walk import RandomWalkFactorization
-from atomstream.registry import CHANGING
+from atomstream.persistence.registry import CHANGING
 from atomstream.samplers import Motif
 from atomstream.state import Batch
 

@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.archive import read_archive, write_archive
 from atomstream.exceptions import CorruptModelError
-from atomstream.registry import CHANGING, LEARNED, MODELS, NAMED_CHANGING, PARTS
-from atomstream.sanity import check
+from atomstream.persistence.archive import read_archive, write_archive
+from atomstream.persistence.registry import CHANGING, LEARNED, MODELS, NAMED_CHANGING, PARTS
+from atomstream.persistence.sanity import check
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
