@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from atomstream.penalties import TINY, Penalty
 
 __all__ = ["minimise_within", "project_within"]
 
-HALVINGS = 60
 MOST = 500  # accelerated steps for one block
 STILL = 1e-7  # a step this short, as a share of the way made or of the radius, ends them
 
@@ -40,19 +40,14 @@ def project_within(target: NDArray, start: NDArray, radius: float, penalty: Pena
     point = penalty.prox(target, 0.0)
     if np.linalg.norm(point - start) <= radius:
         return point
-    step, low, high = target - start, 0.0, 1.0
-    point = start
-    for _ in range(HALVINGS):  # the distance from the start grows with s
-        s = (low + high) / 2
-        found = penalty.prox(start + s * step, 0.0)
-        length = float(np.linalg.norm(found - start))
-        if length <= radius:
-            low, point = s, found
-            if length >= radius * (1 - 1e-12):
-                break
-        else:
-            high = s
-    return point
+    step = target - start
+
+    def beyond(s: float) -> float:
+        """Return by how much the projected point at s lies outside the radius: s and this grow together."""
+        return float(np.linalg.norm(penalty.prox(start + s * step, 0.0) - start)) - radius
+
+    s = brentq(beyond, 0.0, 1.0, xtol=1e-15, rtol=8 * np.finfo(float).eps)
+    return penalty.prox(start + s * (1 - 1e-12) * step, 0.0)
 
 
 def minimise_within(

@@ -54,10 +54,12 @@ def reconstruct(
     check_center(center)
     image = np.asanyarray(image)
     patch_view(image, size)  # refuses what is no image, or too small
+    shape = getattr(model, "shape_in_", (-1,))
 
     def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
         """Return what the model makes of patches."""
         means = rows.mean(axis=1, keepdims=True) if center == "patch" else 0
-        return model.inverse_transform(model.transform(rows - means)) + means, None
+        samples = (rows - means).reshape(len(rows), *shape)  # of tensor models not flattened
+        return model.inverse_transform(model.transform(samples)).reshape(rows.shape) + means, None
 
     return whole(image, size, stride, decoded)

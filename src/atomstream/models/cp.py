@@ -77,9 +77,9 @@ class OnlineCPDictionary(OnlineDictionary):
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
         As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
-    init : {None, "samples", "random"} or list of arrays of shape (I_k, n_components), default=None
-        The starting loadings: of rank-one tensors near samples of the first batch, drawn by weight; random ones, or
-        the matrices themselves. None is "samples".
+    init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
+        The starting loadings: random ones, those of rank-one tensors near samples of the first batch, drawn by
+        weight, or the matrices themselves. None is "random", which leaves fewer poor minima.
     fixed_components : int, default=0
         The first so many atoms of ``init`` are kept as they are.
     missing : bool, default=False
@@ -346,10 +346,10 @@ class OnlineCPDictionary(OnlineDictionary):
         # The scale of the data as the bound (4.83) has it: one share for each mode and one for the samples.
         norm = float(np.sqrt(r) * np.sqrt(batch.energy.sum()) ** (1 / (len(sizes) + 1))) or 1.0
         parts = ModeSets(self._sets(norm))
-        if isinstance(self.init, str) and self.init == "random":
+        if self.init is None or (isinstance(self.init, str) and self.init == "random"):
             draw = rng.random if parts.nonnegative else rng.standard_normal
             rows = [part.normalize(draw((r, size))) for part, size in zip(parts.sets, sizes, strict=True)]
-        elif self.init is None or isinstance(self.init, str):
+        elif isinstance(self.init, str):
             near = [rank_one(row.reshape(sizes), parts) for row in starting_atoms(batch, r, "samples", parts, rng)]
             rows = [np.stack(columns) for columns in zip(*near, strict=True)]
         else:

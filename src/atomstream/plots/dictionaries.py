@@ -45,11 +45,11 @@ def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
         Each scaled to [0, 1] by its own extremes.
     shares : ndarray of shape (n_components,)
     """
-    n_features = model.components_.shape[1]
+    n_features = _atoms(model).shape[1]
     if np.prod(shape) != n_features:
         raise ValueError(f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}.")
     order = np.argsort(-model.importance_, kind="stable")
-    rows = model.components_[order]
+    rows = _atoms(model)[order]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     flat = (rows - low) / np.where(high > low, high - low, 1)
     return flat.reshape(-1, *shape), model.importance_[order]
@@ -84,7 +84,7 @@ def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
 def curves_data(model: Any, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms as they are, and their shares of the code."""
     order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
-    return model.components_[order], model.importance_[order]
+    return _atoms(model)[order], model.importance_[order]
 
 
 def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
@@ -117,7 +117,7 @@ def bars_data(
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
     for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
-        row = model.components_[atom]
+        row = _atoms(model)[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
         labels = [str(place + 1) if names is None else str(names[place]) for place in top]
         drawn.append((labels, row[top], float(model.importance_[atom])))
@@ -157,6 +157,7 @@ def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArr
     rows = rows[: 10 * n_rows]
     X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
     X_hat = model.inverse_transform(model.transform(X))
+    X, X_hat = X.reshape(len(X), -1), X_hat.reshape(len(X), -1)  # tensors are drawn over their entries
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
     order = order[energy[order] > 0] if (energy > 0).any() else order
@@ -321,3 +322,8 @@ def objective(history: Any) -> Any:
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
+
+
+def _atoms(model: Any) -> NDArray:
+    """Return the atoms as rows, those that are tensors flattened."""
+    return model.components_.reshape(len(model.components_), -1)
