@@ -31,7 +31,11 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that are settings of a run; none has a default here, so that a config file can speak."""
     options = [
         click.option("--atoms", type=int, help="Number of atoms (20)."),
-        click.option("--model", help="nmf: nonnegative codes and atoms (default); dictionary: signed."),
+        click.option(
+            "--model",
+            help="nmf: nonnegative codes and atoms (default); dictionary: signed; convex: atoms of samples.",
+        ),
+        click.option("--representatives", type=int, help="Samples that all atoms are made of, for convex (150)."),
         click.option(
             "--loss", help="squared (default), kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA, alpha:ALPHA."
         ),

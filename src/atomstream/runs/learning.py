@@ -158,7 +158,13 @@ class Learning:
             if self.learned:
                 pace.save()
         if not self.learned and complete:
-            raise InputError(f"{self.sources[0].name} has no rows to learn from.")
+            few = len(getattr(self.model, "_buffer", ())) > 0
+            name = self.sources[0].name
+            raise InputError(
+                f"{name} has fewer rows than representatives={self.settings.representatives}."
+                if few
+                else f"{name} has no rows to learn from."
+            )
         return Outcome(complete, self._reason)
 
     def _passes(self, pace: _Pace, bar: Callable[[str], Any]) -> bool:

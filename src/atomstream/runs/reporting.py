@@ -59,7 +59,7 @@ def quality(record: Record) -> dict[str, float]:
 
 
 def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, float, float, str]]:
-    """Return number, share of the code, share of the energy and largest features of the most important atoms."""
+    """Return number, shares of code and energy, and largest features or samples of the most important atoms."""
     model = record.model
     strength = model.memory_.strength(model.state_.dictionary)
     energy = strength / max(strength.sum(), np.finfo(float).tiny)
@@ -68,6 +68,8 @@ def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, flo
         row = model.components_[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:4]
         features = ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i]) if names is not None else ""
+        if hasattr(model, "explain"):
+            features = ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(int(atom)))
         listed.append((int(atom), float(model.importance_[atom]), float(energy[atom]), features))
     return listed
 
@@ -86,9 +88,10 @@ def _learned(record: Record) -> list[Section]:
         figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
     else:
         figure, kind = plots.curves(model), "curves over the features"
-    columns = ["atom", "share of the code, %", "share of the energy, %", *(["largest features"] if named else [])]
+    told_of = ["made of"] if hasattr(model, "explain") else ["largest features"] if named else []
+    columns = ["atom", "share of the code, %", "share of the energy, %", *told_of]
     rows = [
-        (atom, 100 * code, 100 * energy, *([features] if named else []))
+        (atom, 100 * code, 100 * energy, *([features] if told_of else []))
         for atom, code, energy, features in top_atoms(record)
     ]
     unused = int((model.importance_ == 0).sum())

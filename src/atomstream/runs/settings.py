@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from atomstream.applications.topics import TopicModel
 from atomstream.learner import check_compatible
+from atomstream.models.convex import OnlineConvexMF
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
 from atomstream.models.validation import check_settings
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 MOST = 2**31
-MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning}
+MODELS = {"nmf": OnlineNMF, "dictionary": OnlineDictionaryLearning, "convex": OnlineConvexMF}
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ class Settings(RunSettings):
         Seconds; without it a minute, or fifty times what the last one took.
     keep : int
         Checkpoints that are kept.
+    representatives : int
+        Of all atoms of the model "convex" together.
     """
 
     atoms: int = 20
@@ -124,9 +127,11 @@ class Settings(RunSettings):
     jobs: int = 1
     checkpoint_every: float | None = None
     keep: int = 3
+    representatives: int = 150
 
     LEAST = {  # noqa: RUF012 - declared in the base
         "atoms": 1,
+        "representatives": 1,
         "epochs": 1,
         "batch_size": 1,
         "patch": 1,
@@ -168,12 +173,22 @@ class Settings(RunSettings):
         if self.model == "nmf":
             given |= {"loss": self.loss, "method": self.method, "zeros": self.zeros}
         elif (self.loss, self.method, self.zeros) != ("squared", "auto", "floor"):
-            raise ValueError("The model 'dictionary' knows the squared loss only, and neither --method nor --zeros.")
+            raise ValueError(
+                f"The model {self.model!r} knows the squared loss only, and neither --method nor --zeros."
+            )
+        if self.model == "convex":
+            if self.missing or self.representatives < self.atoms:
+                raise ValueError(
+                    "The model 'convex' needs complete rows and a representative for each atom, got "
+                    f"missing={self.missing} and {self.representatives} representatives of {self.atoms} atoms."
+                )
+            given |= {"n_representatives": self.representatives}
+        else:
+            given |= {"missing": self.missing}
         return MODELS[self.model](
             self.atoms,
             schedule=schedule,
             batch_size=self.batch_size,
-            missing=self.missing,
             n_jobs=self.jobs,
             random_state=self.seed,
             **given,
