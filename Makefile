@@ -27,6 +27,8 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/divergences.py
 	.venv-bench/bin/python benchmarks/networks.py
 	.venv-bench/bin/python benchmarks/walks.py
+	.venv-bench/bin/python benchmarks/tensors.py
+	.venv-bench/bin/python benchmarks/pictures.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }

@@ -213,6 +213,40 @@ def walks():
     return text + table(["what", "measured"], rows)
 
 
+TENSORS = """## CP dictionaries
+
+One thread, `benchmarks/tensors.py`. The race: the synthetic 100 x 100 x 100 tensor of the thesis (three of them), R = 5;
+seconds are medians over interleaved rounds, errors relative to the best that many starts of any method have found
+({best}).
+"""
+
+
+def tensors():
+    """Return the section on CP dictionaries."""
+    results = json.loads((HERE / "tensors.json").read_text())
+    best = ", ".join(f"{value:.4f}" for value in results["race"]["best relative errors"])
+    rows = [
+        (name, f"{r['seconds']:.3f}", f"{r['above best, %']:.2f}", f"{r['worst above best, %']:.2f}")
+        for name, r in results["race"]["table"].items()
+    ]
+    parts = [TENSORS.format(best=best), table(["contender", "s", "above the best, %", "worst, %"], rows)]
+    rows = [
+        (name, f"{r['ms']:.2f}", f"{r['published steps, ms']:.2f}", f"{r['times faster']:.1f}")
+        for name, r in results["batches"].items()
+    ]
+    parts.append("Batches (samples first), R = 5; the published code's steps are written anew in NumPy:\n")
+    parts.append(table(["batch", "ms", "published steps, ms", "times faster"], rows))
+    rows = [(name, *(f"{ms:.3f}" for ms in r.values())) for name, r in results["sparse"].items()]
+    parts.append("Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep does not:\n")
+    parts.append(table(["entries", "coding, ms", "accumulating, ms", "sweep, ms"], rows))
+    big = results["big"]
+    rows = [(where, *(f"{value:.2f}" for value in r.values())) for where, r in big.items() if isinstance(r, dict)]
+    titles = ["read", *next(r for r in big.values() if isinstance(r, dict))]
+    parts.append(f"A tensor of {big['GB']:.1f} GB in a file, R = 5, batches of 20 slices:\n")
+    parts.append(table(titles, rows))
+    return "\n".join(parts)
+
+
 def main():
     """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
@@ -254,6 +288,7 @@ def main():
     parts.append(divergences())
     parts.append(networks())
     parts.append(walks())
+    parts.append(tensors())
     parts.append("## Memory, imports\n")
     rows = [(f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB") for name, mb in results["memory"].items()]
     rows += [(name, f"{seconds:.3f} s") for name, seconds in results["imports"].items()]
