@@ -20,6 +20,7 @@ from atomstream import ImageDictionary, images
 
 
 def photograph(grey: bool) -> np.ndarray:
+    """Return the photograph of 12 megapixels."""
     image = Image.fromarray(load_sample_image("china.jpg"))
     large = np.asarray((image.convert("L") if grey else image).resize((4000, 3000), Image.Resampling.BICUBIC))
     rng, noisy = np.random.default_rng(0), np.empty_like(large)
@@ -34,6 +35,7 @@ def peak() -> float:
 
 
 def main() -> None:
+    """Rebuild it and print the figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--grey", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)

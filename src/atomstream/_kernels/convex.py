@@ -342,14 +342,15 @@ def _offer(W, V, A, C, K, regions, atom, faces, tol):  # type: ignore[no-untyped
             _take(W, V, relaxed, lifted, place, last)
             faces[2][first:behind] = 0
             return place
-    chosen = _search(W, V, relaxed, lifted, A, C, K, wider, (first, behind), old, faces, tol)
+    chosen = _search((W, V), (relaxed, lifted), (A, C, K), (wider, (first, behind)), old, faces, tol)
     faces[2][first:behind] = 0
     return chosen
 
 
 @kernel
-def _search(W, V, relaxed, lifted, A, C, K, wider, atoms, old, faces, tol):  # type: ignore[no-untyped-def]
+def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-untyped-def]
     """Try the places of a full support, the most promising first, until a bound rules out all others."""
+    (W, V), (relaxed, lifted), (A, C, K), (wider, atoms) = now, optimum, problem, region
     last, (first, behind) = len(K) - 1, atoms
     lowest, best, chosen = _value(relaxed, lifted, A, C), _value(W, V, A, C) - tol, -1
     bounds = _bounds(relaxed, A, K, wider, atoms, old, faces)
