@@ -278,14 +278,21 @@ def test_bad_input_is_refused_and_changes_nothing(settings, X, message):
     with pytest.raises(ValueError, match=message):
         learner.fit(X)
     assert not hasattr(learner, "state_")
-    fitted = model().fit(mixture()[0][:, :4])
-    before = fitted.components_.copy()
-    if not settings and not np.isfinite(X).all():
-        with pytest.raises(ValueError, match=message):
-            fitted.partial_fit(X)
+    for part in ("_buffer", "clock_", "_rng"):
+        assert not hasattr(learner, part)
+
+
+def test_a_refused_batch_changes_nothing():
+    X = mixture()[0][:, :4]
+    fitted = model().fit(X)
+    before, n_seen = fitted.components_.copy(), fitted.n_samples_seen_
+    for bad in (np.full((20, 4), np.nan), np.ones((20, 3)), np.full((20, 4), 1e200)):
+        with pytest.raises(ValueError, match=r"NaN|features|finite"):
+            fitted.partial_fit(bad)
     with pytest.raises(ValueError, match="atom must be"):
         fitted.explain(3)
     assert_array_equal(fitted.components_, before)
+    assert fitted.n_samples_seen_ == n_seen
 
 
 def test_unknown_labels_and_lengths_are_refused():
@@ -301,3 +308,94 @@ def test_unknown_labels_and_lengths_are_refused():
     with pytest.raises(ValueError, match="different labels in the first"):
         model(assignment="labels", n_components=2).fit(X, y)
     assert_array_equal(learner.components_, before)
+
+
+def test_late_labels_are_refused_wherever_they_come():
+    X, _ = mixture(n=60)
+    late = np.r_[np.arange(30) % 3, np.full(30, 7)]
+    early = np.r_[1 + np.arange(30) % 3, np.zeros(30, int)]
+    for y, name in ((late, "7"), (early, "0")):
+        for call in ("fit", "partial_fit"):
+            learner = model(assignment="labels")
+            with pytest.raises(ValueError, match=f"label {name}"):
+                getattr(learner, call)(X, y)
+            assert not hasattr(learner, "state_")
+
+
+def test_rows_without_weight_are_never_representatives_twice():
+    X, _ = mixture(n=40)
+    weights = (np.arange(40) % 2).astype(float)
+    learner = model(n_representatives=100, n_epochs=3, batch_size=10).fit(X, sample_weight=weights)
+    ids = np.concatenate([part.ids for part in learner.representatives_])
+    assert sorted(ids) == list(range(1, 40, 2))
+
+
+def test_positions_count_batches_without_weight():
+    X, _ = mixture(n=100)
+    learner = model(n_representatives=20).partial_fit(X[:50]).partial_fit(X[50:60], sample_weight=np.zeros(10))
+    learner.partial_fit(X[60:])
+    hulls = learner.state_.dictionary
+    assert_array_equal(hulls.samples, X[hulls.indices])
+    assert learner.n_samples_seen_ == 100
+
+
+@pytest.mark.parametrize("change", ["pooled", "labels", "bogus"])
+def test_a_run_keeps_its_kind_of_assignment(change):
+    X, y = mixture()
+    for rows in (5, 100):
+        learner = model().partial_fit(X[:rows])
+        learner.set_params(assignment=change)
+        if change == "pooled" and rows == 5:
+            continue  # nothing has been decided yet
+        with pytest.raises(ValueError, match="assignment="):
+            learner.partial_fit(X[:20], y[:20])
+
+
+def test_ids_of_every_kind_are_kept_and_saved(tmp_path):
+    X, _ = mixture(n=100)
+    pairs = pd.MultiIndex.from_product([range(10), list("abcdefghij")])
+    dates = pd.date_range("2020-01-01", periods=100)
+    for index in (pairs, dates, np.arange(100) / 2, np.arange(100, dtype=np.uint64) + 2**63):
+        learner = model().fit(pd.DataFrame(X, index=index))
+        save(learner, tmp_path / "model.atoms")
+        again = load(tmp_path / "model.atoms")
+        assert [part.id for part in again.explain(0)] == [part.id for part in learner.explain(0)]
+        names = index.strftime("%Y-%m-%d") if index is dates else map(str, index)
+        places = {name: place for place, name in enumerate(names)}
+        for part in learner.explain(0):
+            assert_array_equal(X[places[str(part.id)]], part.sample)
+    mixed = model().partial_fit(X[:50]).partial_fit(X[50:], ids=[f"r{i}" for i in range(50)])
+    save(mixed, tmp_path / "model.atoms")
+    early = model(n_representatives=60).partial_fit(X[:50]).partial_fit(X[50:], ids=[f"r{i}" for i in range(50)])
+    assert {type(name) for part in early.representatives_ for name in part.ids} == {str}
+
+
+def test_sparse_indices_of_64_bits_and_mixed_batches():
+    X, _ = mixture()
+    X = np.where(X > 8, X, 0)
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert_allclose(model().fit(wide).components_, model().fit(X).components_, atol=1e-8)
+    mixed = model().partial_fit(X[:5]).partial_fit(sp.csr_array(X[5:]))
+    assert_allclose(mixed.components_, model().partial_fit(X).components_, atol=1e-6)
+
+
+def test_far_from_the_origin_swaps_still_happen():
+    X, _ = mixture(n=400, k=3, seed=3)
+    here = model(n_representatives=24, codes="simplex", alpha=0.0).fit(X)
+    there = model(n_representatives=24, codes="simplex", alpha=0.0).fit(X + 1e3)
+    assert there.n_swaps_ > 0.5 * here.n_swaps_ > 0
+    assert_allclose(there.surrogate(), here.surrogate(), rtol=0.02)
+
+
+def test_what_was_learned_cannot_be_written_to():
+    learner = model().fit(mixture()[0])
+    for part in (learner.weights_, learner.representatives_[0].samples, learner.components_):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 0
+
+
+def test_what_is_no_data_is_refused_with_a_sentence():
+    for X in (5, [1.0, 2.0]):
+        with pytest.raises(ValueError, match="Expected 2D array"):
+            model().fit(X)

@@ -223,7 +223,7 @@ def test_surrogate_is_the_brute_force_sum():
     X = tensors(n=24)
     learner = model(alpha=0.02, schedule="harmonic", damping=0.1, ridge=0.05)
     learner.partial_fit(X[:12])
-    codes, start = [], learner.state_.dictionary
+    codes = []
     for batch in (X[12:18], X[18:]):
         before = copy.deepcopy(learner)
         learner.partial_fit(batch)
@@ -232,7 +232,6 @@ def test_surrogate_is_the_brute_force_sum():
             before._batch(batch), before.state_.dictionary, method.objective, before.clock_.tolerance
         )
         codes.append(found.values)
-    assert start is not None
     first = copy.deepcopy(model(alpha=0.02, schedule="harmonic", damping=0.1, ridge=0.05))
     first.partial_fit(X[:12])
     # past codes of the first batch enter through the memory alone; take them off by brute force on the rest
@@ -501,7 +500,7 @@ def test_bad_requests_for_one_tensor_are_refused(settings, message):
         online_parafac(np.ones((3, 4, 5)), **{"rank": 2, **settings})
 
 
-def test_callbacks_see_tensors():
+def test_callbacks_see_tensors_dense_and_sparse():
     from atomstream.callbacks import Callback
 
     shapes = []
@@ -509,11 +508,104 @@ def test_callbacks_see_tensors():
     class Look(Callback):
         """Notes shapes."""
 
-        def on_fit_task_end(self, estimator, context, X=None, **kwargs):
-            if X is not None:
-                shapes.append(X.shape)
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            if context.task_name == "batch":
+                shapes.append(estimator._give_out(estimator._progress.batch.X).shape)
 
-    learner = model(n_epochs=1)
-    learner.set_callbacks(Look())
-    learner.fit(tensors())
-    assert set(shapes) <= {(20, 6, 5)}
+    X = tensors()
+    X[X < 0.5] = 0
+    stored = sp.coo_array((X[np.nonzero(X)], np.nonzero(X)), shape=X.shape)
+    for data in (X, stored):
+        learner = model(n_epochs=1)
+        learner.set_callbacks(Look())
+        learner.fit(data)
+    assert shapes == [(20, 6, 5)] * 6
+    rows = learner.axes_.flatten(stored)
+    assert_array_equal(learner.axes_.restore(rows).toarray() if rows.ndim == 2 else rows, X)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.03, 1.0, 1e4])
+@pytest.mark.parametrize("init", ["random", "samples"])
+def test_bounded_loadings_learn_at_every_scale(scale, init):
+    X = tensors(noise=0.0)
+    learner = model(atoms="bounded", init=init, n_epochs=40).fit(scale * X)
+    for U in learner.loadings_:
+        assert np.linalg.norm(U) <= learner.norm_ * (1 + 1e-9)
+    assert -learner.score(scale * X) < 2e-2 * 0.5 * scale**2 * (X**2).sum() / len(X)
+
+
+def test_known_loadings_outside_their_sets_enter_them_at_the_first_update():
+    X = tensors()
+    known = [50 * U for U in loadings((6, 5))]
+    learner = OnlineCPDictionary.from_components(known, radius=0.1).partial_fit(X)
+    for U in learner.loadings_:
+        assert np.linalg.norm(U, axis=0).max() <= 1 + 1e-9
+    other = model(radius=0.01).partial_fit(X).set_params(atoms="simplex").partial_fit(X)
+    for U in other.loadings_:
+        assert_allclose(U.sum(axis=0), 1, atol=1e-9)
+
+
+def test_weights_repeat_under_the_bound_too():
+    X = tensors()
+    weights = np.r_[np.full(10, 30), np.ones(50)].astype(int)
+    known = dict(batch_size=5000, shuffle=False, n_epochs=10, init="samples", atoms="bounded", alpha=0.1)
+    one = model(**known).fit(X, sample_weight=weights)
+    other = model(**known).fit(np.repeat(X, weights, axis=0))
+    assert_allclose(one.norm_, other.norm_)
+    assert_allclose(one.components_, other.components_, atol=1e-7)
+
+
+def test_reseeding_leaves_fixed_atoms_alone_under_a_bound():
+    X = tensors()
+    init = [np.zeros((6, 3)), np.zeros((5, 3))]
+    for U in init:
+        U[0] = [1.0, 0.0, 1.0]
+    learner = model(init=init, fixed_components=1, atoms="bounded")
+    for _ in range(10):
+        learner.partial_fit(X[:10] * 0.2)
+    assert learner.n_reseeded_ > 0
+    for U, V in zip(learner.loadings_, init, strict=True):
+        assert_array_equal(U[:, 0], V[:, 0])
+        assert np.linalg.norm(U) <= max(learner.norm_, 1.0) * (1 + 1e-4)
+
+
+def test_a_changed_radius_takes_effect_and_back():
+    learner = model(radius=0.01).partial_fit(tensors())
+    assert learner.set_params(radius="auto").radius_ == 10 * np.sqrt(3)
+    assert learner.set_params(radius=None).radius_ is None
+
+
+def test_one_tensor_stops_when_told():
+    from atomstream.callbacks import Callback
+
+    class Stop(Callback):
+        """Ends after the first batch."""
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            return context.task_name == "batch"
+
+    X = tensors()
+    assert online_parafac(X, 2, n_epochs=7, n_polish=3, max_time=0, random_state=0).model.n_steps_ == 1
+    assert online_parafac(X, 2, n_epochs=7, n_polish=3, callbacks=[Stop()], random_state=0).model.n_steps_ == 1
+    with pytest.raises(ValueError, match="needs a dense X"):
+        online_parafac(sp.csr_array(np.eye(3)), 2)
+    with pytest.raises(ValueError, match="fraction"):
+        online_parafac(X, 2, batch_size=3)
+
+
+def test_axes_of_other_names_are_refused():
+    xr = pytest.importorskip("xarray")
+    X = tensors(shape=(5, 5))
+    learner = model().fit(xr.DataArray(X, dims=["t", "lat", "lon"]))
+    with pytest.raises(ValueError, match="axes"):
+        learner.partial_fit(xr.DataArray(X, dims=["t", "lon", "lat"]))
+
+
+def test_large_sums_do_not_depend_on_the_order_in_memory():
+    from atomstream.factored import blend
+
+    old, new = np.random.default_rng(0).random((2, 8, 2**16))
+    expected = 0.3 * old + 0.7 * new
+    for one in (old, np.asfortranarray(old)):
+        for other in (new, np.asfortranarray(new)):
+            assert_allclose(blend(one, 0.3, other, 0.7), expected)

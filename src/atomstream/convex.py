@@ -23,7 +23,7 @@ from atomstream.penalties import Free, Simplex
 from atomstream.state import Accuracy, Batch, Clock, State
 from atomstream.statistics import GramSums
 
-__all__ = ["HullUpdate", "Hulls", "RowWise", "starting_hulls"]
+__all__ = ["HullUpdate", "Hulls", "RowWise", "alike", "starting_hulls"]
 
 CHUNK = 128  # rows whose products with each other are formed at a time
 GAP = 1e-4  # of a quadratic problem, over the surrogate
@@ -138,9 +138,8 @@ class Hulls:
         new = np.flatnonzero(source >= len(source))
         known: dict[str, Any] = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
         if len(new):
-            taken, names = source[new] - len(source), np.asarray(batch.ids)
-            kinds = {self.ids.dtype.kind, names.dtype.kind}  # numbers, then texts: all become texts
-            indices, ids = self.indices.copy(), self.ids.astype(object if len(kinds) > 1 else self.ids.dtype)
+            taken = source[new] - len(source)
+            indices, (ids, names) = self.indices.copy(), alike(self.ids.copy(), np.asarray(batch.ids))
             indices[new] = batch.position + taken
             ids[new] = names[taken]
             if sp.issparse(self.samples):
@@ -227,6 +226,9 @@ class RowWise:
         from atomstream._kernels.convex import walk
 
         hulls, memory = state.dictionary, cast(Aggregates, state.memory)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(batch.energy).all():
+                raise ValueError("Products of the rows are not finite; rescale the data.")
         X = batch.X.astype(np.float64)
         R, n, (k, N) = hulls.samples.astype(np.float64), X.shape[0], hulls.weights.shape
         masses = np.ones(n) if batch.weights is None else batch.weights
@@ -299,6 +301,8 @@ def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
+    if sp.issparse(X):
+        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     for again in range(10):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: drawn again
@@ -309,6 +313,13 @@ def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
         f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: too many are alike; "
         "take fewer atoms or more representatives."
     )
+
+
+def alike(*names: NDArray) -> tuple[NDArray, ...]:
+    """Return names of rows of one kind: as they are, or all as texts where some are numbers and some are not."""
+    if len({part.dtype.kind for part in names}) == 1:
+        return names
+    return tuple(np.array([str(name) for name in part], dtype=object) for part in names)
 
 
 def _products(X: Any, Y: Any) -> NDArray:

@@ -70,6 +70,8 @@ def blend(old: Any, keep: float, new: Any, share: float) -> Any:
         return keep * old + share * new
     from atomstream._kernels.sums import blend as compiled
 
-    total = np.empty_like(old)
-    compiled(total.reshape(-1), old.reshape(-1), keep, np.ascontiguousarray(new).reshape(-1), share)
+    total = np.empty(old.shape)
+    compiled(
+        total.reshape(-1), np.ascontiguousarray(old).reshape(-1), keep, np.ascontiguousarray(new).reshape(-1), share
+    )
     return total

@@ -111,6 +111,7 @@ def learn(
     """
     for batch in batches:
         if batch.mass == 0:
+            clock.n_samples += batch.X.shape[0]
             continue
         if batch.mask is not None and not getattr(method.coder, "handles_mask", False):
             raise IncompatiblePartsError(f"{type(method.coder).__name__} needs complete rows, got missing entries.")

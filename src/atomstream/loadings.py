@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from atomstream.dictionaries import same_in_any_company
 from atomstream.factored import Product
-from atomstream.penalties import NonnegativeBall, Penalty, UnitBall
+from atomstream.penalties import NonnegativeBall, NormBall, Penalty, UnitBall
 
 __all__ = ["Loadings", "ModeSets", "khatri_rao", "rank_one"]
 
@@ -179,8 +179,11 @@ class Loadings:
         for j, row in zip(index, rows, strict=True):
             for matrix, column in zip(matrices, rank_one(row.reshape(self.modes), sets), strict=True):
                 matrix[:, j] = column
-        tied = [(matrix.T, part) for matrix, part in zip(matrices, sets.sets, strict=True)]
-        self.assign([(rows if part.rowwise else part.prox(rows, 0.0)).T for rows, part in tied])
+        for matrix, part in zip(matrices, sets.sets, strict=True):
+            if isinstance(part, NormBall):  # new columns take what norm the others leave
+                others = np.delete(matrix, index, axis=1)
+                matrix[:, index] = part.beside(others).prox(matrix[:, index], 0.0)
+        self.assign(matrices)
 
     def assign(self, matrices: Sequence[NDArray]) -> None:
         """Replace the loading matrices; their type stays."""

@@ -182,6 +182,10 @@ class _ElasticNetOnSet(ABC):
             value = (rows * best - self.l1 * np.abs(best) - 0.5 * self.l2 * best**2).sum(axis=1)
         return np.where(np.isfinite(best).all(axis=1), value, np.inf)
 
+    def project(self, rows: NDArray, fixed: int = 0) -> NDArray:
+        """Return the nearest rows of the set; the first ``fixed`` stay as they are."""
+        return np.concatenate([rows[:fixed], self.prox(rows[fixed:], 0.0)])
+
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to Euclidean length one and project them on the set."""
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -393,6 +397,15 @@ class NormBall:
     def conjugate(self, rows: NDArray) -> NDArray:
         """Refuse: no row has a value of its own."""
         raise NotImplementedError("NormBall ties all rows together; there is no conjugate of a row.")
+
+    def beside(self, rows: NDArray) -> NormBall:
+        """Return the set of what may stand beside some rows."""
+        left = self.radius**2 - float(np.vdot(rows, rows))
+        return NormBall(max(left, (SLACK * self.radius) ** 2) ** 0.5)
+
+    def project(self, rows: NDArray, fixed: int = 0) -> NDArray:
+        """Return the nearest matrix of the set whose first ``fixed`` rows are these."""
+        return np.concatenate([rows[:fixed], self.beside(rows[:fixed]).prox(rows[fixed:], 0.0)])
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to length one, clip, and project what is then too large."""

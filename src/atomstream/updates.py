@@ -13,7 +13,7 @@ from atomstream.coders import Codes
 from atomstream.loadings import Loadings, contract_group
 from atomstream.majorisers import power_step, times_power
 from atomstream.objective import Objective
-from atomstream.penalties import Nonnegative, Penalty
+from atomstream.penalties import Nonnegative, NormBall, Penalty
 from atomstream.radius import minimise_within
 from atomstream.state import Batch, Clock, State
 from atomstream.views import losses
@@ -311,7 +311,8 @@ class LoadingSweep:
     def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
         """Sweep over the modes."""
         memory: Any = state.memory
-        before = [matrix.astype(np.float64).T for matrix in state.dictionary.matrices]
+        pairs = zip(state.dictionary.matrices, objective.atoms.sets, strict=True)
+        before = [part.project(matrix.T.astype(np.float64), self.fixed) for matrix, part in pairs]
         reach = np.inf if self.radius is None else self.radius * clock.weight
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
         sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
@@ -351,7 +352,8 @@ class LoadingSweep:
                 return swept
         free = slice(self.fixed, None)
         rest = cross[free] - gram[free, : self.fixed] @ rows[: self.fixed]
-        found = minimise_within(rows[free], gram[free, free], rest, penalty, reach, before[free])
+        left = penalty.beside(rows[: self.fixed]) if isinstance(penalty, NormBall) else penalty
+        found = minimise_within(rows[free], gram[free, free], rest, left, reach, before[free])
         return np.concatenate([rows[: self.fixed], found])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from atomstream._kernels import active_set, simplex
 from atomstream._kernels.compile import kernel
-from atomstream._kernels.constants import EPS, FLOOR
+from atomstream._kernels.constants import EPS
 
 CYCLES = 2000  # over the atoms, at most, for one quadratic problem
 ROUNDS = 1000  # of moves and Newton steps for the weights of one atom or for one code
@@ -77,7 +77,7 @@ def walk(rows, state, regions, net, constant, tol):  # type: ignore[no-untyped-d
             C[i, N] = past[i, t]
         size = 0.5 * energy[t] + net[0] * np.abs(h).sum() + 0.5 * net[1] * (h * h).sum()
         constant = (1 - w) * constant + w * size
-        enough = tol * max(constant + _value(W, V, damped, C), FLOOR * constant)
+        enough = max(tol * (constant + _value(W, V, damped, C)), 64 * EPS * constant)
         _settle(W, V, damped, C, K, regions[:2], faces, enough)
         atom = chosen[t]
         if atom < 0:

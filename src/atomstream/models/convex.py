@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.convex import Hulls, HullUpdate, RowWise, starting_hulls
+from atomstream.convex import Hulls, HullUpdate, RowWise, alike, starting_hulls
 from atomstream.diagnostics import relative_move
 from atomstream.learner import Batch, State
 from atomstream.losses import Squared
@@ -210,7 +210,13 @@ class OnlineConvexMF(OnlineDictionary):
         if self.assignment == "random":
             return (rng.random(n) * self.n_components).astype(np.int64)
         if self.assignment == "labels":
-            return np.searchsorted(self.classes_, batch.labels)  # type: ignore[arg-type]
+            labels = np.asarray(batch.labels)
+            places = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+            new = labels[self.classes_[places] != labels]
+            if len(new):
+                known = ", ".join(map(str, self.classes_))
+                raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
+            return places
         return np.full(n, 0 if self.assignment == "pooled" else -1)
 
     # -- learning -------------------------------------------------------------------------------------------------
@@ -269,7 +275,7 @@ class OnlineConvexMF(OnlineDictionary):
     def weights_(self) -> NDArray:
         """Shares of the representatives in the atoms, (n_components, n_representatives)."""
         check_is_fitted(self)
-        return self.state_.dictionary.weights
+        return _fixed(self.state_.dictionary.weights)
 
     @property
     def representatives_(self) -> list[Representatives]:
@@ -277,7 +283,8 @@ class OnlineConvexMF(OnlineDictionary):
         check_is_fitted(self)
         hulls = self.state_.dictionary
         regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
-        return [Representatives(hulls.samples[rows], hulls.indices[rows], hulls.ids[rows]) for rows in regions]
+        parts = (hulls.samples, hulls.indices, hulls.ids)
+        return [Representatives(*(_fixed(part[rows]) for part in parts)) for rows in regions]
 
     def explain(self, atom: int, top: int = 5) -> list[Part]:
         """Return what an atom is made of, largest share first.
@@ -339,35 +346,68 @@ class OnlineConvexMF(OnlineDictionary):
     def _dtype(self) -> Any:
         return self._buffer[0].X.dtype if self._buffer else super()._dtype
 
-    def _begin(self) -> np.random.Generator:
+    def _check_own(self) -> None:
+        """Refuse settings of this model that are unknown, or that a run cannot change any more."""
         if self.assignment not in ASSIGNMENTS:
             raise ValueError(f"assignment={self.assignment!r} is unknown; choose one of {', '.join(ASSIGNMENTS)}.")
+        check_count("n_components", self.n_components, 1)
         check_count("n_representatives", self.n_representatives, 1)
-        rng = super()._begin()
         if self.n_representatives < self.n_components:
             raise ValueError(
                 f"n_representatives must be at least n_components={self.n_components}, one per atom, got "
                 f"{self.n_representatives}."
             )
+
+    def _check_change(self) -> None:
+        labelled = hasattr(self, "classes_") or any(batch.labels is not None for batch in self._buffer)
+        shared = "state_" in self.__dict__ and self.state_.dictionary.sizes is None
+        started = "state_" in self.__dict__ or len(self._buffer) > 0
+        same = labelled == (self.assignment == "labels")
+        if "state_" in self.__dict__:
+            same &= shared == (self.assignment == "pooled")
+        if started and not same:
+            raise ValueError(
+                f"assignment={self.assignment!r} is of another kind than the run began with; call fit to start anew."
+            )
+
+    def _next_batch(
+        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
+    ) -> tuple[Batch, np.random.Generator]:
+        self._check_own()
+        if self._begun:
+            self._check_change()
+        return super()._next_batch(X, sample_weight, y, ids)
+
+    def _begin(self) -> np.random.Generator:
+        self._check_own()
+        rng = super()._begin()
         self.__dict__.pop("classes_", None)
         self._buffer: list[Batch] = []  # never changed in place
         return rng
 
     def _fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
-        self._at_hand = X.shape[0] if hasattr(X, "shape") else len(X)
+        self._at_hand = np.inf  # until the rows are counted
         try:
             return super()._fit(X, sample_weight, y, ids)
         finally:
             self.__dict__.pop("_at_hand", None)
 
+    def _take_in(self, X: Any, *, reset: bool) -> Any:
+        X = super()._take_in(X, reset=reset)
+        if "_at_hand" in self.__dict__:
+            self._at_hand = X.shape[0]
+        return X
+
     def _opening(self, batches: Iterator[Batch], rng: np.random.Generator) -> list[Batch]:
         """Keep rows until there are N of them, or all there are; then make the starting hulls from the first N."""
-        wanted = min(self.n_representatives, self.__dict__.get("_at_hand", self.n_representatives))
+        whole = self.__dict__.get("_at_hand", np.inf)  # in fit all that will come before rows come again
+        n_met = sum(batch.X.shape[0] for batch in self._buffer)
         n_kept = sum(_counting(batch).size for batch in self._buffer)
-        while n_kept < wanted and (batch := next(batches, None)) is not None:
+        while n_kept < self.n_representatives and n_met < whole and (batch := next(batches, None)) is not None:
             self._buffer = [*self._buffer, batch]
-            n_kept += _counting(batch).size
-        if n_kept < wanted and "_at_hand" not in self.__dict__:
+            n_met, n_kept = n_met + batch.X.shape[0], n_kept + _counting(batch).size
+        wanted = min(self.n_representatives, n_kept)
+        if wanted < self.n_representatives and n_met < whole:
             return []
         if n_kept < self.n_components:
             raise ValueError(f"X has {n_kept} rows that count, fewer than n_components={self.n_components}.")
@@ -378,12 +418,12 @@ class OnlineConvexMF(OnlineDictionary):
     def _start_from(self, batches: list[Batch], wanted: int, rng: np.random.Generator) -> None:
         rows = [_counting(batch) for batch in batches]
         parts = [batch.X[some] for batch, some in zip(batches, rows, strict=True)]
-        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        X = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else np.concatenate(parts)
         places = np.concatenate([batch.position + some for batch, some in zip(batches, rows, strict=True)])
-        ids = np.concatenate([np.asarray(batch.ids)[some] for batch, some in zip(batches, rows, strict=True)])
+        pairs: Any = list(zip(batches, rows, strict=True))
+        ids = np.concatenate(alike(*(batch.ids[some] for batch, some in pairs)))
         labels = None
         if self.assignment == "labels":
-            pairs: Any = zip(batches, rows, strict=True)
             known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in pairs])
             self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
             if len(self.classes_) != self.n_components:
@@ -405,10 +445,6 @@ class OnlineConvexMF(OnlineDictionary):
         labels = np.asarray(y)
         if labels.shape != (X.shape[0],):
             raise ValueError(f"y must be of shape ({X.shape[0]},), one label per row of X, got {labels.shape}.")
-        new = np.setdiff1d(labels, self.classes_) if hasattr(self, "classes_") and self._begun else labels[:0]
-        if len(new):
-            known = ", ".join(map(str, self.classes_))
-            raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
         return labels
 
 
@@ -419,4 +455,18 @@ def _counting(batch: Batch) -> NDArray:
 
 def _names(names: NDArray) -> NDArray:
     """Return what rows are called, as numbers or texts: what a file can hold."""
-    return names.astype(np.int64) if names.dtype.kind in "iu" else names.astype(str).astype(object)
+    if names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max(initial=0) < 2**63):
+        return names.astype(np.int64)
+    if names.dtype.kind == "f":
+        return names.astype(np.float64)
+    if names.dtype.kind == "M":
+        return np.datetime_as_string(names, unit="auto").astype(object)
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _fixed(part: Any) -> Any:
+    """Return an array that cannot be written to, sharing its numbers."""
+    if not sp.issparse(part):
+        part = part.view()
+        part.flags.writeable = False
+    return part

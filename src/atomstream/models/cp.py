@@ -27,7 +27,7 @@ from atomstream.updates import LoadingSweep
 
 __all__ = ["OnlineCPDictionary"]
 
-REACH = 10.0  # starting norms that a loading matrix may move by in a batch of weight 1
+REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
 BROKEN = {
     "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
     "squares_converge": "its weights fall too slowly for noise to average out",
@@ -66,7 +66,7 @@ class OnlineCPDictionary(OnlineDictionary):
         back in the shape of the samples.
     radius : {"auto"}, float or None, default="auto"
         c': no loading matrix moves further than c' times the weight of the batch, in Frobenius norm. "auto" is ten
-        times the largest norm of a starting loading matrix; None sets no bound.
+        times the norm of a matrix with columns of length one; None sets no bound.
     n_sweeps : int, default=3
         Sweeps over the modes per batch.
     coder : str or coder part, default="auto"
@@ -130,7 +130,6 @@ class OnlineCPDictionary(OnlineDictionary):
     STARTS: ClassVar[tuple[str | None, ...]] = (None, "samples", "random")
 
     axes_: Axes
-    radius_: float | None
     norm_: float
 
     def __init__(
@@ -218,9 +217,7 @@ class OnlineCPDictionary(OnlineDictionary):
         codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
-        updater = LoadingSweep(
-            float(self.damping), self.fixed_components, self.n_sweeps, self.__dict__.get("radius_")
-        )
+        updater = LoadingSweep(float(self.damping), self.fixed_components, self.n_sweeps, self.radius_)
         return Method(Objective(Squared(), codes, sets), coder, GramSums(factored=True), updater, Reseeding())
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
@@ -255,6 +252,11 @@ class OnlineCPDictionary(OnlineDictionary):
     def _give_out(self, rows: Any) -> Any:
         """Return rows as tensors."""
         return self.axes_.restore(rows)
+
+    @property
+    def radius_(self) -> float | None:
+        """c', the number that ``radius`` stands for."""
+        return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
 
     @property
     def shape_in_(self) -> tuple[int, ...]:
@@ -310,8 +312,7 @@ class OnlineCPDictionary(OnlineDictionary):
     # -- the engine room ------------------------------------------------------------------------------------------
 
     def _begin(self) -> np.random.Generator:
-        for name in ("radius_", "norm_"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("norm_", None)
         self._check_radius()
         conditions = check_conditions(self._schedule())
         if not conditions.met:
@@ -329,9 +330,14 @@ class OnlineCPDictionary(OnlineDictionary):
     ) -> tuple[Batch, np.random.Generator]:
         self._check_radius()
         batch, rng = super()._next_batch(X, sample_weight)
-        if "state_" in self.__dict__ and self.radius != "auto":
-            self.radius_ = self.radius  # a changed parameter takes effect
+        if "state_" in self.__dict__ and self.clock_.step == 0:  # known loadings meet the first batch
+            self.norm_ = self._norm(batch)
         return batch, rng
+
+    def _norm(self, batch: Batch) -> float:
+        """Return the bound (4.83) for a batch: one share of its norm for each mode and one for the samples."""
+        energy = float(batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights)
+        return math.sqrt(self.n_components) * energy ** (0.5 / (len(self.axes_.sizes) + 1)) or 1.0
 
     def _check_radius(self) -> None:
         if self.radius is None or (isinstance(self.radius, str) and self.radius == "auto"):
@@ -343,8 +349,7 @@ class OnlineCPDictionary(OnlineDictionary):
     def _start(self, batch: Batch, rng: np.random.Generator) -> None:
         """Make the starting loadings: random ones, those of rank-one tensors near samples, or those given."""
         sizes, r, dtype = self.axes_.sizes, self.n_components, batch.X.dtype
-        # The scale of the data as the bound (4.83) has it: one share for each mode and one for the samples.
-        norm = float(np.sqrt(r) * np.sqrt(batch.energy.sum()) ** (1 / (len(sizes) + 1))) or 1.0
+        norm = self._norm(batch)
         parts = ModeSets(self._sets(norm))
         if self.init is None or (isinstance(self.init, str) and self.init == "random"):
             draw = rng.random if parts.nonnegative else rng.standard_normal
@@ -355,17 +360,19 @@ class OnlineCPDictionary(OnlineDictionary):
         else:
             if len(self.init) != len(sizes):
                 raise ValueError(f"init must hold a matrix for each of {len(sizes)} modes, got {len(self.init)}.")
-            given = [check_start(U, (size, r)).T for U, size in zip(self.init, sizes, strict=True)]
-            rows = [part.prox(U.astype(np.float64), 0.0) for part, U in zip(parts.sets, given, strict=True)]
-            for now, then in zip(rows, given, strict=True):
-                now[: self.fixed_components] = then[: self.fixed_components]
-        self._set_loadings([part.T.astype(dtype) for part in rows], norm)
+            rows = [check_start(U).T for U in self.init]
+            for U, size in zip(rows, sizes, strict=True):
+                if U.shape != (r, size):
+                    raise ValueError(
+                        f"init must hold matrices of shape (I_k, {r}), {(size, r)} here, got {U.T.shape}."
+                    )
+        fixed = self.fixed_components
+        sets: Any = parts.sets
+        inside = [part.project(U.astype(np.float64), fixed) for part, U in zip(sets, rows, strict=True)]
+        self._set_loadings([U.T.astype(dtype) for U in inside], norm)
 
     def _set_loadings(self, matrices: list[NDArray], norm: float) -> None:
         self.norm_, self._loss = norm, Squared()
-        self.radius_ = self.radius
-        if isinstance(self.radius, str):
-            self.radius_ = REACH * max(float(np.linalg.norm(matrix)) for matrix in matrices)
         dictionary = Loadings(matrices)
         self.state_ = State(dictionary, self._memory(*dictionary.shape), Usage(dictionary.shape[0]))
 

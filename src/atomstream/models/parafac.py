@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -9,6 +10,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.loadings import khatri_rao
@@ -89,7 +91,8 @@ def online_parafac(
         As for `OnlineCPDictionary.set_callbacks`.
     random_state : int, Generator, RandomState or None, default=None
     **params
-        Further parameters of `OnlineCPDictionary`.
+        Further parameters of `OnlineCPDictionary`; ``max_time`` holds for all passes together, and a pass that is
+        stopped is the last.
 
     Returns
     -------
@@ -117,13 +120,23 @@ def online_parafac(
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
     check_count("n_epochs", n_epochs, 1)
     check_count("n_polish", n_polish, 0)
+    if sp.issparse(X):
+        raise ValueError("online_parafac needs a dense X; give sparse slices to OnlineCPDictionary.fit_stream.")
+    if "batch_size" in params:
+        raise ValueError("batch_size is told by fraction here; leave it out.")
     mode, rng = sample_mode % len(shape), generator(random_state)
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
+    deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time
     for epoch in range(n_epochs):
         horizon = model.clock_.mass if epoch else np.inf
+        if model.max_time is not None:
+            model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
         model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
+        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):  # told to stop
+            n_polish = 0
+            break
     model.set_callbacks()
     for _ in range(n_polish):
         _polish(model, slices)

@@ -80,6 +80,10 @@ class Axes:
             raise ValueError(
                 f"X has samples of shape {other.shape}, the model has learned from samples of shape {self.shape}."
             )
+        if self.names and other.names and self.names != other.names:
+            raise ValueError(
+                f"X has the axes {other.names} after the samples, the model has learned with {self.names}."
+            )
         if self.groups != other.groups:
             raise ValueError(
                 f"reshape is {other.groups}, the model has learned with {self.groups}; call fit to start anew."
@@ -94,8 +98,14 @@ class Axes:
             X = X.transpose(0, *(mode + 1 for mode in self.order))
         return X.reshape(X.shape[0], -1)
 
-    def restore(self, rows: NDArray) -> NDArray:
-        """Return rows in the shape of samples."""
+    def restore(self, rows: Any) -> Any:
+        """Return rows in the shape of samples, sparse ones as a sparse array of several axes."""
+        if sp.issparse(rows):
+            rows = rows.tocoo()
+            flat = np.unravel_index(rows.col, tuple(self.shape[mode] for mode in self.order))
+            places = dict(zip(self.order, flat, strict=True))
+            coords = (rows.row, *(places[mode] for mode in range(len(self.shape))))
+            return sp.coo_array((rows.data, coords), shape=(rows.shape[0], *self.shape))
         X = rows.reshape(len(rows), *(self.shape[mode] for mode in self.order))
         return X.transpose(0, *(place + 1 for place in np.argsort(self.order)))
 

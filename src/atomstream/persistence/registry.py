@@ -89,7 +89,7 @@ DICTIONARY = (
 LEARNED: dict[type, tuple[str, ...]] = {
     OnlineDictionaryLearning: DICTIONARY,
     OnlineNMF: DICTIONARY,
-    OnlineCPDictionary: (*DICTIONARY, "axes_", "radius_", "norm_"),
+    OnlineCPDictionary: (*DICTIONARY, "axes_", "norm_"),
     OnlineConvexMF: (*DICTIONARY, "_buffer", "classes_"),
     RandomWalkFactorization: (
         "factor_",

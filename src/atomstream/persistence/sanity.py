@@ -244,7 +244,7 @@ def check_dictionary(model: Any) -> None:
 
 def check_loadings(model: OnlineCPDictionary) -> None:
     """Refuse loadings, axes and a radius that do not fit together."""
-    axes, dictionary, radius = model.axes_, model.state_.dictionary, model.radius_
+    axes, dictionary = model.axes_, model.state_.dictionary
     if type(axes) is not Axes or type(dictionary) is not Loadings:
         raise ValueError("parts of other kinds")
     matrices, r = dictionary.matrices, dictionary.shape[0]
@@ -266,7 +266,6 @@ def check_loadings(model: OnlineCPDictionary) -> None:
         and matrices[0].dtype.kind == "f"
         and dictionary.shape[1] == model.n_features_in_
         and named
-        and (radius is None or (isinstance(radius, int | float) and radius > 0))
         and isinstance(model.norm_, float)
         and model.norm_ > 0
     )
