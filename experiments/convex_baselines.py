@@ -99,7 +99,7 @@ def learn(name: str, X: np.ndarray, n_components: int, alpha: float, seed: int =
     if name == "cvxMF":
         atoms, weights, _ = convex_mf(X, n_components, seed)
         return atoms, weights, None
-    order = np.random.default_rng(seed).permutation(len(X))
+    order = np.random.default_rng(seed).permutation(X.shape[0])
     if name == "online MF":
         plain = OnlineDictionaryLearning(n_components, alpha=alpha, n_epochs=1, shuffle=False, random_state=seed)
         return plain.fit(X[order]).components_, None, plain

@@ -32,7 +32,7 @@ from atomstream import OnlineConvexMF, OnlineDictionaryLearning
 
 N_FEATURES, N_CLUSTERS, CHUNK, BLOCK = 50, 5, 128, 12_800
 SIZES = [10**e for e in (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)]
-SECONDS = {"online R_r": 240.0, "online R_u": 25.0, "online MF": 60.0}
+SECONDS = {"online R_r": 240.0, "online R_u": 20.0, "online MF": 20.0}
 BATCH_SIZES, ALPHA, N_ERROR = (100, 316, 1000, 3162, 10_000), strength(N_FEATURES), 5000
 
 

@@ -33,10 +33,10 @@ def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def mean_accuracies(name: str, X: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return the accuracies of a method, means over seeds."""
-    n, alpha, found = len(np.unique(labels)), strength(X.shape[1]), []
+    n, alpha = len(np.unique(labels)), strength(X.shape[1])
     settings = {"n_representatives": min(N_REPRESENTATIVES, len(X) // 2), "n_epochs": N_PASSES}
-    for seed in range(N_SEEDS):
-        found.append(accuracies(X, labels, learn(name, X, n, alpha, seed, **settings)[0], alpha))
+    learned = (learn(name, X, n, alpha, seed, **settings)[0] for seed in range(N_SEEDS))
+    found = [accuracies(X, labels, atoms, alpha) for atoms in learned]
     return {way: float(np.mean([one[way] for one in found])) for way in found[0]}
 
 
