@@ -25,6 +25,7 @@ from atomstream.statistics import GramSums
 
 __all__ = ["HullUpdate", "Hulls", "RowWise", "alike", "starting_hulls"]
 
+KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
 CHUNK = 128  # rows whose products with each other are formed at a time
 GAP = 1e-4  # of a quadratic problem, over the surrogate
 
@@ -46,12 +47,13 @@ class Hulls:
         What the caller calls them.
     """
 
-    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps")
+    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
 
     def __init__(self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray) -> None:
         self.samples, self.weights, self.sizes = samples, weights, sizes
         self.indices, self.ids = indices, ids
         self.n_swaps = 0
+        self.begun = int(indices.max()) + 1  # rows before this place were representatives from the start
 
     _known: Rows | None = None
 
@@ -191,6 +193,8 @@ class RowWise:
     References
     ----------
     Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative regions", Algorithm 2.
+    Rows that are representatives from the start are coded and absorbed, but offered to no other atom: while A is of
+    lower rank than there are atoms, atoms move freely in their hulls, and rows of other clusters would pull them over.
     """
 
     objective: Objective
@@ -202,7 +206,8 @@ class RowWise:
 
     def step(self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator) -> tuple[Codes, GramDelta]:
         """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
-        chosen = self.assign(batch, rng)
+        places = batch.position + np.arange(batch.X.shape[0])
+        chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
         parts = []
         for start in range(0, batch.X.shape[0], CHUNK):
             rows = slice(start, start + CHUNK)

@@ -16,6 +16,7 @@ CYCLES = 2000  # over the atoms, at most, for one quadratic problem
 ROUNDS = 1000  # of moves and Newton steps for the weights of one atom or for one code
 EXACT = (1e-10, 1e-12)  # violation, gap of codes
 NONE = 1e-12  # a weight below this is none
+KEPT = -2  # stands for an atom where a row is a representative already, and offered to none
 DEPENDENT = 1e-12  # of the first pivot: columns that depend on those before them
 SAFE = 1 - 1e-6  # of a bound, for rounding
 
@@ -80,6 +81,8 @@ def walk(rows, state, regions, net, constant, tol):  # type: ignore[no-untyped-d
         enough = max(tol * (constant + _value(W, V, damped, C)), 64 * EPS * constant)
         _settle(W, V, damped, C, K, regions[:2], faces, enough)
         atom = chosen[t]
+        if atom == KEPT:
+            continue
         if atom < 0:
             atom = int(h.argmax())
         place = _offer(W, V, damped, C, K, regions, atom, faces, enough)

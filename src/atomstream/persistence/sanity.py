@@ -291,6 +291,7 @@ def check_hulls(model: OnlineConvexMF) -> None:
         and bool(np.allclose(hulls.weights.sum(axis=1), 1))
         and hulls.indices.shape == hulls.ids.shape == (n,)
         and isinstance(hulls.n_swaps, int)
+        and isinstance(hulls.begun, int)
         and (sizes is None or (sizes.shape == (r,) and sizes.sum() == n and (sizes > 0).all()))
         and (model.assignment != "labels" or np.shape(model.classes_) == (r,))
     )

@@ -19,6 +19,7 @@ from atomstream.plots.dictionaries import (
 )
 from atomstream.plots.maps import partition_map, partition_map_data, reduced_chain, reduced_chain_data
 from atomstream.plots.networks import adjacency, adjacency_data, network_atoms, network_atoms_data, spins, spins_data
+from atomstream.plots.parts import parts, parts_data
 from atomstream.plots.pictures import comparison, comparison_data, material_map, material_map_data
 from atomstream.plots.series import (
     series_atoms,
@@ -54,6 +55,8 @@ __all__ = [
     "objective_data",
     "partition_map",
     "partition_map_data",
+    "parts",
+    "parts_data",
     "rank",
     "rank_data",
     "reconstruction",
