@@ -194,7 +194,7 @@ class RowWise:
     ----------
     Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative regions", Algorithm 2.
     Rows that are representatives from the start are coded and absorbed, but offered to no other atom: while A is of
-    lower rank than there are atoms, atoms move freely in their hulls, and rows of other clusters would pull them over.
+    lower rank than there are atoms, atoms move freely in their hulls, and rows of other clusters would drag them.
     """
 
     objective: Objective
