@@ -137,6 +137,35 @@ def test_a_dictionary_of_another_table_is_honest_at_once():
     assert model.n_rows_ == 90
 
 
+def test_rows_that_the_initialisation_saw_are_known_by_dates_else_by_values():
+    table, other = frame(), pd.DataFrame(waves(seed=3), frame().index, ["a", "b", "c"])
+
+    for Y, init, first in (
+        (table, table[30:], 90),
+        (table, table[20:40], 40),
+        (table, other[:40], 40),
+        (table, other.shift(90, freq="D"), 0),
+        (table, table[20:40].to_numpy(), 40),
+        (table.to_numpy(), table[20:40], 40),
+        (table.reset_index(drop=True), table[20:40].reset_index(drop=True), 40),
+        (table.reset_index(drop=True), other.reset_index(drop=True), 0),
+    ):
+        model = new(memory=200).fit(Y, init=init)
+        assert_array_equal(np.isnan(np.asarray(model.one_step_)).all(axis=1), np.arange(90) < max(3, first))
+
+
+def test_of_a_series_never_observed_nothing_is_made_up():
+    Y = waves()
+    Y[:, 1] = np.nan
+    for model in (new(memory=40).fit(Y), new(memory=40, n_init_batches=0).fit(Y), new(memory=40).fit(Y, init=Y)):
+        never = np.arange(3) == 1
+        for made in (model.predict(4), model.in_sample_, model.impute(Y), model.reconstruct(Y)):
+            assert_array_equal(np.isnan(made).all(axis=0), never)
+    low, high = new(memory=40).fit(Y).predict_interval(2, 0.8)
+    assert_array_equal(np.isnan(low) & np.isnan(high), [never, never])
+    assert np.isfinite(model.partial_fit(waves(91)[-1:]).predict(2)).all()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_fit_is_partial_fit_row_by_row(share):
     Y = holes(waves(), share)
@@ -338,7 +367,8 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t.assign(c="x"), "must hold numbers, NaN where an entry is missing; got column 'c'"),
         (lambda t: t.replace(t.iloc[4, 1], np.inf), "must be finite.* row 4, column 1 is not"),
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
-        (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\)"),
+        (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\); of one series use Y.to_frame\(\)"),
+        (lambda t: t["a"].to_numpy(), r"of one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
         (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
         (lambda t: t[:1], "Y has 1 rows, initialising needs 16"),
@@ -425,6 +455,9 @@ def test_another_size_needs_a_new_start():
     model = new().fit(waves())
     with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
         model.set_params(window=5).partial_fit(waves(1))
+    for make in (model.predict, model.predict_interval):
+        with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
+            make()
     with pytest.raises(ValueError, match="n_components is 6 and the dictionary has 5"):
         model.set_params(window=4, n_components=6).partial_fit(waves(1))
     for bad in (0, 1.5, True):
@@ -498,6 +531,7 @@ def test_a_model_that_waits_is_saved_too(tmp_path):
         ("_steps", np.ones((40, 3))),
         ("_n_rows", 2),
         ("_first_honest", -1),
+        ("_seen", np.ones(2, bool)),
         ("initial_atoms_", np.ones((5, 4, 2))),
     ],
 )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.models.times import Times
 
-__all__ = ["Form", "Table", "Times", "check_series", "nonnegative_table"]
+__all__ = ["Form", "Table", "Times", "check_series", "n_shared", "nonnegative_table"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Table:
         if len(shape) != 2 or 0 in shape:
             raise ValueError(
                 f"{name} must be of shape (n_times, n_series) with something in it, got {shape}; "
-                "of one series use Y[:, None] or a frame of one column."
+                f"of one series use {name}{'.to_frame()' if hasattr(data, 'to_frame') else '[:, None]'}."
             )
         kind = "array"
         axes: tuple[str | None, ...] = (None, None)
@@ -151,6 +151,24 @@ def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
         raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
     if form.names is not None and table.form.names not in (None, form.names):
         raise ValueError(f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}.")
+
+
+def n_shared(table: Table, other: Table) -> int:
+    """Return how many rows a table has up to the last one that another holds too.
+
+    Dates tell the same rows where both tables have some. Else rows count as the same where all of their entries are.
+    """
+    if _dated(table) and _dated(other) and table.form.calendar == other.form.calendar:
+        same = np.isin(table.labels, other.labels)
+    else:
+        held = {row.tobytes() for row in other.values + 0.0 if not np.isnan(row).all()}
+        same = np.array([row.tobytes() in held for row in table.values + 0.0])
+    return int(np.flatnonzero(np.append(True, same))[-1])
+
+
+def _dated(table: Table) -> bool:
+    """Say whether rows have dates or periods: numbers may count anything."""
+    return table.labels is not None and (table.labels.dtype.kind == "M" or bool(table.form.calendar))
 
 
 def _names(data: Any, name: str) -> tuple[Any, ...] | None:
