@@ -588,6 +588,11 @@ def test_scales_are_those_of_fit():
     assert_array_equal(scaler.low_, [1, 7, 2])
     assert_array_equal(scaler.scale_, [2, 1, 1])
     assert_array_equal(scaler.transform([[0.0, 8, np.nan]]), [[0, 1, np.nan]])
+    scaler = series.NonnegativeScaler(shift=False).fit([[1.0, 7, 0], [2, np.nan, 0]])
+    assert_array_equal(scaler.transform([[0.5, 14, 3]]), [[0.25, 2, 3]])
+    assert_array_equal(scaler.inverse_transform([[0.25, 2, 3]]), [[0.5, 14, 3]])
+    with pytest.raises(ValueError, match="Without shift values must not be negative, got -1"):
+        scaler.transform([[-1.0, 0, 0]])
 
 
 def test_bad_preparation_is_refused():

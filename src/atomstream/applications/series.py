@@ -159,6 +159,9 @@ class NonnegativeScaler(_Preparation):
     ----------
     margin : float, default=0.0
         Room below the smallest value, as a share of the range: later values may fall so far below without being cut.
+    shift : bool, default=True
+        Without it series are only divided, by their largest values in `fit`, and must not be negative: nothing is
+        cut, whatever comes later, and margin means nothing.
 
     Attributes
     ----------
@@ -172,8 +175,9 @@ class NonnegativeScaler(_Preparation):
     (array([0.5, 0. ]), array([1.]))
     """
 
-    def __init__(self, margin: float = 0.0) -> None:
+    def __init__(self, margin: float = 0.0, *, shift: bool = True) -> None:
         self.margin = margin
+        self.shift = shift
 
     def fit(self, Y: Any, y: Any = None) -> Self:
         """Note the range of each series; a constant one has the scale 1.
@@ -190,8 +194,10 @@ class NonnegativeScaler(_Preparation):
         empty = np.flatnonzero(np.isnan(values).all(axis=0))
         if len(empty):
             raise ValueError(f"Series {int(empty[0])} has no observed value; leave it out.")
+        self._refuse(values)
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-        self.low_ = low - self.margin * (high - low)
+        self.low_ = low - self.margin * (high - low) if self.shift else np.zeros_like(low)
+        low = low if self.shift else self.low_
         self.scale_ = np.where(high > low, high - self.low_, 1.0)
         return self
 
@@ -203,6 +209,7 @@ class NonnegativeScaler(_Preparation):
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
+        self._refuse(table.values)
         return table.dressed(np.maximum((table.values - self.low_) / self.scale_, 0))
 
     def inverse_transform(self, Y: Any) -> Any:
@@ -214,6 +221,11 @@ class NonnegativeScaler(_Preparation):
         """
         table = self._checked(Y)
         return table.dressed(self.low_ + self.scale_ * table.values)
+
+    def _refuse(self, values: NDArray) -> None:
+        least = np.nanmin(values, initial=0)
+        if least < 0 and not self.shift:
+            raise ValueError(f"Without shift values must not be negative, got {least:.4g}.")
 
 
 def _trailing(values: NDArray, size: int) -> NDArray:

@@ -158,17 +158,19 @@ def n_shared(table: Table, other: Table) -> int:
 
     Dates tell the same rows where both tables have some. Else rows count as the same where all of their entries are.
     """
-    if _dated(table) and _dated(other) and table.form.calendar == other.form.calendar:
-        same = np.isin(table.labels, other.labels)
+    dates, others = _dates(table), _dates(other)
+    if dates is not None and others is not None and table.form.calendar == other.form.calendar:
+        same = np.isin(dates, others)
     else:
         held = {row.tobytes() for row in other.values + 0.0 if not np.isnan(row).all()}
         same = np.array([row.tobytes() in held for row in table.values + 0.0])
     return int(np.flatnonzero(np.append(True, same))[-1])
 
 
-def _dated(table: Table) -> bool:
-    """Say whether rows have dates or periods: numbers may count anything."""
-    return table.labels is not None and (table.labels.dtype.kind == "M" or bool(table.form.calendar))
+def _dates(table: Table) -> NDArray | None:
+    """Return the dates or periods of rows, if they have some: numbers may count anything."""
+    labels = table.labels
+    return labels if labels is not None and (labels.dtype.kind == "M" or table.form.calendar) else None
 
 
 def _names(data: Any, name: str) -> tuple[Any, ...] | None:
