@@ -337,6 +337,21 @@ def test_numbers_periods_zones_and_series_keep_their_form():
     assert new().fit(zoned[:30]).predict(10).index.tz is not None
 
 
+@pytest.mark.parametrize("freq", ["D", "MS", "h"])
+def test_zones_keep_what_their_clocks_show(freq):
+    index = pd.date_range("2024-01-15", periods=2100, freq=freq, tz="Europe/Berlin")[-100 if freq == "h" else 0 :][
+        :100
+    ]
+    table = pd.DataFrame(waves(100), index, ["a", "b", "c"])
+    model = new().fit(table[:80])
+    assert_array_equal(model.predict(20).index, index[80:])
+    model.partial_fit(table[80:81].tz_convert("UTC")).partial_fit(table[81:90])
+    assert_array_equal(model.predict(10).index, index[90:])
+    assert model.predict(10).index.tz is not None
+    assert_array_equal(new(memory=200).fit(table, init=table[20:40])._first_honest, 40)
+    assert_array_equal(series.Log1p().fit(table).transform(table[:1]).index, index[:1])
+
+
 def test_xarray_comes_back_as_xarray():
     xr = pytest.importorskip("xarray")
     table = xr.DataArray(frame(), dims=("day", "city"))
@@ -567,6 +582,13 @@ def test_a_trailing_mean_is_undone():
     longer = series.MovingAverage(5).fit_transform(frame(36))
     ahead = average.inverse_transform(longer[30:], follows=True)
     assert_allclose(ahead, frame(36)[30:])
+    assert_allclose(average.inverse_transform(longer[30:]), frame(36)[30:])
+    assert_allclose(average.inverse_transform(longer[30:], follows=False).iloc[0], longer.iloc[30])
+    piped = make_pipeline(series.MovingAverage(5), series.Log1p()).fit(Y)
+    assert_allclose(piped.inverse_transform(piped.transform(Y)), Y)
+    assert_allclose(piped.inverse_transform(np.log1p(longer[30:])), frame(36)[30:])
+    set_so = make_pipeline(series.MovingAverage(5, follows=True), series.Log1p()).fit(Y.to_numpy())
+    assert_allclose(set_so.inverse_transform(np.log1p(longer[30:].to_numpy())), frame(36)[30:])
     gone = Y.copy()
     gone.iloc[3, 0] = np.nan
     assert_allclose(series.MovingAverage(3).fit_transform(gone).iloc[4, 0], Y.iloc[[2, 4], 0].mean())

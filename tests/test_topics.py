@@ -186,6 +186,15 @@ def test_spans_of_dates():
     assert str(starts[1].astype("datetime64[D]")) == "2003-03-01"
 
 
+def test_spans_of_zones_are_what_clocks_show():
+    pd = pytest.importorskip("pandas")
+    times = pd.DatetimeIndex(["2020-01-01 00:30", "2020-07-01 00:30"], tz="Europe/Berlin")
+    for given in (times, pd.Series(times), list(times), [time.to_pydatetime() for time in times]):
+        _, starts, span = spans(given, "M", None)
+        assert_array_equal(span, [0, 6])
+        assert str(starts[0]) == "2020-01-01"
+
+
 def test_spans_of_numbers():
     _, starts, span = spans([0.0, 1, 2, 10], None, 5)
     assert_array_equal(starts, [0, 2, 4, 6, 8])

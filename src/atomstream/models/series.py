@@ -18,7 +18,7 @@ from atomstream.models.conformal import half_widths
 from atomstream.models.encoding import encode_exactly
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.rebuilding import Rebuilding
-from atomstream.models.tables import Form, Table, Times, check_series, n_shared, nonnegative_table
+from atomstream.models.tables import Form, Table, Times, check_series, labels_on, n_shared, nonnegative_table
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_count, check_settings, check_size, generator, observe
 from atomstream.streams import windows
@@ -214,7 +214,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             check_series(table, self.form_, self._rows.shape[1], "Y")
             times, before = self.form_.times, self._n_rows
             if times is not None and table.labels is not None and not first:
-                times.check_following(table.labels)
+                times.check_following(labels_on(table, self.form_))
             self._learn(table.values)
             n_learned = self._n_rows - before
             self._note_times(times, n_learned - len(table.values) if first else n_learned)
