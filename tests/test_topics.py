@@ -284,6 +284,20 @@ def test_a_fit_that_was_stopped_goes_on_to_the_bit():
     assert_array_equal(stopped.set_callbacks().fit_counts(counts).components_, whole.components_)
 
 
+def test_tables_and_documents_without_words_are_refused():
+    pd = pytest.importorskip("pandas")
+    for documents, told in (
+        (pd.DataFrame({"text": ["cat dog"]}), "must be an iterable of str, got DataFrame: give its column of texts"),
+        ({"cat dog": 1}, "must be an iterable of str, got dict"),
+        (["the and of"], "No word of the 1 documents counts"),
+    ):
+        for call in ("fit", "partial_fit", "fit_stream"):
+            model = TopicModel(2, random_state=0)
+            with pytest.raises(ValueError, match=told):
+                getattr(model, call)(documents)
+            assert not hasattr(model, "learner_")
+
+
 @pytest.mark.parametrize(
     ("documents", "told"),
     [

@@ -459,5 +459,5 @@ def _check_documents(documents: Any) -> Iterable[str]:
 def _check_counts(counts: sp.csr_array) -> sp.csr_array:
     """Refuse to begin with documents without any word."""
     if not counts.nnz:
-        raise ValueError("The documents hold no word to learn from (words of stop_words do not count).")
+        raise ValueError(f"No word of the {counts.shape[0]} documents counts: all are stop words.")
     return counts
