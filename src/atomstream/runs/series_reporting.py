@@ -97,8 +97,8 @@ def _how_well(record: Record, names: list[str]) -> list[Section]:
     if ahead is None:
         told = (
             "Observed, and rebuilt from the atoms, with dots where a missing entry was filled; the last rows. The "
-            "error below is in-sample: the entries it is measured on were learned from, so that of filled ones is "
-            "larger."
+            "error below is in-sample: it is measured on entries that were learned from; filled ones may be further "
+            "off."
         )
     else:
         labels += [*notes["ahead_labels"]]
