@@ -137,6 +137,35 @@ def test_a_dictionary_of_another_table_is_honest_at_once():
     assert model.n_rows_ == 90
 
 
+def test_rows_that_the_initialisation_saw_are_known_by_dates_else_by_values():
+    table, other = frame(), pd.DataFrame(waves(seed=3), frame().index, ["a", "b", "c"])
+
+    for Y, init, first in (
+        (table, table[30:], 90),
+        (table, table[20:40], 40),
+        (table, other[:40], 40),
+        (table, other.shift(90, freq="D"), 0),
+        (table, table[20:40].to_numpy(), 40),
+        (table.to_numpy(), table[20:40], 40),
+        (table.reset_index(drop=True), table[20:40].reset_index(drop=True), 40),
+        (table.reset_index(drop=True), other.reset_index(drop=True), 0),
+    ):
+        model = new(memory=200).fit(Y, init=init)
+        assert_array_equal(np.isnan(np.asarray(model.one_step_)).all(axis=1), np.arange(90) < max(3, first))
+
+
+def test_of_a_series_never_observed_nothing_is_made_up():
+    Y = waves()
+    Y[:, 1] = np.nan
+    for model in (new(memory=40).fit(Y), new(memory=40, n_init_batches=0).fit(Y), new(memory=40).fit(Y, init=Y)):
+        never = np.arange(3) == 1
+        for made in (model.predict(4), model.in_sample_, model.impute(Y), model.reconstruct(Y)):
+            assert_array_equal(np.isnan(made).all(axis=0), never)
+    low, high = new(memory=40).fit(Y).predict_interval(2, 0.8)
+    assert_array_equal(np.isnan(low) & np.isnan(high), [never, never])
+    assert np.isfinite(model.partial_fit(waves(91)[-1:]).predict(2)).all()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_fit_is_partial_fit_row_by_row(share):
     Y = holes(waves(), share)
@@ -308,6 +337,21 @@ def test_numbers_periods_zones_and_series_keep_their_form():
     assert new().fit(zoned[:30]).predict(10).index.tz is not None
 
 
+@pytest.mark.parametrize("freq", ["D", "MS", "h"])
+def test_zones_keep_what_their_clocks_show(freq):
+    index = pd.date_range("2024-01-15", periods=2100, freq=freq, tz="Europe/Berlin")[-100 if freq == "h" else 0 :][
+        :100
+    ]
+    table = pd.DataFrame(waves(100), index, ["a", "b", "c"])
+    model = new().fit(table[:80])
+    assert_array_equal(model.predict(20).index, index[80:])
+    model.partial_fit(table[80:81].tz_convert("UTC")).partial_fit(table[81:90])
+    assert_array_equal(model.predict(10).index, index[90:])
+    assert model.predict(10).index.tz is not None
+    assert_array_equal(new(memory=200).fit(table, init=table[20:40])._first_honest, 40)
+    assert_array_equal(series.Log1p().fit(table).transform(table[:1]).index, index[:1])
+
+
 def test_xarray_comes_back_as_xarray():
     xr = pytest.importorskip("xarray")
     table = xr.DataArray(frame(), dims=("day", "city"))
@@ -338,7 +382,8 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t.assign(c="x"), "must hold numbers, NaN where an entry is missing; got column 'c'"),
         (lambda t: t.replace(t.iloc[4, 1], np.inf), "must be finite.* row 4, column 1 is not"),
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
-        (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\)"),
+        (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\); of one series use Y.to_frame\(\)"),
+        (lambda t: t["a"].to_numpy(), r"of one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
         (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
         (lambda t: t[:1], "Y has 1 rows, initialising needs 16"),
@@ -425,6 +470,9 @@ def test_another_size_needs_a_new_start():
     model = new().fit(waves())
     with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
         model.set_params(window=5).partial_fit(waves(1))
+    for make in (model.predict, model.predict_interval):
+        with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
+            make()
     with pytest.raises(ValueError, match="n_components is 6 and the dictionary has 5"):
         model.set_params(window=4, n_components=6).partial_fit(waves(1))
     for bad in (0, 1.5, True):
@@ -498,6 +546,7 @@ def test_a_model_that_waits_is_saved_too(tmp_path):
         ("_steps", np.ones((40, 3))),
         ("_n_rows", 2),
         ("_first_honest", -1),
+        ("_seen", np.ones(2, bool)),
         ("initial_atoms_", np.ones((5, 4, 2))),
     ],
 )
@@ -533,6 +582,13 @@ def test_a_trailing_mean_is_undone():
     longer = series.MovingAverage(5).fit_transform(frame(36))
     ahead = average.inverse_transform(longer[30:], follows=True)
     assert_allclose(ahead, frame(36)[30:])
+    assert_allclose(average.inverse_transform(longer[30:]), frame(36)[30:])
+    assert_allclose(average.inverse_transform(longer[30:], follows=False).iloc[0], longer.iloc[30])
+    piped = make_pipeline(series.MovingAverage(5), series.Log1p()).fit(Y)
+    assert_allclose(piped.inverse_transform(piped.transform(Y)), Y)
+    assert_allclose(piped.inverse_transform(np.log1p(longer[30:])), frame(36)[30:])
+    set_so = make_pipeline(series.MovingAverage(5, follows=True), series.Log1p()).fit(Y.to_numpy())
+    assert_allclose(set_so.inverse_transform(np.log1p(longer[30:].to_numpy())), frame(36)[30:])
     gone = Y.copy()
     gone.iloc[3, 0] = np.nan
     assert_allclose(series.MovingAverage(3).fit_transform(gone).iloc[4, 0], Y.iloc[[2, 4], 0].mean())
@@ -554,6 +610,11 @@ def test_scales_are_those_of_fit():
     assert_array_equal(scaler.low_, [1, 7, 2])
     assert_array_equal(scaler.scale_, [2, 1, 1])
     assert_array_equal(scaler.transform([[0.0, 8, np.nan]]), [[0, 1, np.nan]])
+    scaler = series.NonnegativeScaler(shift=False).fit([[1.0, 7, 0], [2, np.nan, 0]])
+    assert_array_equal(scaler.transform([[0.5, 14, 3]]), [[0.25, 2, 3]])
+    assert_array_equal(scaler.inverse_transform([[0.25, 2, 3]]), [[0.5, 14, 3]])
+    with pytest.raises(ValueError, match="Without shift values must not be negative, got -1"):
+        scaler.transform([[-1.0, 0, 0]])
 
 
 def test_bad_preparation_is_refused():

@@ -89,19 +89,38 @@ def test_preparation_is_undone(folder, tmp_path, capsys):
         *("--log", "--scale", "--average", 3, "--coverage", 0.5, "--json"),
     )
     told = json.loads(capsys.readouterr().out)
-    steps = [series.MovingAverage(3), series.Log1p(), series.NonnegativeScaler()]
+    steps = [series.MovingAverage(3), series.Log1p(), series.NonnegativeScaler(shift=False)]
     values = waves()
     for step in steps:
-        values = step.fit_transform(values)
+        values = step.fit(values[:24]).transform(values)
     model = SeriesDictionary(20, 6, schedule=Constant(weight=1.0), random_state=0).fit(values)
     ahead = steps[1].inverse_transform(steps[2].inverse_transform(model.predict(2)))
     table = np.array([row[1::3] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
     assert_allclose(table, ahead)
+    assert read(tmp_path / "run/forecast.csv")[0][1:3] == ["Nord, 1_mean3", "Nord, 1_mean3_low"]
+    run("report", tmp_path / "run")
+    page = (tmp_path / "run/report.html").read_text()
+    assert "each series divided by the largest value of its first 24 rows" in page
     error = model.one_step_ - values[-60:]
     assert told["figures"]["RMSE, one step ahead"] == pytest.approx(np.sqrt(np.mean(error**2)))
     last = values[-61:-1] - values[-60:]
     assert told["figures"]["RMSE, last row again"] == pytest.approx(np.sqrt(np.mean(last**2)))
     assert told["times"] == 150
+
+
+def test_scales_do_not_look_ahead(tmp_path):
+    fall = 400 - 2 * np.arange(150)[:, None] + waves() / 5
+    changed = fall.copy()
+    changed[-5:] = [[0.5, 900, 30]]
+    shown = []
+    for name, values in (("fall", fall), ("changed", changed)):
+        write(tmp_path / f"{name}.csv", values, days())
+        run(
+            *("series", "forecast", tmp_path / f"{name}.csv", "--window", 6, "--atoms", 8, "--scale"),
+            *("--out", tmp_path / name),
+        )
+        shown.append(open_record(tmp_path / name).notes["predicted"])
+    assert_array_equal(shown[0][:-4], shown[1][:-4])
 
 
 def test_gaps_are_filled_and_all_else_is_as_it_was(folder):
@@ -148,7 +167,15 @@ def test_columns_and_times_are_chosen(tmp_path):
 def test_report_inspect_and_plot_show_the_run(folder, capsys):
     for name, words in (
         ("run", ["8 atoms of 6 times x 3 series", "Before and after the online phase", "bands of 90 %", "nothing"]),
-        ("filled", ["Observed and rebuilt", "scaled by the range", "missing entries", "RMSE of observed entries"]),
+        (
+            "filled",
+            [
+                "Observed and rebuilt",
+                "scaled by its range in the table",
+                "missing entries",
+                "RMSE of observed entries, in-sample",
+            ],
+        ),
     ):
         run("report", folder / name)
         page = (folder / name / "report.html").read_text()
@@ -178,6 +205,10 @@ def test_the_same_again_from_its_settings(folder, tmp_path):
 
 def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
     write(tmp_path / "negative.csv", waves(60) - 60, days(60))
+    tail, never, late = waves(60), waves(60), waves(60)
+    tail[-5:], never[:, 1], late[:24, 1] = np.nan, np.nan, np.nan
+    for name, values in (("tail.csv", tail), ("never.csv", never), ("late.csv", late)):
+        write(tmp_path / name, values, days(60))
     write(tmp_path / "twice.csv", waves(60), [*days(59), days(59)[-1]])
     write(tmp_path / "gap.csv", waves(60), [*days(59), "2022-01-01"])
     write(tmp_path / "back.csv", waves(60), days(60)[::-1])
@@ -191,15 +222,28 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
     (tmp_path / "times.csv").write_text("day\n2020-01-01\n2020-01-02\n")
     (tmp_path / "bad.csv.gz").write_bytes(b"no")
     for name, extra, told in (
-        ("negative.csv", (), "must not be negative"),
+        (
+            "negative.csv",
+            (),
+            "is -9.363 at 2021-01-01: series forecast needs values of at least 0; --log and --scale",
+        ),
+        ("negative.csv", ("--scale",), "--log and --scale do not shift, add a constant"),
+        ("tail.csv", ("--window", 6), "The last 5 rows of .*tail.csv are empty"),
+        ("never.csv", (), "Series 'Sud' of .*never.csv has no value; leave it out with --columns"),
+        ("late.csv", ("--window", 6, "--scale"), "no value in the first 24 rows, by which --scale goes; take more"),
+        ("few.csv", ("--window", 6, "--init-rows", 5), "init_rows is 5, needed is at least the window, 6"),
         ("twice.csv", (), r"2021-02-28 \(row 59\) comes twice"),
         ("gap.csv", (), "evenly spaced: 2022-01-01 comes after 2021-02-28"),
         ("back.csv", (), "must go forward"),
         ("dates.csv", ("--time", "day"), "holds '0/1/2020', needed are dates such as"),
-        ("dates.csv", (), "column 'day' is not numeric"),
+        ("dates.csv", (), "holds '0/1/2020', needed are dates such as"),
         ("months.csv", (), "2020-13"),
-        ("few.csv", ("--window", 6), "Y has 5 rows, initialising needs 24"),
-        ("one.csv", (), "Of one row it cannot be told"),
+        (
+            "few.csv",
+            ("--window", 6),
+            "has 5 rows, needed are 24: give more, or choose a smaller --window or --init-rows",
+        ),
+        ("one.csv", (), "has 1 row, needed are 48"),
         ("torn.csv", (), "Expected 2 columns in row 1"),
         ("text.csv", (), "column 'a' is not numeric .*holds 'x'"),
         ("empty.csv", (), "has a header and no rows"),
@@ -217,6 +261,13 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         said = refused(capsys, "series", "forecast", tmp_path / name, *extra, "--out", tmp_path / "run")
         assert re.search(told, said), said
         assert not (tmp_path / "run/run.toml").exists()
+    for name, extra, told in (
+        ("negative.csv", ("--no-scale",), "series impute needs values of at least 0; --scale shifts series"),
+        ("negative.csv", ("--log",), "--log needs values above -1"),
+        ("never.csv", (), "has no value; leave it out with --columns"),
+        ("few.csv", (), "has 5 rows, needed are 12: give more, or choose a smaller --window."),
+    ):
+        assert told in refused(capsys, "series", "impute", tmp_path / name, *extra, "--out", tmp_path / "run")
     assert "holds a run already" in refused(
         capsys, "series", "forecast", folder / "whole.csv", "--out", folder / "run"
     )
@@ -239,6 +290,8 @@ def test_pictures_show_what_their_twins_return(folder):
     figure = plots.series_atoms(model, names=NAMES, n_atoms=4)
     assert_array_equal(figure.axes[0].lines[1].get_ydata(), curves[0, :, 1])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == NAMES
+    share = 100 * model.importance_.max()
+    assert figure.axes[0].get_title() == f"atom {model.importance_.argmax()}: {share:.1f} %"
     before, after, moved = plots.series_change_data(model, 3)
     assert_array_equal(moved, np.sort(moved)[::-1])
     lines = plots.series_change(model, n_atoms=3).axes[0].lines
@@ -254,3 +307,7 @@ def test_pictures_show_what_their_twins_return(folder):
     lines = plots.series_forecast(observed, observed + 1, np.ones((3, 4, 3)), labels=range(24)).axes[2].lines
     assert_array_equal(lines[0].get_ydata(), seen[:, 2])
     assert len(plots.series_forecast(observed, observed).axes[0].lines) == 2
+    holed = observed.copy()
+    holed[3:6, 0] = np.nan
+    for axes, x in zip(plots.series_forecast(holed, observed).axes, ([3, 4, 5], [], []), strict=False):
+        assert_array_equal(axes.lines[2].get_xdata(), x)

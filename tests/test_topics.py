@@ -186,6 +186,15 @@ def test_spans_of_dates():
     assert str(starts[1].astype("datetime64[D]")) == "2003-03-01"
 
 
+def test_spans_of_zones_are_what_clocks_show():
+    pd = pytest.importorskip("pandas")
+    times = pd.DatetimeIndex(["2020-01-01 00:30", "2020-07-01 00:30"], tz="Europe/Berlin")
+    for given in (times, pd.Series(times), list(times), [time.to_pydatetime() for time in times]):
+        _, starts, span = spans(given, "M", None)
+        assert_array_equal(span, [0, 6])
+        assert str(starts[0]) == "2020-01-01"
+
+
 def test_spans_of_numbers():
     _, starts, span = spans([0.0, 1, 2, 10], None, 5)
     assert_array_equal(starts, [0, 2, 4, 6, 8])
@@ -273,6 +282,20 @@ def test_a_fit_that_was_stopped_goes_on_to_the_bit():
     assert stopped.n_steps_ == 7
     counts = stopped.vocabulary_.count(documents)
     assert_array_equal(stopped.set_callbacks().fit_counts(counts).components_, whole.components_)
+
+
+def test_tables_and_documents_without_words_are_refused():
+    pd = pytest.importorskip("pandas")
+    for documents, told in (
+        (pd.DataFrame({"text": ["cat dog"]}), "must be an iterable of str, got DataFrame: give its column of texts"),
+        ({"cat dog": 1}, "must be an iterable of str, got dict"),
+        (["the and of"], "No word of the 1 documents counts"),
+    ):
+        for call in ("fit", "partial_fit", "fit_stream"):
+            model = TopicModel(2, random_state=0)
+            with pytest.raises(ValueError, match=told):
+                getattr(model, call)(documents)
+            assert not hasattr(model, "learner_")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.models.tables import Table
+from atomstream.models.tables import Table, labels_on
 from atomstream.models.validation import check_count
 
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
@@ -47,6 +47,9 @@ class MovingAverage(_Preparation):
     ----------
     size : int, default=5
         Times in a mean.
+    follows : bool, optional
+        Of `inverse_transform`: whether its rows follow those of `fit`, as forecasts do, or begin where `transform`
+        began. By default the labels of frames decide; arrays begin anew.
 
     Examples
     --------
@@ -56,8 +59,9 @@ class MovingAverage(_Preparation):
     (array([1., 2., 4.]), array([1., 3., 5.]))
     """
 
-    def __init__(self, size: int = 5) -> None:
+    def __init__(self, size: int = 5, *, follows: bool | None = None) -> None:
         self.size = size
+        self.follows = follows
 
     def fit(self, Y: Any, y: Any = None) -> Self:
         """Keep the last values, from which means that follow the table are undone.
@@ -69,7 +73,9 @@ class MovingAverage(_Preparation):
         """
         check_count("size", self.size)
         super().fit(Y)
-        self.last_ = Table.of(Y).values[-(self.size - 1) :] if self.size > 1 else np.empty((0, self.n_features_in_))
+        table = Table.of(Y)
+        self.last_ = table.values[-(self.size - 1) :] if self.size > 1 else np.empty((0, self.n_features_in_))
+        self.form_ = table.form
         return self
 
     def transform(self, Y: Any) -> Any:
@@ -84,23 +90,30 @@ class MovingAverage(_Preparation):
         total, count = (_trailing(part, self.size) for part in (np.where(seen, table.values, 0), seen.astype(float)))
         return table.dressed(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
-    def inverse_transform(self, Y: Any, *, follows: bool = False) -> Any:
+    def inverse_transform(self, Y: Any, *, follows: bool | None = None) -> Any:
         """Return values whose trailing means these are: exact, up to rounding, where nothing is missing.
 
         Parameters
         ----------
         Y : table of shape (n_times, n_series)
             Means; after a missing one all of its series are NaN.
-        follows : bool, default=False
-            Whether the rows follow those of `fit`, as forecasts do; else they begin where `transform` began.
+        follows : bool, optional
+            In place of the setting of that name.
         """
         table = self._checked(Y)
+        follows = self.follows if follows is None else follows
+        follows = self._follow(table) if follows is None else follows
         known = self.last_ if follows else np.empty((0, self.n_features_in_))
         values = np.concatenate([known, table.values])
         for row in range(len(known), len(values)):
             before = values[max(0, row - self.size + 1) : row]
             values[row] = values[row] * (len(before) + 1) - before.sum(axis=0)
         return table.dressed(values[len(known) :])
+
+    def _follow(self, table: Table) -> bool:
+        """Say whether the labels of a table go on from those of `fit`."""
+        labels, times = labels_on(table, self.form_), self.form_.times
+        return labels is not None and times is not None and bool(times.at(1, 1)[0] == labels[0])
 
 
 class Log1p(_Preparation):
@@ -159,6 +172,9 @@ class NonnegativeScaler(_Preparation):
     ----------
     margin : float, default=0.0
         Room below the smallest value, as a share of the range: later values may fall so far below without being cut.
+    shift : bool, default=True
+        Without it series are only divided, by their largest values in `fit`, and must not be negative: nothing is
+        cut, whatever comes later, and margin means nothing.
 
     Attributes
     ----------
@@ -172,8 +188,9 @@ class NonnegativeScaler(_Preparation):
     (array([0.5, 0. ]), array([1.]))
     """
 
-    def __init__(self, margin: float = 0.0) -> None:
+    def __init__(self, margin: float = 0.0, *, shift: bool = True) -> None:
         self.margin = margin
+        self.shift = shift
 
     def fit(self, Y: Any, y: Any = None) -> Self:
         """Note the range of each series; a constant one has the scale 1.
@@ -190,8 +207,10 @@ class NonnegativeScaler(_Preparation):
         empty = np.flatnonzero(np.isnan(values).all(axis=0))
         if len(empty):
             raise ValueError(f"Series {int(empty[0])} has no observed value; leave it out.")
+        self._refuse(values)
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-        self.low_ = low - self.margin * (high - low)
+        self.low_ = low - self.margin * (high - low) if self.shift else np.zeros_like(low)
+        low = low if self.shift else self.low_
         self.scale_ = np.where(high > low, high - self.low_, 1.0)
         return self
 
@@ -203,6 +222,7 @@ class NonnegativeScaler(_Preparation):
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
+        self._refuse(table.values)
         return table.dressed(np.maximum((table.values - self.low_) / self.scale_, 0))
 
     def inverse_transform(self, Y: Any) -> Any:
@@ -214,6 +234,11 @@ class NonnegativeScaler(_Preparation):
         """
         table = self._checked(Y)
         return table.dressed(self.low_ + self.scale_ * table.values)
+
+    def _refuse(self, values: NDArray) -> None:
+        least = np.nanmin(values, initial=0)
+        if least < 0 and not self.shift:
+            raise ValueError(f"Without shift values must not be negative, got {least:.4g}.")
 
 
 def _trailing(values: NDArray, size: int) -> NDArray:

@@ -13,8 +13,11 @@ UNITS = ("D", "W", "M", "Y")
 
 
 def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, NDArray]:
-    """Return times, the starts of the spans, and the span of each time (-1: in none)."""
+    """Return times, the starts of the spans, and the span of each time (-1: in none); of zones what clocks show."""
     times = np.asarray(times)
+    if times.dtype.kind == "O" and times.ndim == 1:
+        zoned = (getattr(time, "tzinfo", None) is not None for time in times)
+        times = np.array([t.replace(tzinfo=None) if z else t for t, z in zip(times, zoned, strict=True)], object)
     if times.dtype.kind in "OU":
         try:
             times = times.astype("datetime64[s]")

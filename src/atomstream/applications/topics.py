@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
@@ -238,7 +238,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
             documents = list(documents)  # looked at twice
         self._start()
         self.vocabulary_ = self.vocabulary_.learned(documents)
-        return self.count(documents)
+        return _check_counts(self.count(documents))
 
     def count(self, documents: Iterable[str]) -> sp.csr_array:
         """Return documents as rows of counts under the vocabulary, (n_documents, n_features)."""
@@ -289,6 +289,8 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
                 if self.vectorizer == "hashing" or not self.vocabulary_.ready:
                     self.vocabulary_ = self.vocabulary_.learned(block)
                 counts = self.vocabulary_.count(block)
+                if not self._n_steps:
+                    _check_counts(counts)
             yield counts
 
     def _learn(self, batches: Iterator[sp.csr_array], n_batches: int | None, horizon: float = np.inf) -> None:
@@ -447,6 +449,15 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
 
 def _check_documents(documents: Any) -> Iterable[str]:
     """Refuse what is no iterable of texts: a text alone would be taken letter by letter."""
-    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
-        raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
+    table = isinstance(documents, Mapping) or hasattr(documents, "columns")  # these iterate over names
+    if table or isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
+        column = ": give its column of texts" if hasattr(documents, "columns") else ""
+        raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}{column}.")
     return documents
+
+
+def _check_counts(counts: sp.csr_array) -> sp.csr_array:
+    """Refuse to begin with documents without any word."""
+    if not counts.nnz:
+        raise ValueError(f"No word of the {counts.shape[0]} documents counts: all are stop words.")
+    return counts

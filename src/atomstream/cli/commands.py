@@ -425,7 +425,9 @@ def _series(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--columns", multiple=True, help="Series: names, numbers from 1, ranges (all other columns)."),
         click.option("--log/--no-log", default=None, help="Learn logarithms of one plus the values."),
         click.option(
-            "--scale/--no-scale", default=None, help="Learn values from 0 to 1 (forecast: no, impute: yes)."
+            "--scale/--no-scale",
+            default=None,
+            help="Scale each series: forecast by its largest of the first rows (no), impute to 0 to 1 (yes).",
         ),
         click.option("--atoms", type=int, help="Number of atoms (20)."),
         click.option("--window", type=int, help="Times in an atom (12)."),

@@ -18,14 +18,14 @@ from atomstream.models.conformal import half_widths
 from atomstream.models.encoding import encode_exactly
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.rebuilding import Rebuilding
-from atomstream.models.tables import Form, Table, Times, check_series, nonnegative_table
+from atomstream.models.tables import Form, Table, Times, check_series, labels_on, n_shared, nonnegative_table
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_count, check_settings, check_size, generator, observe
 from atomstream.streams import windows
 
 __all__ = ["Interval", "SeriesDictionary"]
 
-MADE = ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed")
+MADE = ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed", "_seen")
 
 
 class Interval(NamedTuple):
@@ -165,9 +165,9 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             Not negative; NaN where an entry is missing. Index and names are kept.
         y : ignored
         init : table of shape (n_other_times, n_series), optional
-            What the initialisation sees instead of the first rows: another table of the same series. Where it begins
-            with the first rows of Y, the predictions of these are not honest; whether it holds later rows of Y in
-            some other way cannot be seen.
+            What the initialisation sees instead of the first rows: another table of the same series. Predictions
+            count as honest after the last row of Y that it holds: by their dates where both have some, else by their
+            values.
 
         Returns
         -------
@@ -187,8 +187,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             self._begin(table)
             if other is not None:
                 self._initialise(other.values)
-                same = _same(table.values, other.values)
-                self._first_honest = int(np.argmin(np.append(same, False)))
+                self._first_honest = n_shared(table, other)
             self._learn(table.values)
             self._note_times(table.form.times, self._n_rows - len(table.values))
         return self
@@ -215,7 +214,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             check_series(table, self.form_, self._rows.shape[1], "Y")
             times, before = self.form_.times, self._n_rows
             if times is not None and table.labels is not None and not first:
-                times.check_following(table.labels)
+                times.check_following(labels_on(table, self.form_))
             self._learn(table.values)
             n_learned = self._n_rows - before
             self._note_times(times, n_learned - len(table.values) if first else n_learned)
@@ -235,6 +234,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))
         self._n_rows = self._first_honest = 0
+        self._seen = np.zeros(d, dtype=bool)
         self._seed = int(generator(self.random_state).integers(2**63))
 
     def _initialise(self, values: NDArray) -> None:
@@ -252,6 +252,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             drawn = (rows[rng.integers(len(rows), size=self.init_batch_size)] for _ in range(self.n_init_batches))
             learner.fit_stream(drawn)
             self.initial_atoms_ = self._shaped(learner.components_)
+            self._seen = self._seen | ~np.isnan(values).all(axis=0)
         self.learner_ = learner
 
     def _learn(self, values: NDArray) -> None:
@@ -285,7 +286,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             step = self._extrapolated(1, method)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
-            seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
+            seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1, "_seen": self._seen | ~np.isnan(row)}
             near = rows[-self._memory :]
             if len(near) < self.window or np.isnan(near).all():
                 self.__dict__.update(seen)
@@ -311,8 +312,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         array or frame of shape (horizon, n_series)
             NaN where the last ``window - 1`` rows hold nothing to go by.
         """
-        check_is_fitted(self)
-        check_count("horizon", horizon, 1)
+        self._check_horizon(horizon)
         return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
@@ -338,12 +338,12 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         ValueError
             Where there are too few honest predictions: coverage / (1 - coverage) of each series are needed.
         """
-        check_is_fitted(self)
-        check_count("horizon", horizon, 1)
+        self._check_horizon(horizon)
         if isinstance(coverage, bool) or not isinstance(coverage, float) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
         steps = self._predicted(honest=True)
-        width = half_widths(steps - self._rows[len(self._rows) - len(steps) :], coverage)
+        errors, width = steps - self._rows[len(self._rows) - len(steps) :], np.full(steps.shape[1], np.nan)
+        width[self._seen] = half_widths(errors[:, self._seen], coverage)
         middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
         reach = np.sqrt(np.arange(1, horizon + 1))[:, None] * width
         return Interval(self._ahead(np.maximum(middle - reach, 0)), self._ahead(middle + reach))
@@ -383,10 +383,10 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
 
     def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
-        """Return windows as the last dictionary rebuilds them from their observed entries."""
+        """Return windows as the last dictionary rebuilds them from their observed entries; NaN in unknown series."""
         dictionary = self.learner_.state_.dictionary
         codes = encode_exactly(method.coder, observe(rows, missing=True), dictionary, method.objective)
-        return self._shaped(dictionary.decode(codes.values))
+        return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
 
     # -- what was learned -----------------------------------------------------------------------------------------
 
@@ -460,6 +460,11 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             check_settings(learner)
         learner._schedule()
 
+    def _check_horizon(self, horizon: Any) -> None:
+        check_is_fitted(self)
+        check_count("horizon", horizon, 1)
+        self._check_shape()
+
     def _check_shape(self) -> None:
         """Refuse settings of another shape than what was learned."""
         if self.__sklearn_is_fitted__():
@@ -467,9 +472,3 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             learned = self.learner_.n_features_in_ // self._rows.shape[1]
             if self.window != learned:
                 raise ValueError(f"window is {self.window}, the atoms have {learned} times; call fit to start anew.")
-
-
-def _same(one: NDArray, other: NDArray) -> NDArray:
-    """Say which of the first rows of two tables are the same."""
-    n = min(len(one), len(other))
-    return ((one[:n] == other[:n]) | (np.isnan(one[:n]) & np.isnan(other[:n]))).all(axis=1)

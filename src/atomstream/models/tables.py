@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.models.times import Times
 
-__all__ = ["Form", "Table", "Times", "check_series", "nonnegative_table"]
+__all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Form:
         Of the rows.
     calendar : str
         The time zone of dates, or the frequency of periods, which are then numbered.
+    wall : bool
+        Whether dates of a time zone are what its clocks show, else UTC.
     axes : tuple of (str or None)
         What the two axes are called.
     """
@@ -34,6 +36,7 @@ class Form:
     names: tuple[Any, ...] | None = None
     times: Times | None = None
     calendar: str = ""
+    wall: bool = False
     axes: tuple[Any, ...] = (None, None)
 
     def __post_init__(self) -> None:
@@ -58,11 +61,14 @@ class Form:
         return xr.DataArray(values, dims=names, coords=coords)
 
     def _index(self, pd: Any, labels: NDArray) -> Any:
-        if self.times is None or not self.times.unit:
+        if labels.dtype.kind != "M":
             if self.calendar:
                 return pd.PeriodIndex.from_ordinals(labels, freq=self.calendar)
             return pd.Index(labels)
         index = pd.DatetimeIndex(labels)
+        if self.wall:  # at times that come twice the first, at those that clocks leap over the next
+            first = np.ones(len(index), dtype=bool)
+            return index.tz_localize(self.calendar, ambiguous=first, nonexistent="shift_forward")
         return index.tz_localize("UTC").tz_convert(self.calendar) if self.calendar else index
 
 
@@ -104,7 +110,7 @@ class Table:
         if len(shape) != 2 or 0 in shape:
             raise ValueError(
                 f"{name} must be of shape (n_times, n_series) with something in it, got {shape}; "
-                "of one series use Y[:, None] or a frame of one column."
+                f"of one series use {name}{'.to_frame()' if hasattr(data, 'to_frame') else '[:, None]'}."
             )
         kind = "array"
         axes: tuple[str | None, ...] = (None, None)
@@ -124,9 +130,9 @@ class Table:
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
             return cls(values, None, form)
-        labels, calendar = _labels(data.index, name)
+        labels, calendar, wall = _labels(data.index, name)
         times = Times.of(labels) if len(labels) > 1 else None
-        return cls(values, labels, replace(form, times=times, calendar=calendar))
+        return cls(values, labels, replace(form, times=times, calendar=calendar, wall=wall))
 
     def dressed(self, values: NDArray) -> Any:
         """Return other values in the form of this table."""
@@ -153,6 +159,39 @@ def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
         raise ValueError(f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}.")
 
 
+def n_shared(table: Table, other: Table) -> int:
+    """Return how many rows a table has up to the last one that another holds too.
+
+    Dates tell the same rows where both tables have some. Else rows count as the same where all of their entries are.
+    """
+    dates, others = _dates(table), None if _dates(other) is None else labels_on(other, table.form)
+    if dates is not None and others is not None and dates.dtype.kind == others.dtype.kind:
+        same = np.isin(dates, others)
+    else:
+        held = {row.tobytes() for row in other.values + 0.0 if not np.isnan(row).all()}
+        same = np.array([row.tobytes() in held for row in table.values + 0.0])
+    return int(np.flatnonzero(np.append(True, same))[-1])
+
+
+def labels_on(table: Table, form: Form) -> Any:
+    """Return the labels of a table on the clock of another one."""
+    labels, here = table.labels, table.form
+    if labels is None or labels.dtype.kind != "M" or not (here.calendar and form.calendar):
+        return labels
+    if (here.calendar, here.wall) == (form.calendar, form.wall):
+        return labels
+    import pandas as pd
+
+    index = here._index(pd, labels).tz_convert(form.calendar if form.wall else "UTC")
+    return index.tz_localize(None).to_numpy()
+
+
+def _dates(table: Table) -> NDArray | None:
+    """Return the dates or periods of rows, if they have some: numbers may count anything."""
+    labels = table.labels
+    return labels if labels is not None and (labels.dtype.kind == "M" or table.form.calendar) else None
+
+
 def _names(data: Any, name: str) -> tuple[Any, ...] | None:
     """Return the names of columns, where they have some."""
     if not hasattr(data, "columns"):
@@ -165,17 +204,20 @@ def _names(data: Any, name: str) -> tuple[Any, ...] | None:
     return names
 
 
-def _labels(index: Any, name: str) -> tuple[NDArray, str]:
-    """Return an index as numbers or dates, and its calendar."""
+def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
+    """Return an index as numbers or dates, its calendar, and whether dates are what clocks there show."""
     if hasattr(index, "freqstr") and hasattr(index, "asi8") and hasattr(index, "start_time"):
-        return np.asarray(index.asi8), str(index.freqstr)
+        return np.asarray(index.asi8), str(index.freqstr), False
     if getattr(index, "tz", None) is not None:
-        return index.tz_convert("UTC").tz_localize(None).to_numpy(), str(index.tz)
+        shown = index.tz_localize(None).to_numpy()
+        of_day = shown - shown.astype("M8[D]")
+        wall = bool((of_day == of_day[0]).all())  # days and longer steps keep the time of day, hours do not
+        return shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy(), str(index.tz), wall
     labels = index.to_numpy()
     if labels.dtype.kind == "M":
-        return labels, ""
+        return labels, "", False
     if labels.dtype.kind in "iu":
-        return labels.astype(np.int64), ""
+        return labels.astype(np.int64), "", False
     raise ValueError(
         f"The index of {name} must be dates, periods or whole numbers, got {type(labels[0]).__name__} "
         f"({labels[0]!r:.40}); for dates use pandas.to_datetime."

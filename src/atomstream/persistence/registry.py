@@ -23,7 +23,7 @@ from atomstream.models.convex import OnlineConvexMF
 from atomstream.models.cp import OnlineCPDictionary
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.network import NetworkDictionary
-from atomstream.models.series import SeriesDictionary
+from atomstream.models.series import MADE, SeriesDictionary
 from atomstream.models.states import StateIndex
 from atomstream.models.tables import Form, Times
 from atomstream.models.tensors import Axes
@@ -107,5 +107,5 @@ LEARNED: dict[type, tuple[str, ...]] = {
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
     TopicModel: ("learner_", "vocabulary_"),
     VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
-    SeriesDictionary: ("learner_", "form_", "initial_atoms_", "_rows", "_steps", "_n_rows", "_first_honest", "_seed"),
+    SeriesDictionary: MADE,
 }

@@ -167,6 +167,7 @@ def check_series(model: SeriesDictionary) -> None:
     good &= form.names is None or len(form.names) == rows.shape[1]
     good &= rows.dtype == steps.dtype == np.float64 and rows.shape[1] == steps.shape[1]
     good &= len(steps) <= len(rows) and not (rows < 0).any()
+    good &= model._seen.dtype == np.bool_ and model._seen.shape == rows.shape[1:]
     good &= all(isinstance(count, int) and count >= 0 for count in counts) and len(rows) <= model._n_rows
     if learner is not None:
         good &= type(learner) is OnlineNMF and (first is None or first.shape == shape)

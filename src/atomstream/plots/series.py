@@ -25,12 +25,16 @@ LISTED = 24  # names in a legend
 
 def series_atoms_data(model: Any, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
     """Return what `series_atoms` draws: the most important atoms, (n, window, n_series), and their shares."""
-    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    order = _most_important(model, n_atoms)
     return model.atoms_[order], model.importance_[order]
 
 
+def _most_important(model: Any, n_atoms: int) -> NDArray:
+    return np.argsort(-model.importance_, kind="stable")[:n_atoms]
+
+
 def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns: int = 6) -> Any:
-    """Draw the most important atoms, the curves of all series over each other, with the share of each in the codes.
+    """Draw the most important atoms, the curves of all series over each other, with number and share in the codes.
 
     Parameters
     ----------
@@ -46,10 +50,10 @@ def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns:
     """
     atoms, shares = series_atoms_data(model, n_atoms)
     grid, figure = panels(len(atoms), n_columns, 1.9, 1.45)
-    for axes, curves, share in zip(grid, atoms, shares, strict=True):
+    for axes, number, curves, share in zip(grid, _most_important(model, n_atoms), atoms, shares, strict=True):
         for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
-        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+        axes.set_title(f"atom {number}: {100 * share:.1f} %", fontsize=8)
         _quiet(axes, atoms.shape[1])
     _legend(figure, grid[0].lines, _known(model, names))
     return figure
@@ -138,12 +142,16 @@ def series_forecast(
     names = [f"series {i + 1}" for i in range(observed.shape[1])] if names is None else names
     n_columns = 2 if observed.shape[1] == 4 else min(n_columns, observed.shape[1])
     grid, figure = panels(observed.shape[1], n_columns, 10.2 / n_columns, 1.9)
-    places = np.arange(len(observed))
+    places, filled = np.arange(len(observed)), np.isnan(observed) & ~np.isnan(predicted)
     for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
         axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
         axes.plot(
             places, predicted[:, i], color=BLUE, linewidth=1, label="one step ahead" if len(ahead) else "rebuilt"
         )
+        if filled.any() and not len(ahead):
+            axes.plot(
+                places[filled[:, i]], predicted[filled[:, i], i], ".", color=ORANGE, markersize=4, label="filled"
+            )
         if len(ahead):
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:

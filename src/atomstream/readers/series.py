@@ -19,6 +19,8 @@ __all__ = ["SeriesTable", "read_series"]
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
+LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # of forms that are not read too
+
 
 @dataclass(frozen=True)
 class SeriesTable:
@@ -82,6 +84,8 @@ def read_series(path: str | Path, *, time: str | None = None, columns: Sequence[
     place = None if time is None else chosen(names, (time,), str(path))[0]
     if place is None and all(DATE.fullmatch(field.strip()) for field in fields[0]):
         place = 0
+    if place is None and not columns and LIKE_DATE.match(fields[0][0].strip()):
+        _times(fields[0], names[0], path)
     kept = [i for i in chosen(names, columns, str(path)) if columns or i != place]
     if place in kept or not kept:
         raise InputError(f"{path} has no column of numbers beside the times; choose others with --columns.")

@@ -21,7 +21,7 @@ from atomstream.models.times import Times
 from atomstream.readers.series import read_series
 from atomstream.readers.source import fingerprint
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.series_settings import ForecastSettings, SeriesSettings
+from atomstream.runs.series_settings import ForecastSettings, SeriesSettings, check_table
 
 __all__ = ["SeriesRun"]
 
@@ -53,13 +53,21 @@ class SeriesRun:
         self.sources = [_File(settings.inputs[0])]
         self.table = read_series(settings.inputs[0], time=settings.time, columns=settings.columns)
         self.model: SeriesDictionary = settings.new_model()
+        self._forecasts = isinstance(settings, ForecastSettings)
         self.history = History()
         self.warnings: list[str] = []
-        self.out = folder.path / ("forecast.csv" if isinstance(settings, ForecastSettings) else "imputed.csv")
+        self.out = folder.path / ("forecast.csv" if self._forecasts else "imputed.csv")
         self.figures: dict[str, float] = {}
         average = getattr(settings, "average", 1)
-        self._undone: list[Any] = [*[Log1p()] * settings.log, *[NonnegativeScaler()] * settings.scale]
+        scaler = NonnegativeScaler(shift=not self._forecasts)
+        self._undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
         self._steps: list[Any] = [*[MovingAverage(average)] * (average > 1), *self._undone]
+        check_table(self.table, settings, self._n_first)
+
+    @property
+    def _n_first(self) -> int:
+        """How many rows the beginning sees, and preparation goes by: for a forecast none that is then foretold."""
+        return self.model._n_init if self._forecasts else len(self.table.values)
 
     def run(self, bar: Any) -> None:
         """Learn, and write everything.
@@ -76,10 +84,9 @@ class SeriesRun:
                 times = Times.of(self.table.labels)
                 values = self.table.values
                 for step in self._steps:
-                    values = step.fit_transform(values)
+                    values = step.fit(values[: self._n_first]).transform(values)
                 self.model.set_callbacks(bar, self.history)
-                forecasts = isinstance(self.settings, ForecastSettings)
-                shown = self._forecast(values, times) if forecasts else self._impute(values)
+                shown = self._forecast(values, times) if self._forecasts else self._impute(values)
             except ValueError as error:
                 raise InputError(str(error)) from None
             finally:
@@ -107,6 +114,12 @@ class SeriesRun:
     def _forecast(self, values: NDArray, times: Times) -> dict[str, Any]:
         """Follow the series, foretell what comes, and write it."""
         settings: Any = self.settings
+        lags = settings.window - 1
+        if np.isnan(values[-lags:]).all():
+            raise ValueError(
+                f"The last {lags} rows of {settings.inputs[0]} are empty, and a forecast goes by these (one less "
+                "than --window): leave empty rows at the end out."
+            )
         self.model.fit(values)
         middle = self.undo(self.model.predict(settings.horizon))
         columns = [("", middle)]
@@ -118,7 +131,8 @@ class SeriesRun:
         ahead = times.at(1, settings.horizon)
         parts = [part for _, part in columns]
         table = np.stack(parts, axis=2).reshape(len(middle), -1)
-        self._write([name + end for name in self.table.names for end, _ in columns], ahead, table)
+        mean = f"_mean{settings.average}" if settings.average > 1 else ""
+        self._write([name + mean + end for name in self.table.names for end, _ in columns], ahead, table)
         steps = self.model.one_step_
         self._judge(steps, values)
         seen = self.undo(values[-len(steps) :])
@@ -149,7 +163,7 @@ class SeriesRun:
             self.warnings.append(f"{left} entries stay missing: nothing was observed within a window of them.")
         self._write(self.table.names, self.table.labels, filled)
         error = (rebuilt - self.table.values)[seen]
-        self.figures = {"RMSE of observed entries": float(np.sqrt(np.mean(error**2)))}
+        self.figures = {"RMSE of observed entries, in-sample": float(np.sqrt(np.mean(error**2)))}
         return {"observed": self.table.values[-KEPT:], "predicted": rebuilt[-KEPT:]}
 
     def _write(self, names: list[str], labels: NDArray, values: NDArray) -> None:

@@ -10,6 +10,7 @@ from atomstream import plots
 from atomstream.report import Section
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
+from atomstream.runs.series_settings import ForecastSettings
 
 __all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
 
@@ -94,7 +95,11 @@ def _how_well(record: Record, names: list[str]) -> list[Section]:
         return []
     ahead, labels = notes.get("ahead"), [*notes["labels"]][-len(notes["observed"]) :]
     if ahead is None:
-        told = "Observed, and rebuilt from the atoms where an entry is missing too; the last rows."
+        told = (
+            "Observed, and rebuilt from the atoms, with dots where a missing entry was filled; the last rows. The "
+            "error below is in-sample: it is measured on entries that were learned from; filled ones may be further "
+            "off."
+        )
     else:
         labels += [*notes["ahead_labels"]]
         told = (
@@ -130,8 +135,9 @@ def _from_what(record: Record) -> list[Section]:
     told["series"] = ", ".join(_names(record)[:20])
     average = getattr(settings, "average", 1)
     steps = [f"trailing mean of {average}"] * (average > 1)
-    steps += ["logarithm of one plus the value"] * settings.log + [
-        "scaled by the range of the table"
-    ] * settings.scale
+    steps += ["logarithm of one plus the value"] * settings.log
+    first = f"divided by the largest value of its first {record.model._n_init} rows"
+    forecasts = isinstance(settings, ForecastSettings)
+    steps += [f"each series {first if forecasts else 'scaled by its range in the table'}"] * settings.scale
     told["prepared by"] = ", ".join(steps) or "nothing"
     return [Section("inputs", "", facts=told, chapter="From what")]

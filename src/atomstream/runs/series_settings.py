@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
 from atomstream.models.series import SeriesDictionary
+from atomstream.readers.series import SeriesTable
 from atomstream.runs.settings import RunSettings
 from atomstream.schedules import Constant
 
-__all__ = ["SERIES", "ForecastSettings", "ImputeSettings", "SeriesSettings"]
+__all__ = ["SERIES", "ForecastSettings", "ImputeSettings", "SeriesSettings", "check_table"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,8 @@ class SeriesSettings(RunSettings):
     columns : tuple of str
         Of the series.
     log, scale : bool
-        Whether to learn logarithms of one plus the values, and values from 0 to 1 per series.
+        Whether to learn logarithms of one plus the values, and each series scaled: for a forecast divided by its
+        largest value in the first rows, those that the initialisation sees; else from 0 to 1.
     atoms, init_rows, init_batches
         As ``n_components``, ``n_init`` and ``n_init_batches`` of `atomstream.SeriesDictionary`.
     window, memory, alpha, ridge
@@ -64,6 +70,8 @@ class SeriesSettings(RunSettings):
             raise ValueError(f"domain is {self.domain!r}, needed is {self.COMMAND}.")
         if len(self.inputs) != 1:
             raise ValueError(f"Series are learned from one file, got {len(self.inputs)}.")
+        if self.init_rows is not None and self.init_rows < self.window:
+            raise ValueError(f"init_rows is {self.init_rows}, needed is at least the window, {self.window}.")
         self.new_model().check()
 
     def new_model(self) -> SeriesDictionary:
@@ -121,3 +129,48 @@ class ImputeSettings(SeriesSettings):
 
 
 SERIES: dict[str, type[SeriesSettings]] = {"series forecast": ForecastSettings, "series impute": ImputeSettings}
+
+
+def check_table(table: SeriesTable, settings: SeriesSettings, n_first: int) -> None:
+    """Refuse a table that cannot be learned from with these settings.
+
+    Parameters
+    ----------
+    table : SeriesTable
+    settings : SeriesSettings
+    n_first : int
+        Rows that the preparation goes by.
+
+    Raises
+    ------
+    InputError
+    """
+    forecasts, path, n_rows = isinstance(settings, ForecastSettings), settings.inputs[0], len(table.values)
+    needed = n_first if forecasts else settings.window
+    if n_rows < needed:
+        rows, fewer = "1 row" if n_rows == 1 else f"{n_rows} rows", " or --init-rows" * forecasts
+        raise InputError(f"{path} has {rows}, needed are {needed}: give more, or choose a smaller --window{fewer}.")
+    _check_observed(table.values, table.names, path)
+    if settings.scale and forecasts:
+        where = f" in the first {n_first} rows, by which --scale goes; take more with --init-rows or"
+        _check_observed(table.values[:n_first], table.names, path, where)
+    _check_not_negative(table, settings, forecasts)
+
+
+def _check_observed(values: NDArray, names: list[str], path: str, where: str = ";") -> None:
+    empty = np.flatnonzero(np.isnan(values).all(axis=0))
+    if len(empty):
+        raise InputError(f"Series {names[empty[0]]!r} of {path} has no value{where} leave it out with --columns.")
+
+
+def _check_not_negative(table: SeriesTable, settings: SeriesSettings, forecasts: bool) -> None:
+    """Refuse values that neither logarithm nor scale bring to 0 and above."""
+    shifted = settings.scale and not forecasts
+    low = table.values <= (-1 if settings.log else -np.inf) if shifted else table.values < 0
+    if not low.any():
+        return
+    row, column = np.argwhere(low)[0]
+    value, place = table.values[row, column], table.labels[row]
+    remedy = "--log and --scale do not shift, add a constant" if forecasts else "--scale shifts series"
+    needed = "--log needs values above -1" if shifted else f"{settings.COMMAND} needs values of at least 0; {remedy}"
+    raise InputError(f"Series {table.names[column]!r} of {settings.inputs[0]} is {value:.4g} at {place}: {needed}.")
