@@ -2,6 +2,7 @@
 
 import hashlib
 import lzma
+import warnings
 
 import numpy as np
 import pytest
@@ -90,6 +91,9 @@ def test_a_quality_that_is_missed_and_a_file_that_is_too_large_are_told():
     few = learned(picture(), n_components=4)
     with pytest.warns(UserWarning, match=r"reaches .* decibels, asked were 45: its 4 atoms say no more"):
         few.compress(noise, 45)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned(picture(dtype=float)).compress(1.2 * picture(dtype=float), 30)  # what is clipped is not missed
     tiny = picture((12, 12))
     with pytest.warns(UserWarning, match="larger than the 144 of its pixels"):
         learned(picture()).compress(tiny, 30)

@@ -197,7 +197,7 @@ def decompress(data: bytes, atoms: NDArray | None = None, *, max_pixels: int = M
 
 def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> None:
     """Warn where a packed picture is worse than was asked for, or larger than the picture itself."""
-    reached = psnr(image, decompress(data, atoms))
+    reached = psnr(np.clip(image, 0, image.dtype.type(white(image))), decompress(data, atoms))
     if reached < quality - SHORT:
         warnings.warn(
             f"The packed picture reaches {reached:.1f} decibels, asked were {quality:g}: its {len(atoms)} atoms "

@@ -63,7 +63,7 @@ def check_white(image: NDArray, observed: Any = True) -> None:
     most = max(-low, high)
     if most > FAR if image.dtype.kind == "f" else 0 < most <= BYTE:
         raise ValueError(
-            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is {white(image):.0f}; "
+            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is {white(image):.10g}; "
             f"convert to uint8 or divide by {BYTE}."
         )
 

@@ -61,7 +61,7 @@ class ColorRestorer(BaseEstimator):
         given picture, as far as [0, 1] has room. Without it the result is all that the dictionaries say, as in the
         thesis.
     n_patches : int, default=20000
-        Patches drawn for each material.
+        Patches drawn for each material, at least 10.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
     random_state : int, Generator, RandomState or None, default=None
