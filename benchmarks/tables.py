@@ -215,7 +215,7 @@ def walks():
 
 TENSORS = """## CP dictionaries
 
-One thread, `benchmarks/tensors.py`. The race: the synthetic 100 x 100 x 100 tensor of the thesis (three of them), R = 5;
+One thread, `benchmarks/tensors.py`. The race: synthetic 100 x 100 x 100 tensors of the thesis (three of them), R = 5;
 seconds are medians over interleaved rounds, errors relative to the best that many starts of any method have found
 ({best}).
 """
@@ -237,7 +237,7 @@ def tensors():
     parts.append("Batches (samples first), R = 5; the published code's steps are written anew in NumPy:\n")
     parts.append(table(["batch", "ms", "published steps, ms", "times faster"], rows))
     rows = [(name, *(f"{ms:.3f}" for ms in r.values())) for name, r in results["sparse"].items()]
-    parts.append("Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep does not:\n")
+    parts.append("Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep not:\n")
     parts.append(table(["entries", "coding, ms", "accumulating, ms", "sweep, ms"], rows))
     big = results["big"]
     rows = [(where, *(f"{value:.2f}" for value in r.values())) for where, r in big.items() if isinstance(r, dict)]

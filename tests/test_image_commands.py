@@ -77,6 +77,35 @@ def test_compress_and_decompress(capsys, folder):
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
+def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(capsys, folder):
+    noise = np.random.default_rng(0).integers(0, 256, (50, 60), dtype=np.uint8)
+    Image.fromarray(noise).save(folder / "noise.png")
+    compress = ["image", "compress", str(folder / "noise.png"), "--out", str(folder / "o.atomp"), "--json"]
+    assert main([*compress, "--atoms", "2"]) == 0
+    heard = capsys.readouterr()
+    assert "Warning: The packed picture reaches" in heard.err
+    assert json.loads(heard.out)["psnr"] < 35
+    assert main([*compress, "--atoms", "300"]) == 0
+    assert "larger than the 3000 of its pixels" in capsys.readouterr().err
+    Image.fromarray(picture()).save(folder / "small.png")
+    assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.dstack([picture(3), picture()]), "has an alpha channel; the result does not"),
+        (picture().astype(np.uint16) * 257, "has more than 8 bits per channel; the result does not"),
+    ],
+)
+def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
+    Image.fromarray(image).save(folder / "rich.png")
+    assert main(["image", "denoise", str(folder / "rich.png"), "--out", str(folder / "o.png"), *FEW]) == 0
+    assert f"rich.png {message}" in capsys.readouterr().err
+    assert main(["image", "denoise", str(folder / "grey.png"), "--out", str(folder / "o.png"), *FEW]) == 0
+    assert "Warning" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

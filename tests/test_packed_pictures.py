@@ -2,6 +2,7 @@
 
 import hashlib
 import lzma
+import warnings
 
 import numpy as np
 import pytest
@@ -85,6 +86,24 @@ def test_nonnegative_dictionaries_pack_as_well():
     assert images.psnr(picture(), images.decompress(model.compress(picture(), 25))) > 24.5
 
 
+def test_a_quality_that_is_missed_and_a_file_that_is_too_large_are_told():
+    noise = RNG(0).random((64, 64))
+    few = learned(picture(), n_components=4)
+    with pytest.warns(UserWarning, match=r"reaches .* decibels, asked were 45: its 4 atoms say no more"):
+        few.compress(noise, 45)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned(picture(dtype=float)).compress(1.2 * picture(dtype=float), 30)  # what is clipped is not missed
+    tiny = picture((12, 12))
+    with pytest.warns(UserWarning, match="larger than the 144 of its pixels"):
+        learned(picture()).compress(tiny, 30)
+
+
+@pytest.mark.parametrize("quality", [np.float32(30), np.float64(30), np.int64(30), 30.0])
+def test_a_quality_is_any_number(model, packed, quality):
+    assert model.compress(picture(), quality) == packed
+
+
 def test_without_its_dictionary_a_file_is_smaller_and_needs_the_model(model, packed):
     bare = model.compress(picture(), 30, include_dictionary=False)
     assert len(bare) < len(packed) - 300
@@ -156,8 +175,10 @@ def test_atoms_that_there_are_not_are_refused(packed):
         (lambda m: m.compress(picture(), 0), "quality must be above 0 and at most 60 decibels, got 0"),
         (lambda m: m.compress(picture(), 61), "quality must be above 0"),
         (lambda m: m.compress(picture(), "high"), "quality must be above 0"),
-        (lambda m: m.compress(picture().astype(np.int32)), "Images of int32 cannot be compressed"),
+        (lambda m: m.compress(picture().astype(np.int32) << 20), "Images of int32 cannot be compressed"),
         (lambda m: m.compress(picture((40, 40, 3))), "has learned patches of shape"),
+        (lambda m: m.decompress("abc"), "data must be the bytes of a packed picture, got str"),
+        (lambda m: images.decompress(10**15), "data must be the bytes of a packed picture, got int"),
         (lambda m: m.decompress(b"\x89PNG"), "no picture packed by atomstream"),
     ],
 )

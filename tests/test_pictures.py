@@ -279,6 +279,32 @@ def test_what_is_no_image_is_refused_and_the_model_stays(given, message):
         assert model.n_steps_ == 6
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.int16, np.uint16, np.int32, np.int64])
+def test_pictures_that_take_255_for_white_are_refused(model, kind):
+    image = np.rint(255 * picture()).astype(kind)
+    missing = RNG(0).random(image.shape) < 0.5
+    calls = (model.fit, model.partial_fit, model.reconstruct, model.denoise, model.compress)
+    for call in (*calls, lambda given: model.inpaint(given, missing), lambda given: model.fit([picture(), given])):
+        with pytest.raises(ValueError, match=r"where white is .*; convert to uint8 or divide by 255"):
+            call(image)
+
+
+def test_what_stands_behind_a_mask_is_not_taken_for_white(model):
+    missing = RNG(0).random(picture().shape) < 0.3
+    assert_array_equal(model.inpaint(np.where(missing, -999, picture()), missing), model.inpaint(picture(), missing))
+    deep = np.rint(65535 * picture()).astype(np.uint16)
+    assert images.psnr(deep, model.reconstruct(deep)) > 25
+    assert_array_equal(model.reconstruct(np.zeros((20, 20), np.uint16)), 0)
+
+
+def test_atoms_of_the_other_kind_are_refused():
+    for kind, learned in ((True, "nonnegative"), (False, "signed")):
+        model = small(nonnegative=kind).fit(picture()).set_params(nonnegative=not kind)
+        for call in (model.reconstruct, model.denoise, model.compress, model.partial_fit):
+            with pytest.raises(ValueError, match=f"nonnegative is {not kind} and the dictionary has {learned} atoms"):
+                call(picture())
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -308,10 +308,23 @@ def test_what_a_mode_cannot_do():
     pixels = VideoDictionary(2, mode="pixels", random_state=0).fit(blobs())
     with pytest.raises(ValueError, match="partial_fit needs mode='frames'"):
         pixels.partial_fit(blobs())
+    with pytest.raises(ValueError, match="series has 40 times, a change needs min_size=21"):
+        pixels.change_points(min_size=21)
     with pytest.raises(ValueError, match="has 39 frames, the model has learned 40"):
         pixels.transform(blobs()[:39])
     with pytest.raises(ValueError, match="n_components is 3"):
         frames.set_params(n_components=3).partial_fit(blobs())
+
+
+@pytest.mark.parametrize(("mode", "other"), [("frames", "pixels"), ("pixels", "frames")])
+def test_a_mode_changed_since_fit_is_refused(tmp_path, mode, other):
+    learned = VideoDictionary(2, mode=mode, random_state=0).fit(blobs(120))  # as many frames as pixels
+    atomstream.save(learned, tmp_path / "m.atoms")
+    for model in (learned, atomstream.load(tmp_path / "m.atoms")):
+        model.set_params(mode=other)
+        for call in (lambda m: m.components_, lambda m: m.transform(blobs(120)), lambda m: m.reconstruct(blobs(120))):
+            with pytest.raises(ValueError, match=f"mode is '{other}' and the model has learned {mode}; call fit"):
+                call(model)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

@@ -75,7 +75,8 @@ def change_points(
     Raises
     ------
     ValueError
-        For settings out of range and series that are no table of finite numbers.
+        For settings out of range and series that are no table of finite numbers or shorter than two times
+        ``min_size``.
 
     Notes
     -----
@@ -191,6 +192,10 @@ def _check(series: NDArray, level: float, counts: dict[str, tuple[int, int]]) ->
     for name, (value, least) in counts.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    n_draws = counts["n_draws"][0]
+    n_draws, least = counts["n_draws"][0], 2 * counts["min_size"][0]
+    if len(series) < least:
+        raise ValueError(
+            f"series has {len(series)} times, a change needs min_size={least // 2} before and after it: {least}."
+        )
     if 1 / (n_draws + 1) > level:
         raise ValueError(f"n_draws={n_draws} cannot tell a level of {level!r}; take at least {1 / level - 1:.0f}.")

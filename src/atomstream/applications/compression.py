@@ -17,17 +17,19 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import warnings
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.applications.packing import differences, folded, squeezed, sums, unfolded, unsqueezed
-from atomstream.applications.pixels import of_type, white
+from atomstream.applications.pixels import of_type, psnr, white
 from atomstream.coders.pursuit import pursue
 from atomstream.exceptions import InputError
 
-__all__ = ["MAX_PIXELS", "compress", "decompress"]
+__all__ = ["MAX_PIXELS", "check_worth", "compress", "decompress"]
 
 MAGIC = b"\x93ATOMP\r\n"
 FORMAT = 1
@@ -41,6 +43,7 @@ FINER = 4.0  # steps of the means to one of the codes: an error of a mean is one
 ERROR = 0.92  # part of the error aimed at at which pursuit ends; the rest is rounding
 BLOCK = 4096  # patches coded at a time
 BEST, MOST = 60.0, 255  # decibels; atoms of a patch
+SHORT = 0.5  # decibels that a file may miss its quality by without a word
 
 
 class Header(NamedTuple):
@@ -97,11 +100,11 @@ def compress(image: NDArray, atoms: NDArray, quality: float, *, centred: bool, i
     """
     if image.dtype.name not in DTYPES:
         raise ValueError(f"Images of {image.dtype} cannot be compressed; give one of {', '.join(DTYPES)}.")
-    if isinstance(quality, bool) or not isinstance(quality, int | float) or not 0 < quality <= BEST:
+    if isinstance(quality, bool) or not isinstance(quality, Real) or not 0 < quality <= BEST:
         raise ValueError(f"quality must be above 0 and at most {BEST:.0f} decibels, got {quality!r}.")
     rounded = _rounded(atoms)
     dictionary = rounded.astype(np.int8).tobytes()
-    error = 10 ** (-quality / 20)
+    error = 10 ** (-float(quality) / 20)
     height, width = image.shape[:2]
     channels, size = (image.shape[2] if image.ndim == 3 else 0), atoms.shape[1]
     if height * width > MAX_PIXELS or len(atoms) > MAX_ATOMS or size > MAX_PATCH or channels > MAX_CHANNELS:
@@ -159,6 +162,8 @@ def decompress(data: bytes, atoms: NDArray | None = None, *, max_pixels: int = M
     InputError
         For bytes of another kind, of a later format, damaged or senseless, and for the wrong dictionary.
     """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InputError(f"data must be the bytes of a packed picture, got {type(data).__name__}.")
     data = bytes(data)
     header = _checked(data, max_pixels)
     at, sections = HEAD.size, []
@@ -188,6 +193,23 @@ def decompress(data: bytes, atoms: NDArray | None = None, *, max_pixels: int = M
             place = image[top * header.patch :, left * header.patch :][: header.patch, : header.patch]
             place[:] = patch.reshape(shape)[: place.shape[0], : place.shape[1]]
     return image if header.channels else image[:, :, 0]
+
+
+def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> None:
+    """Warn where a packed picture is worse than was asked for, or larger than the picture itself."""
+    reached = psnr(np.clip(image, 0, image.dtype.type(white(image))), decompress(data, atoms))
+    if reached < quality - SHORT:
+        warnings.warn(
+            f"The packed picture reaches {reached:.1f} decibels, asked were {quality:g}: its {len(atoms)} atoms "
+            "say no more; learn more of them, or from this picture.",
+            stacklevel=3,
+        )
+    if len(data) > image.nbytes:
+        warnings.warn(
+            f"The packed picture is {len(data)} bytes, larger than the {image.nbytes} of its pixels; learn fewer "
+            "atoms, ask for less quality, or leave out the dictionary.",
+            stacklevel=3,
+        )
 
 
 def _rounded(atoms: NDArray) -> NDArray:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.applications import compression
 from atomstream.applications.drawing import drawn_patches
 from atomstream.applications.overlap import Change, check_stride, whole
-from atomstream.applications.pixels import as_image, fill, noise_level, of_type, where_observed, white
+from atomstream.applications.pixels import as_image, check_white, fill, noise_level, of_type, where_observed, white
 from atomstream.coders.pursuit import pursue
 from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
@@ -39,7 +39,8 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
     Patches are drawn at random places of the images and teach an `OnlineDictionaryLearning` (or an `OnlineNMF`);
     afterwards all patches of an image are coded, decoded, and averaged where they overlap. The mean of each channel
     is taken off a patch before and put back after. White counts as 1 for every type of image: integers are divided by
-    their largest value, floats are taken to lie in [0, 1].
+    their largest value, floats are taken to lie in [0, 1]. Pictures that plainly take 255 for white in a type other
+    than uint8 are refused.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
             self.learner_ = kind(self.n_components, random_state=int(self._rng.integers(2**63)))
         else:
             check_size(self, self.learner_.n_components)
-            self._check_shape(drawn.shape)
+            self._check_learned(drawn.shape)
         self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
         rows = (self._off(batch)[0] for batch in drawn.batches)
         try:
@@ -309,8 +310,9 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         Mairal, Elad, Sapiro (2008), section III-C: masked coding.
         """
         check_is_fitted(self)
-        image = as_image(image, holes=True)
+        image = as_image(image, holes=True, scaled=False)
         observed = where_observed(image, missing)
+        check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)
         unit = image.reshape(observed.shape).astype(np.float64 if image.dtype == np.float64 else np.float32)
@@ -341,12 +343,19 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         bytes
             What `decompress` reads; its format is told in `atomstream.applications.compression`.
+
+        Warns
+        -----
+        UserWarning
+            If the quality is missed by half a decibel or more, or the file is larger than the pixels.
         """
         image = self._given(image)
         atoms = self.components_
-        return compression.compress(
+        data = compression.compress(
             image, atoms, quality, centred=not self.nonnegative, include_dictionary=include_dictionary
         )
+        compression.check_worth(image, atoms, data, quality)
+        return data
 
     def decompress(self, data: bytes, *, max_pixels: int = compression.MAX_PIXELS) -> NDArray:
         """Return the image that `compress` packed; nothing in the bytes is ever run.
@@ -376,7 +385,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         self.check()
         image = as_image(image)
-        self._check_shape((self.patch_size, self.patch_size, *image.shape[2:]))
+        self._check_learned((self.patch_size, self.patch_size, *image.shape[2:]))
         patch_view(image, self.patch_size)  # refuses what is too small
         return image
 
@@ -443,8 +452,13 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"nonnegative must be True or False, got {self.nonnegative!r}.")
         check_settings(OnlineDictionaryLearning(self.n_components, alpha=self.alpha, n_jobs=self.n_jobs))
 
-    def _check_shape(self, shape: tuple[int, ...]) -> None:
-        """Refuse patches of another shape than was learned."""
+    def _check_learned(self, shape: tuple[int, ...]) -> None:
+        """Refuse patches of another shape than was learned, and atoms of the other kind."""
+        if type(self.learner_) is not (OnlineNMF if self.nonnegative else OnlineDictionaryLearning):
+            learned = "signed" if self.nonnegative else "nonnegative"
+            raise ValueError(
+                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call fit to start anew."
+            )
         if shape != self.patch_shape_:
             raise ValueError(f"The dictionary has learned patches of shape {self.patch_shape_}, got {shape}.")
 

@@ -7,22 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LUMA", "as_image", "fill", "first_guess", "noise_level", "of_type", "psnr", "where_observed", "white"]
+__all__ = [
+    "LUMA",
+    "as_image",
+    "check_white",
+    "fill",
+    "first_guess",
+    "noise_level",
+    "of_type",
+    "psnr",
+    "where_observed",
+    "white",
+]
 
 LUMA = np.array([0.2989, 0.5870, 0.1140])  # of red, green, blue (ITU-R BT.601), linear
 # The wavelet of Daubechies with two vanishing moments, high-pass: blind to what is locally a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
 NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z
+BYTE = 255  # white of 8 bits
+FAR = 10.0  # floats beyond are no shares of white, however noisy
 HEARD = 1e-3  # share of observed pixels around a hole that is enough for a guess
 
 
-def as_image(image: Any, *, holes: bool = False) -> NDArray:
+def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray:
     """Return an image as an array of numbers of shape (height, width) or (height, width, n_channels).
 
     Raises
     ------
     ValueError
-        For other shapes and types, and for what is not finite; with ``holes`` NaN passes.
+        For other shapes and types, and for what is not finite; with ``holes`` NaN passes. With ``scaled`` also for
+        what `check_white` refuses.
     """
     image = np.asanyarray(image)
     if image.ndim not in (2, 3) or image.dtype.kind not in "uif" or 0 in image.shape:
@@ -35,7 +49,23 @@ def as_image(image: Any, *, holes: bool = False) -> NDArray:
         if not (np.isfinite(low.reduce(image, axis=None)) and np.isfinite(high.reduce(image, axis=None))):
             told = "nothing, or infinity" if holes else "NaN or infinity; inpaint fills NaN"
             raise ValueError(f"The image of shape {image.shape} holds {told}.")
+    if scaled:
+        check_white(image)
     return image
+
+
+def check_white(image: NDArray, observed: Any = True) -> None:
+    """Refuse an image that takes 255 for white though its type does not; only ``observed`` pixels are looked at."""
+    if image.dtype.itemsize == 1:
+        return
+    low = float(np.fmin.reduce(image, axis=None, initial=0, where=observed))
+    high = float(np.fmax.reduce(image, axis=None, initial=0, where=observed))
+    most = max(-low, high)
+    if most > FAR if image.dtype.kind == "f" else 0 < most <= BYTE:
+        raise ValueError(
+            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is {white(image):.10g}; "
+            f"convert to uint8 or divide by {BYTE}."
+        )
 
 
 def white(image: NDArray) -> float:
@@ -79,7 +109,7 @@ def noise_level(image: Any) -> float:
     """
     from scipy.ndimage import convolve1d
 
-    image = as_image(image)
+    image = as_image(image, scaled=False)
     if min(image.shape[:2]) < 8:
         raise ValueError(f"The noise of an image of shape {image.shape} cannot be told; it needs 8 x 8 pixels.")
     detail = image.astype(float)
@@ -153,7 +183,7 @@ def first_guess(image: Any, missing: Any = None) -> NDArray:
     ndarray of the shape of ``image``
         Floating point, in the units of the image.
     """
-    image = as_image(image, holes=True)
+    image = as_image(image, holes=True, scaled=False)
     observed = where_observed(image, missing)
     known = image.reshape(observed.shape).astype(np.float64 if image.dtype == np.float64 else np.float32)
     return fill(known, observed).reshape(image.shape)

@@ -17,10 +17,12 @@ from atomstream.applications.pictures import ImageDictionary
 from atomstream.applications.pixels import LUMA, as_image, of_type, white
 from atomstream.models.encoding import sparse_encode
 from atomstream.models.undo import untouched
-from atomstream.models.validation import check_count, generator
+from atomstream.models.validation import check_count, check_size, generator
 from atomstream.streams import patch_view
 
 __all__ = ["ColorRestorer", "Restored"]
+
+LEAST_PATCHES = 10  # of a material: a tenth of all is held out while the classifier learns
 
 
 class Restored(NamedTuple):
@@ -29,7 +31,7 @@ class Restored(NamedTuple):
     Attributes
     ----------
     image : ndarray of shape (height, width, 3)
-        Of the type of the grey image.
+        Of the type of the grey image; floats are in [0, 1].
     classes : ndarray of int of shape (height, width)
         Number of the material of each pixel, in the order of ``materials_``.
     """
@@ -56,9 +58,10 @@ class ColorRestorer(BaseEstimator):
         Strength of the l1 penalty on the codes; white is 1.
     keep_luma : bool, default=True
         Whether what the atoms miss of the grey is added to all three channels, so that the luma of the result is the
-        given picture. Without it the result is all that the dictionaries say, as in the thesis.
+        given picture, as far as [0, 1] has room. Without it the result is all that the dictionaries say, as in the
+        thesis.
     n_patches : int, default=20000
-        Patches drawn for each material.
+        Patches drawn for each material, at least 10.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
     random_state : int, Generator, RandomState or None, default=None
@@ -72,8 +75,8 @@ class ColorRestorer(BaseEstimator):
     Raises
     ------
     ValueError
-        For settings out of range, examples without colour or of one material only, pictures that are not grey; the
-        model stays as it was.
+        For settings out of range or changed since `fit`, examples without colour or of one material only, pictures
+        that are not grey; the model stays as it was.
 
     References
     ----------
@@ -150,6 +153,11 @@ class ColorRestorer(BaseEstimator):
                 drawn = drawn_patches(images, self.patch_size, self.n_patches, self.n_patches, rng, True)
                 rows = next(drawn.batches)
                 drawn.batches.close()
+                if len(rows) < LEAST_PATCHES:
+                    raise ValueError(
+                        f"The examples of {name} give {len(rows)} patches, needed are at least {LEAST_PATCHES} to "
+                        f"tell materials apart; n_patches is {self.n_patches}."
+                    )
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
             labels = np.repeat(np.arange(len(grey)), [len(rows) for rows in grey])
             seed = int(rng.integers(2**31))
@@ -172,6 +180,7 @@ class ColorRestorer(BaseEstimator):
         """
         check_is_fitted(self)
         self.check()
+        self._check_learned()
         image = as_image(image)
         if image.ndim != 2:
             raise ValueError(f"image must be grey, of shape (height, width), got {image.shape}.")
@@ -180,7 +189,7 @@ class ColorRestorer(BaseEstimator):
         made = np.concatenate([strip for _, strip in self._colored(image, patch_view(shares, self.patch_size))])
         if self.keep_luma:
             made += (image / made.dtype.type(white(image)) - made @ LUMA.astype(made.dtype))[:, :, None]
-        return Restored(of_type(made, image), shares.argmax(axis=2))
+        return Restored(of_type(np.clip(made, 0, 1), image), shares.argmax(axis=2))
 
     @property
     def materials_(self) -> list[str]:
@@ -240,3 +249,12 @@ class ColorRestorer(BaseEstimator):
         if not isinstance(self.keep_luma, bool | np.bool_):
             raise ValueError(f"keep_luma must be True or False, got {self.keep_luma!r}.")
         self._dictionary(0).check()
+
+    def _check_learned(self) -> None:
+        """Refuse settings that are not those of the dictionaries."""
+        check_size(self, next(iter(self.dictionaries_.values())).n_components)
+        if self.patch_size != self.classifier_.size:
+            raise ValueError(
+                f"patch_size is {self.patch_size} and the model has learned patches of {self.classifier_.size} "
+                "pixels; call fit to start anew."
+            )

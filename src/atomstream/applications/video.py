@@ -170,6 +170,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
             if self.mode == "pixels":
                 raise ValueError("partial_fit needs mode='frames': more frames make other pixels; call fit instead.")
             if self.__sklearn_is_fitted__():
+                self._check_fitted()
                 self.check()
             else:
                 self._begin()
@@ -181,6 +182,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         self.check()
         seed = int(generator(self.random_state).integers(2**63))
         self.learner_ = OnlineNMF(self.n_components, random_state=seed)
+        self._mode = self.mode
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
         self.__dict__.pop("frame_shape_", None)
@@ -229,7 +231,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
     @property
     def components_(self) -> NDArray:
         """The atoms, as images or as curves over time, read-only."""
-        check_is_fitted(self)
+        self._check_fitted()
         atoms = self.learner_.components_
         return atoms.reshape(-1, *self.frame_shape_) if self.mode == "frames" else atoms
 
@@ -281,7 +283,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         ChangePoints
             ``times`` are the first frames of new regimes, counted from 0.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         if self.mode != "pixels":
             raise ValueError(f"change_points needs temporal atoms: mode='pixels', got mode={self.mode!r}.")
         return change_points(self.components_.T, level=level, block=block, min_size=min_size, n_draws=n_draws)
@@ -300,7 +302,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         ndarray of shape (n_frames, n_components) or (height, width[, n_channels], n_components)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         if self.mode == "frames":
             return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
@@ -319,7 +321,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         ndarray of shape (n_frames, height, width[, n_channels])
             Floating point, 8-bit videos in [0, 1].
         """
-        check_is_fitted(self)
+        self._check_fitted()
         if self.mode == "frames":
             return np.concatenate([self._rebuilt(rows) for rows in self._blocks(video)]).reshape(
                 -1, *self.frame_shape_
@@ -365,6 +367,13 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         learner = OnlineNMF(self.n_components, alpha=self.alpha, schedule=self.schedule, init=self.init)
         check_settings(learner)
         learner._schedule()
+
+    def _check_fitted(self) -> None:
+        """Refuse a model that has not learned, or has learned in the other mode."""
+        check_is_fitted(self)
+        learned = vars(self).get("_mode", self.mode)  # files of before do not tell
+        if self.mode != learned:
+            raise ValueError(f"mode is {self.mode!r} and the model has learned {learned}; call fit to start anew.")
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         if shape != self.frame_shape_:

@@ -257,7 +257,9 @@ def _learned(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say whose dictionary is used."""
     options = [
         click.option("--model", type=click.Path(path_type=Path), help="An ImageDictionary; else one is learned."),
-        click.option("--atoms", type=click.IntRange(min=1), default=256, show_default=True, help="Number of atoms."),
+        click.option(
+            "--atoms", type=click.IntRange(min=1), help="Number of atoms (256; fewer to compress small ones)."
+        ),
         click.option("--patch", type=click.IntRange(min=2), default=8, show_default=True, help="Pixels of a patch."),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the patches drawn."

@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 import atomstream
 from atomstream.applications import images
 from atomstream.callbacks import LearningBar
-from atomstream.cli.running import checked
+from atomstream.cli.running import checked, heeded, warn
 from atomstream.cli.using import check_out, picture_format, tell, write_picture
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
-from atomstream.readers.pictures import is_color, load_image
+from atomstream.readers.pictures import is_color, load_image, not_kept
+
+ATOMS = 256  # of a packed picture fewer: its dictionary, a byte per entry, is at most half of the pixels
 
 
 def denoise(image: Path, out: Path, sigma: float | None, how: dict[str, Any], as_json: bool) -> int:
     """Write an image without its noise."""
     _check(out, image, picture=True)
-    pixels = _pixels(image)
+    pixels = _picture(image)
     model = _model(how, pixels)
     noise = checked(image, lambda: images.noise_level(pixels)) if sigma is None else sigma / 255
     write_picture(out, checked(image, lambda: model.denoise(pixels, noise)))
@@ -32,7 +34,7 @@ def denoise(image: Path, out: Path, sigma: float | None, how: dict[str, Any], as
 def inpaint(image: Path, mask: Path, out: Path, how: dict[str, Any], as_json: bool) -> int:
     """Write an image with the pixels filled in that are white in the mask."""
     _check(out, image, picture=True)
-    pixels, white = _pixels(image), _pixels(mask, color=False) > 0.5
+    pixels, white = _picture(image), _pixels(mask, color=False) > 0.5
     if white.shape != pixels.shape[:2]:
         raise InputError(f"{mask} has {white.shape} pixels, {image} has {pixels.shape[:2]}; they must agree.")
     model = _model(how, checked(mask, lambda: images.first_guess(pixels, white)))
@@ -46,11 +48,11 @@ def compress(
 ) -> int:
     """Write an image as a small file, and say how small and how good it is."""
     _check(out, image)
-    pixels = np.rint(255 * _pixels(image)).astype(np.uint8)
+    pixels = np.rint(255 * _picture(image)).astype(np.uint8)
     if not include_dictionary and how["model"] is None:
         raise InputError("--no-dictionary needs a --model: without its dictionary nobody could unpack the file.")
-    model = _model(how, pixels)
-    data = checked(image, lambda: model.compress(pixels, quality, include_dictionary=include_dictionary))
+    model = _model(how, pixels, min(ATOMS, pixels.shape[0] * pixels.shape[1] // (2 * how["patch"] ** 2)))
+    data = heeded(image, lambda: model.compress(pixels, quality, include_dictionary=include_dictionary))
     with whole_file(out) as file:
         file.write(data)
     facts = {
@@ -74,11 +76,12 @@ def decompress(packed: Path, out: Path, model: Path | None, as_json: bool) -> in
     return 0
 
 
-def _model(how: dict[str, Any], pixels: NDArray) -> images.ImageDictionary:
-    """Return the model in a file, or one that has learned from the image itself."""
+def _model(how: dict[str, Any], pixels: NDArray, n_atoms: int = ATOMS) -> images.ImageDictionary:
+    """Return the model in a file, or one of the atoms asked for, else ``n_atoms``, learned from the image itself."""
     if how["model"] is not None:
         return _loaded(how["model"]).set_params(n_jobs=how["jobs"])
-    model = images.ImageDictionary(how["atoms"], how["patch"], n_jobs=how["jobs"], random_state=how["seed"])
+    n_atoms = max(n_atoms, 1) if how["atoms"] is None else how["atoms"]
+    model = images.ImageDictionary(n_atoms, how["patch"], n_jobs=how["jobs"], random_state=how["seed"])
     return checked("image", lambda: model.set_callbacks(LearningBar()).fit(pixels)).set_callbacks()
 
 
@@ -88,6 +91,14 @@ def _loaded(path: Path) -> Any:
     if not isinstance(model, images.ImageDictionary):
         raise InputError(f"{path} holds {type(model).__name__}, needed is ImageDictionary.")
     return model
+
+
+def _picture(path: Path) -> NDArray:
+    """Return the pixels of a picture; what of it the result will not have is told."""
+    pixels = _pixels(path)
+    for part in not_kept(path):
+        warn(f"{path} has {part}; the result does not.")
+    return pixels
 
 
 def _pixels(path: Path, color: bool | None = None) -> NDArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 import numpy as np
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.running import checked, signals
+from atomstream.cli.running import checked, heeded, signals
 from atomstream.cli.using import check_out, tell
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
@@ -108,7 +107,7 @@ def n_edges(network: Network) -> int:
 def reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool) -> int:
     """Rebuild a network and say how close it is."""
     model, network, out = _given(run, edges, out, "reconstruction.csv", (".csv", ".npz"))
-    rebuilt: Reconstruction = _asked(lambda: model.reconstruct(network, n_steps=steps, random_state=seed))
+    rebuilt: Reconstruction = heeded("network", lambda: model.reconstruct(network, n_steps=steps, random_state=seed))
     with whole_file(out) as file:
         if out.suffix == ".npz":
             import scipy.sparse as sp
@@ -129,7 +128,7 @@ def reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, see
 def denoise(run: Path, edges: Path | None, out: Path | None, pairs: str, steps: int, seed: int, as_json: bool) -> int:
     """Rank edges or non-edges."""
     model, network, out = _given(run, edges, out, f"{pairs}.csv", (".csv",))
-    ranking: Ranking = _asked(lambda: model.denoise(network, pairs, n_steps=steps, random_state=seed))
+    ranking: Ranking = heeded("network", lambda: model.denoise(network, pairs, n_steps=steps, random_state=seed))
     with whole_file(out) as file:
         lines = zip(ranking.pairs, ranking.scores.tolist(), ranking.visited.astype(int).tolist(), strict=True)
         _write(file, ("tail", "head", "score", "visited"), ((*pair, *told) for pair, *told in lines))
@@ -154,19 +153,6 @@ def _given(
     if edges is not None and out.resolve() == edges.resolve():
         raise InputError(f"{out} is the network itself; choose another --out.")
     return record.model, network, out
-
-
-def _asked(call: Any) -> Any:
-    """Return what a call returns, its warnings and errors as sentences."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("default")
-        try:
-            result = call()
-        except ValueError as error:
-            raise InputError(str(error)) from None
-    for warning in heard:
-        click.echo(f"Warning: {warning.message}", err=True)
-    return result
 
 
 def _write(file: Any, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:

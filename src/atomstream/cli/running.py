@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,6 +104,21 @@ def checked(what: Any, make: Any) -> Any:
         raise InputError(f"{what} cannot be read: {error.strerror}.") from None
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
+
+
+def heeded(what: Any, make: Any) -> Any:
+    """Return what is made as `checked` does; warnings are sentences too."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        made = checked(what, make)
+    for warning in heard:
+        warn(str(warning.message))
+    return made
+
+
+def warn(sentence: str) -> None:
+    """Tell what a result is not."""
+    click.echo(f"Warning: {sentence}", err=True)
 
 
 def _run(learning: Learning, max_time: float | None, as_json: bool) -> int:

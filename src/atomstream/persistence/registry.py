@@ -106,6 +106,6 @@ LEARNED: dict[type, tuple[str, ...]] = {
     ImageDictionary: ("learner_", "patch_shape_", "_rng"),
     NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
     TopicModel: ("learner_", "vocabulary_"),
-    VideoDictionary: ("learner_", "frame_shape_", "_kept", "_kept_times"),
+    VideoDictionary: ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times"),
     SeriesDictionary: MADE,
 }

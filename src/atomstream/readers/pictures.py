@@ -14,7 +14,7 @@ from atomstream.exceptions import InputError
 from atomstream.readers.source import Block, Source, fingerprint, reading
 from atomstream.streams import patch_view, take
 
-__all__ = ["ENDINGS", "Pictures", "is_color", "load_image"]
+__all__ = ["ENDINGS", "Pictures", "is_color", "load_image", "not_kept"]
 
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # grey modes of more than 8 bits, and their white
@@ -108,6 +108,16 @@ def _head(path: Path) -> _Head:
 def is_color(path: Path) -> bool:
     """Return whether an image has colours, as its head tells."""
     return _head(path).color
+
+
+def not_kept(path: Path) -> list[str]:
+    """Return what an image has that is lost when it is read and written again with 8 bits: in words."""
+    with _opened(path) as image:
+        alpha = image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info
+        deep = image.mode in DEEP or any(
+            "16" in str(tile.args) for tile in image.tile
+        )  # Pillow reads 16-bit RGB as 8
+    return ["an alpha channel"] * alpha + ["more than 8 bits per channel"] * deep
 
 
 def load_image(path: Path, *, color: bool) -> NDArray:
