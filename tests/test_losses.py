@@ -203,7 +203,7 @@ def test_parameters_out_of_range_are_refused(make, sentence):
 
 
 def test_losses_are_comparable_and_can_be_saved(tmp_path):
-    from atomstream.persistence import _Reader, _Writer
+    from atomstream.persistence.telling import _Reader, _Writer
 
     for loss in LOSSES:
         writer = _Writer()
