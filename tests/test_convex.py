@@ -108,6 +108,25 @@ def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, 
     assert swapped > 0 or m in (2, 12)  # in two dimensions hulls soon hold all that matters; in twelve atoms need all
 
 
+def test_damping_and_ridge_are_in_every_step(monkeypatch):
+    X, _ = mixture(n=24, m=4, seed=4, spread=4.0)
+    learner = exactly(model(n_representatives=9, alpha=0.05, ridge=0.2, damping=0.3), monkeypatch)
+    learner.partial_fit(X[:9])
+    for x in X[9:]:
+        before = copy.deepcopy(learner)
+        learner.partial_fit(x[None])
+        code = sparse_encode(x[None], before.components_, alpha=0.05, ridge=0.2, sign="free")[0]
+        kept = 1 - 1 / learner.n_steps_
+        A = kept * before.memory_.gram + np.outer(code, code) / learner.n_steps_
+        assert_allclose(learner.memory_.gram, A, atol=1e-8)
+        A, B, hulls = A + 0.3 * np.eye(3), learner.memory_.cross, learner.state_.dictionary
+        regions = [np.arange(9)[hulls.region(j)] for j in range(3)]
+        D = learner.components_
+        value = 0.5 * np.vdot(D, A @ D) - np.vdot(D, B)
+        assert value <= best_weights(hulls.samples, regions, A, B)[0] + 2e-7 * learner.memory_.constant
+        assert learner.surrogate() == pytest.approx(learner.memory_.value(hulls) + 0.15 * (D**2).sum(), rel=1e-12)
+
+
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 @pytest.mark.parametrize("codes", ["free", "nonnegative", "simplex"])
 def test_invariants_after_every_sample(assignment, codes):
