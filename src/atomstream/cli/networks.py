@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 import numpy as np
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.running import checked, heeded, signals
+from atomstream.cli.running import begin_session, heeded, resume_session, signals
 from atomstream.cli.using import check_out, tell
 from atomstream.exceptions import InputError
 from atomstream.files import whole_file
@@ -22,7 +21,7 @@ from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.networks import NetworkRun, network_of, read_network
 from atomstream.runs.record import open_record
-from atomstream.runs.settings import NetworkSettings, read_settings
+from atomstream.runs.settings import NetworkSettings
 from atomstream.samplers import Network
 
 
@@ -30,34 +29,14 @@ def learn(
     edges: Path | None, out: Path, config: Path | None, given: dict[str, Any], max_time: float | None, as_json: bool
 ) -> int:
     """Begin a run."""
-    folder = RunFolder(out)
-    told = {} if config is None else checked(config, lambda: read_settings(config, NetworkSettings))
-    told |= {name: value for name, value in given.items() if value is not None} | {"domain": "network"}
-    if edges is not None:
-        told["inputs"] = [str(edges)]
-    settings = checked("settings", lambda: NetworkSettings(**told))
-    settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
-    folder.check_free()
-    run = NetworkRun(folder, settings)
-    with folder.beginning(settings, run.sources):
-        return go(run, max_time, as_json)
+    inputs = {} if edges is None else {"inputs": [str(edges)]}
+    kind = (NetworkSettings, NetworkRun, "network")
+    return begin_session(kind, given | inputs, config, out, lambda run: go(run, max_time, as_json))
 
 
 def resume(folder: RunFolder, batches: int | None, max_time: float | None, as_json: bool) -> int:
     """Go on with a run whose folder is held."""
-    settings = folder.settings()
-    if batches is not None:
-        settings = checked("--batches", lambda: settings.changed(batches=batches))
-    run, found = NetworkRun(folder, settings), folder.load()
-    folder.check_inputs(run.sources)
-    if found is not None:
-        model, notes, complaints = found
-        for complaint in complaints:
-            click.echo(f"Passed over: {complaint}", err=True)
-        run.restore(model, notes)
-    folder.write_settings(settings)
-    folder.log("resume", step=run.model.n_steps_ if run.learned else 0)
-    return go(run, max_time, as_json)
+    return resume_session(NetworkRun, folder, "batches", batches, lambda run: go(run, max_time, as_json))
 
 
 def go(run: NetworkRun, max_time: float | None, as_json: bool) -> int:

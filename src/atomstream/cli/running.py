@@ -81,6 +81,47 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
         return _run(learning, max_time, as_json)
 
 
+def begin_session(kind: Any, given: dict[str, Any], config: Path | None, out: Path, go: Any) -> int:
+    """Begin a run of a domain: settings from file and options, a free folder, then ``go``.
+
+    Parameters
+    ----------
+    kind : (type of settings, type of run, name of the domain)
+    given : dict
+        Options, None where they were not given.
+    config, out : path
+    go : callable
+        Learns, and tells what came of it: run -> exit code.
+    """
+    settings_of, run_of, domain = kind
+    folder = RunFolder(out)
+    told = {} if config is None else checked(config, lambda: read_settings(config, settings_of))
+    told |= {name: value for name, value in given.items() if value is not None} | {"domain": domain}
+    settings = checked("settings", lambda: settings_of(**told))
+    settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
+    folder.check_free()
+    run = run_of(folder, settings)
+    with folder.beginning(settings, run.sources):
+        return go(run)
+
+
+def resume_session(run_of: Any, folder: RunFolder, name: str, value: Any, go: Any) -> int:
+    """Go on with a run of a domain whose folder is held, with one setting changed, or none where it is None."""
+    settings = folder.settings()
+    if value is not None:
+        settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))
+    run, found = run_of(folder, settings), folder.load()
+    folder.check_inputs(run.sources)
+    if found is not None:
+        model, notes, complaints = found
+        for complaint in complaints:
+            click.echo(f"Passed over: {complaint}", err=True)
+        run.restore(model, notes)
+    folder.write_settings(settings)
+    folder.log("resume", step=run.model.n_steps_ if run.learned else 0)
+    return go(run)
+
+
 def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any]) -> Settings:
     """Put options before the config file, and that before the defaults; name inputs so that they are found again."""
     told = {} if config is None else checked(config, lambda: read_settings(config, Settings))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.running import checked, signals
+from atomstream.cli.running import begin_session, resume_session, signals
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.settings import TextSettings, read_settings
+from atomstream.runs.settings import TextSettings
 from atomstream.runs.texts import TextRun
 
 
@@ -25,34 +24,14 @@ def topics(
     as_json: bool,
 ) -> int:
     """Begin a run."""
-    folder = RunFolder(out)
-    told = {} if config is None else checked(config, lambda: read_settings(config, TextSettings))
-    told |= {name: value for name, value in given.items() if value is not None} | {"domain": "text"}
-    if files:
-        told["inputs"] = list(files)
-    settings = checked("settings", lambda: TextSettings(**told))
-    settings = settings.changed(inputs=tuple(map(os.path.abspath, settings.inputs)))
-    folder.check_free()
-    run = TextRun(folder, settings)
-    with folder.beginning(settings, run.sources):
-        return go(run, max_time, as_json)
+    inputs = {"inputs": list(files)} if files else {}
+    kind = (TextSettings, TextRun, "text")
+    return begin_session(kind, given | inputs, config, out, lambda run: go(run, max_time, as_json))
 
 
 def resume(folder: RunFolder, epochs: int | None, max_time: float | None, as_json: bool) -> int:
     """Go on with a run whose folder is held."""
-    settings = folder.settings()
-    if epochs is not None:
-        settings = checked("--epochs", lambda: settings.changed(epochs=epochs))
-    run, found = TextRun(folder, settings), folder.load()
-    folder.check_inputs(run.sources)
-    if found is not None:
-        model, notes, complaints = found
-        for complaint in complaints:
-            click.echo(f"Passed over: {complaint}", err=True)
-        run.restore(model, notes)
-    folder.write_settings(settings)
-    folder.log("resume", step=run.model.n_steps_ if run.learned else 0)
-    return go(run, max_time, as_json)
+    return resume_session(TextRun, folder, "epochs", epochs, lambda run: go(run, max_time, as_json))
 
 
 def go(run: TextRun, max_time: float | None, as_json: bool) -> int:
