@@ -17,10 +17,10 @@ from atomstream.applications.drawing import drawn_patches
 from atomstream.applications.overlap import Change, check_stride, whole
 from atomstream.applications.pixels import as_image, check_white, fill, noise_level, of_type, where_observed, white
 from atomstream.coders.pursuit import pursue
-from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_count, check_settings, check_size, generator
+from atomstream.models.watching import CallbackSupportMixin
 from atomstream.streams import patch_view, patches
 
 __all__ = ["ImageDictionary"]

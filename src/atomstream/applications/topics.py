@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.applications.spans import spans
-from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_number, check_settings, check_size, generator
+from atomstream.models.watching import CallbackSupportMixin
 from atomstream.vocabulary import Vocabulary, blocks_of
 
 __all__ = ["TopicModel", "TopicsOverTime", "stream"]

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.changes import ChangePoints, change_points
-from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_number, check_settings, check_size, generator
+from atomstream.models.watching import CallbackSupportMixin
 from atomstream.readers.frames import as_array, as_frames, scaled
 
 __all__ = ["VideoDictionary"]

@@ -16,9 +16,10 @@ from atomstream.diagnostics import relative_move
 from atomstream.learner import Batch, State
 from atomstream.losses import Squared
 from atomstream.memory import Usage
-from atomstream.models.base import OnlineDictionary, with_callbacks
+from atomstream.models.base import OnlineDictionary
 from atomstream.models.names import SCHEDULES, SETS, resolve, resolve_coder, with_net
 from atomstream.models.validation import check_count
+from atomstream.models.watching import with_callbacks
 from atomstream.objective import Objective
 from atomstream.penalties import Free
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.matrix import OnlineNMF
 from atomstream.models.pairs import PairMeans
 from atomstream.models.reconstruction import Ranking, Reconstruction
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_count, check_settings, check_size, generator
+from atomstream.models.watching import CallbackSupportMixin
 from atomstream.samplers import Motif, MotifGlauber, MotifPivot, Network, homomorphisms
 from atomstream.samplers.motif import is_copy, patches_of
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.learner import Method
-from atomstream.models.base import CallbackSupportMixin
 from atomstream.models.conformal import half_widths
 from atomstream.models.encoding import encode_exactly
 from atomstream.models.matrix import OnlineNMF
@@ -21,6 +20,7 @@ from atomstream.models.rebuilding import Rebuilding
 from atomstream.models.tables import Form, Table, Times, check_series, labels_on, n_shared, nonnegative_table
 from atomstream.models.undo import untouched
 from atomstream.models.validation import check_count, check_settings, check_size, generator, observe
+from atomstream.models.watching import CallbackSupportMixin
 from atomstream.streams import windows
 
 __all__ = ["Interval", "SeriesDictionary"]
