@@ -193,3 +193,9 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monke
     assert len(told.err.strip().splitlines()) == 1
     assert told.out == ""
     assert not RunFolder("new").exists
+
+
+def test_an_empty_table_has_no_lines(tmp_path, capsys):
+    (tmp_path / "empty.csv").write_text("")
+    assert main(["text", "topics", str(tmp_path / "empty.csv"), "--column", "a", "--out", str(tmp_path / "run")]) == 2
+    assert "empty.csv has no lines" in capsys.readouterr().err

@@ -95,6 +95,8 @@ class DocumentFile:
     def _cells(self, file: IO[str]) -> Iterator[tuple[str, str]]:
         rows = csv.reader(file, delimiter=self._delimiter)
         header = next(rows, [])
+        if not header:
+            raise InputError(f"{self.name} has no lines.")
         if self._column is None and len(header) != 1:
             raise InputError(f"{self.name} has {len(header)} columns; choose one with --column: {', '.join(header)}.")
         column = header[0] if self._column is None else self._column
