@@ -418,3 +418,24 @@ def test_what_is_no_data_is_refused_with_a_sentence():
     for X in (5, [1.0, 2.0]):
         with pytest.raises(ValueError, match="Expected 2D array"):
             model().fit(X)
+
+
+@pytest.mark.parametrize("assignment", ["code", "random", "pooled"])
+def test_rows_kept_from_the_start_are_offered_to_no_other_atom(assignment):
+    X, _ = mixture(n=300, m=20, k=5, spread=1.0)
+    learner = OnlineConvexMF(
+        5, n_representatives=60, assignment=assignment, alpha=0.03, shuffle=False, random_state=0
+    )
+    learner.partial_fit(X[:60])
+    assert learner.n_swaps_ == 0
+    ids = np.sort(learner.state_.dictionary.indices)
+    assert_array_equal(ids, np.arange(60))
+    learner.partial_fit(X[60:])
+    assert learner.n_swaps_ > 0
+
+
+def test_missing_entries_are_not_offered_where_the_model_takes_none():
+    X, _ = mixture()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"drop or fill such entries\.$"):
+        model().fit(X)

@@ -609,3 +609,22 @@ def test_large_sums_do_not_depend_on_the_order_in_memory():
     for one in (old, np.asfortranarray(old)):
         for other in (new, np.asfortranarray(new)):
             assert_allclose(blend(one, 0.3, other, 0.7), expected)
+
+
+@pytest.mark.parametrize("radius", [None, 0.3])
+def test_damping_is_part_of_what_the_sweep_minimises(radius):
+    X = tensors()
+    learner = model(damping=50.0, radius=radius, n_sweeps=1).partial_fit(X[:20])
+    codes_of, state, objective = learner.method_.coder, learner.state_, learner.method_.objective
+    batch = learner._batch(X[20:])
+    codes = codes_of.encode(batch, state.dictionary, objective, learner.clock_.tolerance)
+    delta = learner.method_.statistics.measure(batch, codes, state.dictionary, objective)
+    state.memory.absorb(delta, learner.clock_.tick(delta.mass))
+    before, gain = learner.surrogate(), []
+    for damping in (50.0, 0.0):
+        trial = copy.copy(learner)
+        trial.set_params(damping=damping)
+        trial.method_.updater.update(trial.state_, objective, trial.clock_)
+        gain.append(before - trial.set_params(damping=50.0).surrogate())
+    assert gain[0] >= 0
+    assert gain[0] > gain[1]  # without it the sweep minimises something else

@@ -52,9 +52,10 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
     if not (np.isfinite(low) and np.isfinite(high)):
         holes = np.isnan(values).any() and not model.missing
         row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
+        offer = ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
         raise ValueError(
             f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs finite values: "
-            f"drop or fill such entries{', or say missing=True' if holes else ''}."
+            f"drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
