@@ -39,7 +39,9 @@ def sklearn_lars(X, atoms, alpha):
     """Scikit-learn's ``sparse_encode`` as it comes, by ``lasso_lars``."""
     from sklearn.decomposition import sparse_encode
 
-    return sparse_encode(X, atoms, algorithm="lasso_lars", alpha=alpha, positive=True, max_iter=2000)
+    return sparse_encode(
+        X, atoms, algorithm="lasso_lars", alpha=alpha, positive=True, max_iter=2000
+    )
 
 
 def sklearn_cd(X, atoms, alpha):
@@ -54,7 +56,11 @@ def alpha_for(density, X, atoms):
     low, high = 1e-4, 10.0
     for _ in range(30):
         alpha = np.sqrt(low * high)
-        low, high = (alpha, high) if np.mean(atomstream(X[:2000], atoms, alpha) > 0) > density else (low, alpha)
+        low, high = (
+            (alpha, high)
+            if np.mean(atomstream(X[:2000], atoms, alpha) > 0) > density
+            else (low, alpha)
+        )
     return float(f"{alpha:.3g}")
 
 
@@ -63,7 +69,9 @@ def lower_bounds(X, atoms, alpha):
     codes = atomstream(X, atoms, alpha)
     rest = X - codes @ atoms
     scale = np.minimum(1.0, alpha / (rest @ atoms.T).max(axis=1))
-    return scale * np.einsum("ij,ij->i", X, rest) - 0.5 * scale**2 * np.einsum("ij,ij->i", rest, rest)
+    return scale * np.einsum("ij,ij->i", X, rest) - 0.5 * scale**2 * np.einsum(
+        "ij,ij->i", rest, rest
+    )
 
 
 def gaps(codes, X, atoms, alpha, bounds):
@@ -82,7 +90,11 @@ def contenders(X, atoms):
         name = np.dtype(dtype).name
         entries[f"atomstream {name}"] = (atomstream, rows, kept)
         entries[f"SPAMS lasso {name}"] = (spams, *columns)
-    entries["scikit-learn lasso_lars float64"] = (sklearn_lars, X[:N_SLOW].astype(np.float64), atoms)
+    entries["scikit-learn lasso_lars float64"] = (
+        sklearn_lars,
+        X[:N_SLOW].astype(np.float64),
+        atoms,
+    )
     entries["scikit-learn lasso_cd float64"] = (sklearn_cd, X[:N_SLOW].astype(np.float64), atoms)
     return entries
 
@@ -107,7 +119,10 @@ def compare(X, atoms, alpha):
             times[name].append(1e6 * took / n)
             if round_ == 0:
                 gap = gaps(codes, exact[:n], atoms, alpha, bounds[:n])
-                rows[name] = {"worst_gap": float(gap.max()), "share_above": float((gap > ADMITTED).mean())}
+                rows[name] = {
+                    "worst_gap": float(gap.max()),
+                    "share_above": float((gap > ADMITTED).mean()),
+                }
     for name, values in times.items():
         rows[name]["us_per_row"] = statistics.median(values)
     return rows
@@ -136,7 +151,10 @@ def threads(X, atoms, alpha):
 
     idle = turns()
     stop = multiprocessing.Event()
-    busy = [multiprocessing.Process(target=burn, args=(stop,)) for _ in range(max(1, (os.cpu_count() or 2) - 1))]
+    busy = [
+        multiprocessing.Process(target=burn, args=(stop,))
+        for _ in range(max(1, (os.cpu_count() or 2) - 1))
+    ]
     for process in busy:
         process.start()
     loaded = turns()
@@ -159,8 +177,15 @@ def main():
         print(f"density {density}, alpha {alpha}", flush=True)
         rows = compare(X, atoms, alpha)
         for name, row in rows.items():
-            print(f"  {name:34s} {row['us_per_row']:8.2f} us  worst gap {row['worst_gap']:.1e}", flush=True)
-        results["densities"][str(density)] = {"alpha": alpha, "rows": rows, "threads": threads(X, atoms, alpha)}
+            print(
+                f"  {name:34s} {row['us_per_row']:8.2f} us  worst gap {row['worst_gap']:.1e}",
+                flush=True,
+            )
+        results["densities"][str(density)] = {
+            "alpha": alpha,
+            "rows": rows,
+            "threads": threads(X, atoms, alpha),
+        }
         print(" ", results["densities"][str(density)]["threads"], flush=True)
     (HERE / "coding.json").write_text(json.dumps(results, indent=1) + "\n")
 

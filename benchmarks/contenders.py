@@ -15,7 +15,9 @@ def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol="root",
     """Ours: one pass over ``n_samples`` rows in order, or as many shuffled passes as the seconds allow."""
     from atomstream import OnlineNMF
 
-    model = OnlineNMF(len(start), alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH)
+    model = OnlineNMF(
+        len(start), alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH
+    )
     if n_samples is not None:
         model.set_params(n_epochs=1, shuffle=False).fit(X[:n_samples])
     else:
@@ -28,8 +30,16 @@ def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
     import spams as library
 
     data, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
-    settings = {"lambda1": alpha, "mode": 2, "posAlpha": True, "posD": True, "batchsize": batch, "numThreads": 1}
-    # A negative number of iterations means seconds; default weighting, modeParam=0, was the best of those seen.
+    settings = {
+        "lambda1": alpha,
+        "mode": 2,
+        "posAlpha": True,
+        "posD": True,
+        "batchsize": batch,
+        "numThreads": 1,
+    }
+    # A negative number of iterations means seconds; default weighting, modeParam=0, was the best of
+    # those seen.
     n_iter = n_samples // batch if n_samples is not None else -seconds
     atoms = library.trainDL(data, D=first, iter=n_iter, modeParam=0, verbose=False, **settings)
     return atoms.T, n_samples
@@ -39,7 +49,9 @@ def minibatch_nmf(X, start, *, seconds, batch=1024):
     """Scikit-learn's MiniBatchNMF by ``partial_fit``; by ``fit`` it ends at .185 after the same 6 s."""
     from sklearn.decomposition import MiniBatchNMF
 
-    return _partial_fits(MiniBatchNMF(N_ATOMS, init="random", batch_size=batch, random_state=0), X, seconds, batch)
+    return _partial_fits(
+        MiniBatchNMF(N_ATOMS, init="random", batch_size=batch, random_state=0), X, seconds, batch
+    )
 
 
 def minibatch_dictionary_learning(X, start, *, seconds, batch=256, alpha=0.03):

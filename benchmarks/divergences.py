@@ -1,8 +1,8 @@
 """Divergences: sparse counts against MiniBatchNMF and gensim, the paper's dense data against batch updates.
 
-``python benchmarks/divergences.py`` writes ``divergences.json``. One thread each. Every contender's dictionaries are
-judged by one exact coder on held-out samples; its clock runs while it learns only. Times to a value are those of
-snapshots along one training.
+``python benchmarks/divergences.py`` writes ``divergences.json``. One thread each. Every contender's
+dictionaries are judged by one exact coder on held-out samples; its clock runs while it learns only.
+Times to a value are those of snapshots along one training.
 """
 
 from __future__ import annotations
@@ -44,12 +44,15 @@ def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
     shares = rng.dirichlet(np.full(N_TOPICS, 0.1), N_DOCUMENTS + N_HELD_OUT)
     lengths = rng.poisson(80, len(shares)) + 5
     rows = [
-        sp.csr_array(rng.multinomial(n, p / p.sum())[None]) for n, p in zip(lengths, shares @ topics, strict=True)
+        sp.csr_array(rng.multinomial(n, p / p.sum())[None])
+        for n, p in zip(lengths, shares @ topics, strict=True)
     ]
     return sp.vstack(rows, format="csr").astype(np.float32), topics
 
 
-def watched(steps: Iterator[Any], atoms: Callable[[], np.ndarray], every: int, limit: float = np.inf) -> Snapshots:
+def watched(
+    steps: Iterator[Any], atoms: Callable[[], np.ndarray], every: int, limit: float = np.inf
+) -> Snapshots:
     """Run through steps, keeping (seconds, atoms) after every so many; the copies are not on the clock."""
     seconds, found, begin = 0.0, [], time.perf_counter()
     for number, _ in enumerate(steps, start=1):
@@ -62,7 +65,9 @@ def watched(steps: Iterator[Any], atoms: Callable[[], np.ndarray], every: int, l
     return found
 
 
-def ours(X: Any, loss: Any, n_components: int, n_epochs: int, every: int, **settings: Any) -> Snapshots:
+def ours(
+    X: Any, loss: Any, n_components: int, n_epochs: int, every: int, **settings: Any
+) -> Snapshots:
     """Learn with defaults, in shuffled passes."""
     settings = {"batch_size": 256, "random_state": 0} | settings
     size = settings["batch_size"]
@@ -112,7 +117,14 @@ def gensim_nmf(X: Any, passes: int) -> Snapshots:
 
     corpus = Sparse2Corpus(sp.csc_matrix(X.T), documents_columns=True)
     names = {i: str(i) for i in range(X.shape[1])}
-    model = Nmf(num_topics=N_TOPICS, id2word=names, chunksize=2000, passes=1, eval_every=None, random_state=0)
+    model = Nmf(
+        num_topics=N_TOPICS,
+        id2word=names,
+        chunksize=2000,
+        passes=1,
+        eval_every=None,
+        random_state=0,
+    )
     return watched((model.update(corpus) for _ in range(passes)), model.get_topics, 1)
 
 
@@ -122,7 +134,13 @@ def batch_updates(X: np.ndarray, loss: str) -> Snapshots:
         from sklearn.decomposition import NMF
 
         model = NMF(
-            N_ATOMS, solver="mu", beta_loss=BETAS[loss], init="random", max_iter=N_ROUNDS, tol=0, random_state=0
+            N_ATOMS,
+            solver="mu",
+            beta_loss=BETAS[loss],
+            init="random",
+            max_iter=N_ROUNDS,
+            tol=0,
+            random_state=0,
         )
         begin = time.perf_counter()
         model.fit(X)
@@ -166,7 +184,9 @@ def sparse() -> dict[str, Any]:
     told: dict[str, Any] = {"truth": judged([(0.0, topics)], "kl", held_out)[0][1]}
     for size in (256, 1024):
         every = max(1, N_DOCUMENTS // size // 4)
-        told[f"ours, batches of {size}"] = judged(ours(X, "kl", N_TOPICS, 6, every, batch_size=size), "kl", held_out)
+        told[f"ours, batches of {size}"] = judged(
+            ours(X, "kl", N_TOPICS, 6, every, batch_size=size), "kl", held_out
+        )
         told[f"MiniBatchNMF, batches of {size}"] = judged(
             minibatch_nmf(X, 1.0, N_TOPICS, (1, 2, 4, 8, 16, 32), size, None), "kl", held_out
         )
@@ -189,7 +209,9 @@ def dense(loss: str) -> dict[str, Any]:
     ours(X[:1000], part, N_ATOMS, 1, 1)  # compiles
     told: dict[str, Any] = {"truth": judged([(0.0, truth)], part, held_out)[0][1]}
     found = ours(X, part, N_ATOMS, 10, 10)
-    told["ours"] = judged([snapshot for i, snapshot in enumerate(found) if i < 8 or i % 8 == 7], part, held_out)
+    told["ours"] = judged(
+        [snapshot for i, snapshot in enumerate(found) if i < 8 or i % 8 == 7], part, held_out
+    )
     told["samples_per_second"] = 10 * N_DENSE / found[-1][0]
     told["batch"] = judged(batch_updates(X, loss), part, held_out)
     if loss in BETAS:

@@ -1,7 +1,7 @@
 """Does reading limit learning? The reference patches from an array, and as a run from .npy, .csv and .parquet.
 
-``python benchmarks/files.py`` writes ``files.json``: seconds of one pass, contenders interleaved, one thread for
-coding (reading has a thread of its own); and what a checkpoint costs.
+``python benchmarks/files.py`` writes ``files.json``: seconds of one pass, contenders interleaved,
+one thread for coding (reading has a thread of its own); and what a checkpoint costs.
 """
 
 from __future__ import annotations
@@ -20,14 +20,19 @@ from workload import N_ATOMS, patches
 
 from atomstream import OnlineNMF
 from atomstream.callbacks import _Callback
-from atomstream.readers import open_inputs
+from atomstream.io.inputs import open_inputs
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.learning import PAUSE, Learning
 from atomstream.runs.settings import Settings
 
 ROUNDS, BATCH = 5, 256
 ALPHAS = (0.03, 0.0)
-PAIRS = [("npy", "float32 array"), ("parquet", "float32 array"), ("csv", "float64 array"), ("csv", "float32 array")]
+PAIRS = [
+    ("npy", "float32 array"),
+    ("parquet", "float32 array"),
+    ("csv", "float64 array"),
+    ("csv", "float32 array"),
+]
 
 
 def write_inputs(folder: Path, X: np.ndarray) -> dict[str, Path]:
@@ -76,12 +81,16 @@ def main() -> None:
         paths = write_inputs(folder, X)
         sizes = {kind: path.stat().st_size for kind, path in paths.items()}
         for alpha in ALPHAS:
-            times: dict[str, list[float]] = {kind: [] for kind in ("float32 array", "float64 array", *paths)}
+            times: dict[str, list[float]] = {
+                kind: [] for kind in ("float32 array", "float64 array", *paths)
+            }
             for number in range(ROUNDS):
                 times["float32 array"].append(learn_array(X, alpha))
                 times["float64 array"].append(learn_array(X64, alpha))
                 for kind, path in paths.items():
-                    seconds, saved = learn_file(path, folder / f"run-{alpha}-{number}-{kind}", alpha)
+                    seconds, saved = learn_file(
+                        path, folder / f"run-{alpha}-{number}-{kind}", alpha
+                    )
                     times[kind].append(seconds)
                     saves.append(saved)
             results[str(alpha)] = times
@@ -93,7 +102,8 @@ def main() -> None:
         "ratios": {
             alpha: {
                 f"{kind} / {base}": round(
-                    statistics.median(t / a for t, a in zip(times[kind], times[base], strict=True)), 3
+                    statistics.median(t / a for t, a in zip(times[kind], times[base], strict=True)),
+                    3,
                 )
                 for kind, base in PAIRS
             }

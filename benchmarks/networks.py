@@ -1,9 +1,9 @@
 """Chains on networks and lattices, and dictionaries of networks, against the published packages.
 
-``python benchmarks/networks.py`` writes ``networks.json``. One thread each; contenders take turns. The packages are
-``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python. ``ego-Facebook`` is read from the folder that the
-variable ATOMSTREAM_DATA names, by default ``shared/data`` beside the checkout; without it a random graph of its size
-stands in.
+``python benchmarks/networks.py`` writes ``networks.json``. One thread each; contenders take turns.
+The packages are ``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python. ``ego-Facebook``
+is read from the folder that the variable ATOMSTREAM_DATA names, by default ``shared/data`` beside
+the checkout; without it a random graph of its size stands in.
 """
 
 from __future__ import annotations
@@ -27,12 +27,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from atomstream import NetworkDictionary, OnlineNMF
-from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, Network, motifs
+from atomstream.domains.networks import motifs
+from atomstream.domains.networks.network import Network
+from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("ATOMSTREAM_DATA", HERE.parents[1] / "shared" / "data"))
 ROUNDS = 5
-K, N_ATOMS, N_BATCHES, BATCH = 21, 25, 100, 500  # of the learning task; the package's own defaults are 500 and 1000
+K, N_ATOMS, N_BATCHES, BATCH = (
+    21,
+    25,
+    100,
+    500,
+)  # of the learning task; the package's own defaults are 500 and 1000
 
 
 def facebook() -> tuple[str, Network]:
@@ -49,7 +56,9 @@ def peer_network(network: Network) -> Any:
 
     made, pairs = NNetwork(), network.out.tocoo()
     keep = pairs.row < pairs.col
-    ends = zip(pairs.row[keep].tolist(), pairs.col[keep].tolist(), pairs.data[keep].tolist(), strict=True)
+    ends = zip(
+        pairs.row[keep].tolist(), pairs.col[keep].tolist(), pairs.data[keep].tolist(), strict=True
+    )
     made.add_edges([[str(u), str(v), weight] for u, v, weight in ends])
     return made
 
@@ -126,7 +135,9 @@ def chains(results: dict[str, Any]) -> None:
             "Glauber, NNetwork": peer_mover(peer, 21, lambda g, b, x: g.glauber_update(b, x)),
             "pivot, exact": mover(MotifPivot(graph, path)),
             "pivot, approximate": mover(MotifPivot(graph, path, approximate=True)),
-            "pivot, NNetwork (approximate)": peer_mover(peer, 21, lambda g, b, x: g.Pivot_update(x)),
+            "pivot, NNetwork (approximate)": peer_mover(
+                peer, 21, lambda g, b, x: g.Pivot_update(x)
+            ),
             "Glauber and patch": patcher(MotifGlauber(graph, path)),
             "Glauber and patch, NNetwork": peer_mover(peer, 21, _peer_patch),
         }
@@ -168,7 +179,10 @@ def learning(results: dict[str, Any]) -> None:
     keep = pairs.row < pairs.col
     peer = Wtd_NNetwork()
     peer.add_edges(
-        [[str(u), str(v)] for u, v in zip(pairs.row[keep].tolist(), pairs.col[keep].tolist(), strict=True)]
+        [
+            [str(u), str(v)]
+            for u, v in zip(pairs.row[keep].tolist(), pairs.col[keep].tolist(), strict=True)
+        ]
     )
     np.random.seed(0)  # noqa: NPY002
     other = NetDictLearner(
@@ -235,7 +249,9 @@ def one(k: int, chain: str, steps: int) -> None:
     tails, heads = np.divmod(rng.permutation(keys)[:200_000], n)
     matrix = sp.csr_array((np.ones(200_000), (tails, heads)), (n, n))
     network = Network.of(matrix + matrix.T)
-    model = NetworkDictionary(f"path:{k}", N_ATOMS, chain=chain, n_batches=10, random_state=0).fit(network)
+    model = NetworkDictionary(f"path:{k}", N_ATOMS, chain=chain, n_batches=10, random_state=0).fit(
+        network
+    )
     model.reconstruct(network, n_steps=100)
     begin = time.perf_counter()
     rebuilt = model.reconstruct(network, n_steps=steps)

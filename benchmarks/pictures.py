@@ -1,8 +1,9 @@
 """A photograph of 12 megapixels rebuilt from 12 x 12 patches at stride 4: seconds and peak memory of the process.
 
-Run it alone, in a fresh process: ``python benchmarks/pictures.py [--grey] [--jobs N]``. The photograph is
-scikit-learn's "china", enlarged to 4000 x 3000 pixels, with noise of 3 grey levels so that enlarging does not make it
-easier to code. Learning (60,000 patches, 100 atoms) and loading are told apart from rebuilding.
+Run it alone, in a fresh process: ``python benchmarks/pictures.py [--grey] [--jobs N]``. The
+photograph is scikit-learn's "china", enlarged to 4000 x 3000 pixels, with noise of 3 grey levels so
+that enlarging does not make it easier to code. Learning (60,000 patches, 100 atoms) and loading are
+told apart from rebuilding.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ from atomstream import ImageDictionary, images
 def photograph(grey: bool) -> np.ndarray:
     """Return the photograph of 12 megapixels."""
     image = Image.fromarray(load_sample_image("china.jpg"))
-    large = np.asarray((image.convert("L") if grey else image).resize((4000, 3000), Image.Resampling.BICUBIC))
+    large = np.asarray(
+        (image.convert("L") if grey else image).resize((4000, 3000), Image.Resampling.BICUBIC)
+    )
     rng, noisy = np.random.default_rng(0), np.empty_like(large)
     for top in range(0, len(large), 100):
         part = large[top : top + 100]
-        noisy[top : top + 100] = np.clip(part + 3 * rng.standard_normal(part.shape, dtype=np.float32), 0, 255)
+        noisy[top : top + 100] = np.clip(
+            part + 3 * rng.standard_normal(part.shape, dtype=np.float32), 0, 255
+        )
     return noisy
 
 

@@ -36,12 +36,18 @@ def same_time(X, held, first, seconds=6):
         "MiniBatchNMF batch=1024": (contenders.minibatch_nmf, {}),
         "MiniBatchNMF batch=256": (contenders.minibatch_nmf, {"batch": 256}),
         "MiniBatchDictionaryLearning alpha=0.03": (contenders.minibatch_dictionary_learning, {}),
-        "MiniBatchDictionaryLearning alpha=0.1": (contenders.minibatch_dictionary_learning, {"alpha": 0.1}),
+        "MiniBatchDictionaryLearning alpha=0.1": (
+            contenders.minibatch_dictionary_learning,
+            {"alpha": 0.1},
+        ),
         "batch NMF": (contenders.batch_nmf, {}),
     }
     for alpha in (0.03, 0.1):
         for batch in (64, 128, 256):
-            entries[f"SPAMS lambda={alpha} batch={batch}"] = (contenders.spams, {"alpha": alpha, "batch": batch})
+            entries[f"SPAMS lambda={alpha} batch={batch}"] = (
+                contenders.spams,
+                {"alpha": alpha, "batch": batch},
+            )
     errors = {name: [] for name in entries}
     for _ in range(ROUNDS):
         for name, (train, settings) in entries.items():
@@ -59,7 +65,9 @@ def time_to(train, target, X, held, first, limit, **settings):
         middle = (low + high) / 2
         if settings.get("whole"):
             middle = max(1, round(middle))
-        atoms, _ = train(X, first, seconds=middle, **{k: v for k, v in settings.items() if k != "whole"})
+        atoms, _ = train(
+            X, first, seconds=middle, **{k: v for k, v in settings.items() if k != "whole"}
+        )
         tried[middle] = held_out_error(atoms, held)
         low, high = (low, middle) if tried[middle] <= target else (middle, high)
         if settings.get("whole") and high - low <= 1:
@@ -76,7 +84,9 @@ def one_pass(X, held, first):
             took, (atoms, _) = clock(contenders.atomstream, X, first, n_samples=len(X), alpha=alpha)
             ours.append((len(X) / took, held_out_error(atoms, held)))
             for batch, got in theirs.items():
-                took, (atoms, _) = clock(contenders.spams, X, first, n_samples=len(X), alpha=alpha, batch=batch)
+                took, (atoms, _) = clock(
+                    contenders.spams, X, first, n_samples=len(X), alpha=alpha, batch=batch
+                )
                 got.append((len(X) // batch * batch / took, held_out_error(atoms, held)))
         rate, error = (statistics.median(v) for v in zip(*ours, strict=True))
         for batch, got in theirs.items():
@@ -106,7 +116,9 @@ def equal_samples(X, held, first):
 
 def peak_memory(name):
     """Return the peak memory in MB that one pass takes beyond the data, in a process of its own."""
-    done = subprocess.run([sys.executable, str(HERE / "memory.py"), name], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(HERE / "memory.py"), name], capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 
@@ -117,7 +129,9 @@ def imports():
         """Return the median seconds that runs of ``code`` print."""
         took = []
         for _ in range(n):
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            )
             took.append(float(done.stdout))
         return statistics.median(took)
 
@@ -127,7 +141,9 @@ def imports():
         "OnlineNMF(5).fit(np.random.rand(50, 8).astype('f4')); print(time.perf_counter() - t)"
     )
     cold = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; " + fit
-    above = timed.format("from atomstream import OnlineNMF").replace("import time", "import sklearn.base, time")
+    above = timed.format("from atomstream import OnlineNMF").replace(
+        "import time", "import sklearn.base, time"
+    )
     return {
         "import atomstream": median(timed.format("import atomstream")),
         "OnlineNMF above sklearn.base": median(above),
@@ -139,7 +155,10 @@ def imports():
 def processor():
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")),
+        platform.machine(),
+    )
 
 
 def main():
@@ -148,8 +167,15 @@ def main():
     first = start(X)
     contenders.atomstream(X[:2000], first, n_samples=2000)  # compile before the clock runs
     results = {
-        "machine": {"processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()},
-        "versions": {p: version(p) for p in ("atomstream", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")},
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "versions": {
+            p: version(p)
+            for p in ("atomstream", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
+        },
     }
     results["imports"] = imports()
     print("imports", results["imports"], flush=True)
@@ -161,18 +187,30 @@ def main():
     results["equal_samples"] = equal_samples(X, held, first)
     print("the same 6 seconds", flush=True)
     results["same_time"] = same_time(X, held, first)
-    spams_end = min(error for name, error in results["same_time"].items() if name.startswith("SPAMS"))
+    spams_end = min(
+        error for name, error in results["same_time"].items() if name.startswith("SPAMS")
+    )
     best = min((e, n) for n, e in results["same_time"].items() if n.startswith("SPAMS"))[1]
     alpha, batch = (part.split("=")[1] for part in best.split()[1:])
     settings = {"alpha": float(alpha), "batch": int(batch), "whole": True}
     ours, _ = time_to(contenders.atomstream, 1.01 * spams_end, X, held, first, 6)
     theirs, _ = time_to(contenders.spams, 1.01 * spams_end, X, held, first, 6, **settings)
-    results["time_to_best_peer"] = {"target": 1.01 * spams_end, "ours": ours, "spams": theirs, "ratio": theirs / ours}
+    results["time_to_best_peer"] = {
+        "target": 1.01 * spams_end,
+        "ours": ours,
+        "spams": theirs,
+        "ratio": theirs / ours,
+    }
     results["time_to_sklearn"] = {}
     for name in ("MiniBatchNMF", "MiniBatchDictionaryLearning", "batch NMF"):
         end = min(error for entry, error in results["same_time"].items() if entry.startswith(name))
         ours, _ = time_to(contenders.atomstream, end, X, held, first, 6)
-        results["time_to_sklearn"][name] = {"target": end, "ours": ours, "sklearn": 6, "ratio": 6 / ours}
+        results["time_to_sklearn"][name] = {
+            "target": end,
+            "ours": ours,
+            "sklearn": 6,
+            "ratio": 6 / ours,
+        }
     print(results["time_to_best_peer"], results["time_to_sklearn"], flush=True)
     (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
 

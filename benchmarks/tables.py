@@ -28,7 +28,10 @@ all (from exact codes); a contender is admitted if its worst row is at most 1e-4
 
 def table(titles, rows):
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    return "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)]) + "\n"
+    return (
+        "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)])
+        + "\n"
+    )
 
 
 def coding():
@@ -36,15 +39,22 @@ def coding():
     results = json.loads((HERE / "coding.json").read_text())
     parts = [EXACT.format(**results)]
     for density, result in results["densities"].items():
-        ours = result["rows"]["atomstream float32"]["us_per_row"], result["rows"]["atomstream float64"]["us_per_row"]
+        ours = (
+            result["rows"]["atomstream float32"]["us_per_row"],
+            result["rows"]["atomstream float64"]["us_per_row"],
+        )
         rows = []
         for name, r in result["rows"].items():
             admitted = "" if r["worst_gap"] <= 1e-4 else f"no: {r['share_above']:.3%} of the rows"
             ratio = r["us_per_row"] / ours["float64" in name]
-            rows.append((name, f"{r['us_per_row']:.1f}", f"{ratio:.2f}", f"{r['worst_gap']:.0e}", admitted))
+            rows.append(
+                (name, f"{r['us_per_row']:.1f}", f"{ratio:.2f}", f"{r['worst_gap']:.0e}", admitted)
+            )
         titles = ["contender", "us per row", "times ours of that type", "worst gap", "admitted"]
         threads = result["threads"]
-        parts.append(f"About {float(density):.0%} of the codes nonzero (alpha {result['alpha']}):\n")
+        parts.append(
+            f"About {float(density):.0%} of the codes nonzero (alpha {result['alpha']}):\n"
+        )
         parts.append(table(titles, rows))
         parts.append(
             f"Two threads: {threads['idle']:.2f} times one on an idle machine of two cores, "
@@ -68,10 +78,16 @@ def files():
     sizes = ", ".join(f"{kind} {size}" for kind, size in results["megabytes"].items())
     share = results["checkpoint_share"]
     text = FILES.format(
-        rows=results["rows"], sizes=sizes, checkpoint=1e3 * results["checkpoint_seconds"], share=share
+        rows=results["rows"],
+        sizes=sizes,
+        checkpoint=1e3 * results["checkpoint_seconds"],
+        share=share,
     )
     ratios = results["ratios"]
-    rows = [(pair, *(f"{ratios[alpha][pair]:.2f}" for alpha in ratios)) for pair in next(iter(ratios.values()))]
+    rows = [
+        (pair, *(f"{ratios[alpha][pair]:.2f}" for alpha in ratios))
+        for pair in next(iter(ratios.values()))
+    ]
     return text + "\n" + table(["seconds / seconds", *(f"alpha {alpha}" for alpha in ratios)], rows)
 
 
@@ -102,18 +118,33 @@ def divergences():
     results = json.loads((HERE / "divergences.json").read_text())
     sparse = results.pop("sparse")
     curves = {name: curve for name, curve in sparse.items() if isinstance(curve, list) and curve}
-    best = min(value for name, curve in curves.items() if name.startswith("Mini") for _, value in curve)
+    best = min(
+        value for name, curve in curves.items() if name.startswith("Mini") for _, value in curve
+    )
     text = DIVERGENCES.format(
-        documents=20_000, truth=sparse["truth"], best=best, goal=1.01 * best, memory=sparse["memory_mb"]
+        documents=20_000,
+        truth=sparse["truth"],
+        best=best,
+        goal=1.01 * best,
+        memory=sparse["memory_mb"],
     )
     rows = [
         (name, _time_to(curve, 1.01 * best), f"{curve[-1][1]:.2f}", f"{curve[-1][0]:.2f}")
         for name, curve in curves.items()
     ]
-    text += "\n" + table(["contender", "seconds to 1 %", "at the end", "after seconds"], rows) + DENSE + "\n"
+    text += (
+        "\n"
+        + table(["contender", "seconds to 1 %", "at the end", "after seconds"], rows)
+        + DENSE
+        + "\n"
+    )
     rows = []
     for loss, told in results.items():
-        truth, (seconds, end), (ours_seconds, ours_end) = told["truth"], told["batch"][-1], told["ours"][-1]
+        truth, (seconds, end), (ours_seconds, ours_end) = (
+            told["truth"],
+            told["batch"][-1],
+            told["ours"][-1],
+        )
         there = _time_to(told["ours"], 1.01 * end)
         peer = min((value for _, value in told.get("MiniBatchNMF", [])), default=None)
         rows.append(
@@ -133,7 +164,12 @@ def divergences():
             )
         )
     titles = ["loss", "true atoms", "batch", "its s", "ours there, s", "ratio", "ours", "its s"]
-    titles += ["excess over true atoms, ours / batch", "MiniBatchNMF", "ours, samples/s", "memory, MB"]
+    titles += [
+        "excess over true atoms, ours / batch",
+        "MiniBatchNMF",
+        "ours, samples/s",
+        "memory, MB",
+    ]
     return text + table(titles, rows)
 
 
@@ -163,11 +199,16 @@ def networks():
     for task, rates in results.items():
         for name, rate in rates.items():
             family = name.split(",")[0]
-            peer = next((v for n, v in rates.items() if "NNetwork" in n and n.startswith(family + ",")), None)
+            peer = next(
+                (v for n, v in rates.items() if "NNetwork" in n and n.startswith(family + ",")),
+                None,
+            )
             shown = "" if peer is None or "NNetwork" in name else f"{rate / peer:,.0f}"
             rows.append((task, name, f"{rate:,.0f}", shown))
     text = NETWORKS + "\n" + table(["task", "chain", "per second", "times NNetwork"], rows)
-    text += LEARNED.format(atoms=25, network=learning["network"], patches=learning["patches"]) + "\n"
+    text += (
+        LEARNED.format(atoms=25, network=learning["network"], patches=learning["patches"]) + "\n"
+    )
     told = learning["contenders"]
     slowest = max(one["seconds"] for one in told.values())
     rows = [
@@ -180,7 +221,14 @@ def networks():
         for name, one in told.items()
     ]
     text += table(
-        ["contender", "seconds", "times faster than ndlearn", "error, exact law", "error, approximate law"], rows
+        [
+            "contender",
+            "seconds",
+            "times faster than ndlearn",
+            "error, exact law",
+            "error, approximate law",
+        ],
+        rows,
     )
     rows = [
         (
@@ -192,7 +240,13 @@ def networks():
         )
         for name, one in rebuilt.items()
     ]
-    titles = ["task", "seconds", "peak of the process, MB", "pairs visited, million", "edges visited"]
+    titles = [
+        "task",
+        "seconds",
+        "peak of the process, MB",
+        "pairs visited, million",
+        "edges visited",
+    ]
     return text + REBUILT + "\n" + table(titles, rows)
 
 
@@ -200,14 +254,20 @@ def walks():
     """Return the section on random walks."""
     results = json.loads((HERE / "walks.json").read_text())
     times = results.pop("microseconds per transition")
-    rows = [(f"{name} states" if "dense" not in name else name, f"{value:.2f}") for name, value in times.items()]
-    text = (
-        "## Random walks\n\n`walks.py`, rank 10, one thread, medians of five rounds; dense is the paper's update in "
-    )
+    rows = [
+        (f"{name} states" if "dense" not in name else name, f"{value:.2f}")
+        for name, value in times.items()
+    ]
+    text = "## Random walks\n\n`walks.py`, rank 10, one thread, medians of five rounds; dense is the paper's update in "
     text += "NumPy.\n\n"
     text += table(["states", "us per transition"], rows) + "\n"
     rows = [
-        (name, value if isinstance(value, float) else "; ".join(f"{k}: {v:.4g}" for k, v in value.items()))
+        (
+            name,
+            value
+            if isinstance(value, float)
+            else "; ".join(f"{k}: {v:.4g}" for k, v in value.items()),
+        )
         for name, value in results.items()
     ]
     return text + table(["what", "measured"], rows)
@@ -226,21 +286,37 @@ def tensors():
     results = json.loads((HERE / "tensors.json").read_text())
     best = ", ".join(f"{value:.4f}" for value in results["race"]["best relative errors"])
     rows = [
-        (name, f"{r['seconds']:.3f}", f"{r['above best, %']:.2f}", f"{r['worst above best, %']:.2f}")
+        (
+            name,
+            f"{r['seconds']:.3f}",
+            f"{r['above best, %']:.2f}",
+            f"{r['worst above best, %']:.2f}",
+        )
         for name, r in results["race"]["table"].items()
     ]
-    parts = [TENSORS.format(best=best), table(["contender", "s", "above the best, %", "worst, %"], rows)]
+    parts = [
+        TENSORS.format(best=best),
+        table(["contender", "s", "above the best, %", "worst, %"], rows),
+    ]
     rows = [
         (name, f"{r['ms']:.2f}", f"{r['published steps, ms']:.2f}", f"{r['times faster']:.1f}")
         for name, r in results["batches"].items()
     ]
-    parts.append("Batches (samples first), R = 5; the published code's steps are written anew in NumPy:\n")
+    parts.append(
+        "Batches (samples first), R = 5; the published code's steps are written anew in NumPy:\n"
+    )
     parts.append(table(["batch", "ms", "published steps, ms", "times faster"], rows))
     rows = [(name, *(f"{ms:.3f}" for ms in r.values())) for name, r in results["sparse"].items()]
-    parts.append("Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep not:\n")
+    parts.append(
+        "Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep not:\n"
+    )
     parts.append(table(["entries", "coding, ms", "accumulating, ms", "sweep, ms"], rows))
     big = results["big"]
-    rows = [(where, *(f"{value:.2f}" for value in r.values())) for where, r in big.items() if isinstance(r, dict)]
+    rows = [
+        (where, *(f"{value:.2f}" for value in r.values()))
+        for where, r in big.items()
+        if isinstance(r, dict)
+    ]
     titles = ["read", *next(r for r in big.values() if isinstance(r, dict))]
     parts.append(f"A tensor of {big['GB']:.1f} GB in a file, R = 5, batches of 20 slices:\n")
     parts.append(table(titles, rows))
@@ -250,7 +326,9 @@ def tensors():
 def main():
     """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
-    best = min(error for name, error in results["same_time"].items() if not name.startswith("atomstream"))
+    best = min(
+        error for name, error in results["same_time"].items() if not name.startswith("atomstream")
+    )
     parts = [HEAD]
     machine, versions = results["machine"], results["versions"]
     parts.append(
@@ -261,12 +339,18 @@ def main():
     parts.append("## The same 6 seconds\n\nMedians of three interleaved rounds.\n")
     same = sorted(results["same_time"].items(), key=lambda item: item[1])
     parts.append(
-        table(["contender", "error", "to the best peer"], [(n, f"{e:.4f}", f"{e / best:.3f}") for n, e in same])
+        table(
+            ["contender", "error", "to the best peer"],
+            [(n, f"{e:.4f}", f"{e / best:.3f}") for n, e in same],
+        )
     )
     peer = results["time_to_best_peer"]
     parts.append("## Time to a peer's error\n")
     targets = {"SPAMS's end + 1 %": peer | {"peer": peer["spams"]}}
-    targets |= {f"{name}'s end": r | {"peer": r["sklearn"]} for name, r in results["time_to_sklearn"].items()}
+    targets |= {
+        f"{name}'s end": r | {"peer": r["sklearn"]}
+        for name, r in results["time_to_sklearn"].items()
+    }
     rows = [
         (name, f"{r['target']:.4f}", f"{r['ours']:.2f}", f"{r['peer']:.2f}", f"{r['ratio']:.1f}")
         for name, r in targets.items()
@@ -278,10 +362,21 @@ def main():
          f"{r['our_error']:.4f}", f"{r['spams_error']:.4f}")
         for r in results["one_pass"]
     ]  # fmt: skip
-    titles = ["alpha", "SPAMS's batch", "ours, samples/s", "SPAMS, samples/s", "ratio", "our error", "its error"]
+    titles = [
+        "alpha",
+        "SPAMS's batch",
+        "ours, samples/s",
+        "SPAMS, samples/s",
+        "ratio",
+        "our error",
+        "its error",
+    ]
     parts.append(table(titles, rows))
     parts.append("## After equal numbers of samples\n")
-    rows = [(f"{r['n_samples']:,}", f"{r['ours']:.4f}", f"{r['spams_best']:.4f}") for r in results["equal_samples"]]
+    rows = [
+        (f"{r['n_samples']:,}", f"{r['ours']:.4f}", f"{r['spams_best']:.4f}")
+        for r in results["equal_samples"]
+    ]
     parts.append(table(["samples", "ours, defaults", "SPAMS, best of six settings"], rows))
     parts.append(coding())
     parts.append(files())
@@ -290,7 +385,10 @@ def main():
     parts.append(walks())
     parts.append(tensors())
     parts.append("## Memory, imports\n")
-    rows = [(f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB") for name, mb in results["memory"].items()]
+    rows = [
+        (f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB")
+        for name, mb in results["memory"].items()
+    ]
     rows += [(name, f"{seconds:.3f} s") for name, seconds in results["imports"].items()]
     parts.append(table(["what", "measured"], rows))
     parts.append((HERE / "notes.md").read_text())

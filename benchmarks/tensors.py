@@ -1,7 +1,8 @@
 """CP dictionaries: against TensorLy on a tensor in memory, against the published steps, and on one too big for it.
 
-``python benchmarks/tensors.py`` writes ``tensors.json``. One thread; contenders take turns. The big tensor needs 4 GB
-in the folder for temporary files and is removed at the end; ``--small`` makes it 0.2 GB.
+``python benchmarks/tensors.py`` writes ``tensors.json``. One thread; contenders take turns. The big
+tensor needs 4 GB in the folder for temporary files and is removed at the end; ``--small`` makes it
+0.2 GB.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from atomstream import OnlineCPDictionary, online_parafac
-from atomstream.loadings import khatri_rao
+from atomstream.dictionaries.loadings import khatri_rao
 
 HERE = Path(__file__).parent
 RANK, ROUNDS, SEEDS = 5, 5, (1, 2, 3)
@@ -48,17 +49,24 @@ def contenders() -> dict[str, Any]:
     from tensorly.decomposition import non_negative_parafac, non_negative_parafac_hals
 
     def hals(init: str, n: int) -> Any:
-        return lambda X, seed: non_negative_parafac_hals(X, RANK, n_iter_max=n, init=init, random_state=seed, tol=0)
+        return lambda X, seed: non_negative_parafac_hals(
+            X, RANK, n_iter_max=n, init=init, random_state=seed, tol=0
+        )
 
     def ours(n_epochs: int, n_polish: int = 0) -> Any:
-        return lambda X, seed: online_parafac(X, RANK, n_epochs=n_epochs, n_polish=n_polish, random_state=seed)
+        return lambda X, seed: online_parafac(
+            X, RANK, n_epochs=n_epochs, n_polish=n_polish, random_state=seed
+        )
 
     def mu(n: int) -> Any:
         return lambda X, seed: non_negative_parafac(X, RANK, n_iter_max=n, random_state=seed, tol=0)
 
     return {
         **{f"online, {n} passes": ours(n) for n in (1, 3, 5, 10, 20)},
-        **{f"online, {n} passes, polished {p} times": ours(n, p) for n, p in ((3, 5), (5, 5), (5, 10))},
+        **{
+            f"online, {n} passes, polished {p} times": ours(n, p)
+            for n, p in ((3, 5), (5, 5), (5, 10))
+        },
         **{f"TensorLy HALS, {n} rounds": hals("random", n) for n in (10, 30, 100)},
         "TensorLy HALS, SVD start, 100 rounds": hals("svd", 100),
         **{f"TensorLy multiplicative, {n} rounds": mu(n) for n in (10, 30, 100)},
@@ -72,17 +80,27 @@ def race() -> dict[str, Any]:
     tensors = {seed: synthetic(seed) for seed in SEEDS}
     best = {
         seed: min(
-            error(X, non_negative_parafac_hals(X, RANK, n_iter_max=1000, init="random", random_state=s, tol=0))
+            error(
+                X,
+                non_negative_parafac_hals(
+                    X, RANK, n_iter_max=1000, init="random", random_state=s, tol=0
+                ),
+            )
             for s in range(4)
         )
         for seed, X in tensors.items()
     }
     best = {
-        seed: min(best[seed], online_parafac(X, RANK, n_epochs=60, n_polish=100, random_state=0).relative_error)
+        seed: min(
+            best[seed],
+            online_parafac(X, RANK, n_epochs=60, n_polish=100, random_state=0).relative_error,
+        )
         for seed, X in tensors.items()
     }
     runs = contenders()
-    measured: dict[str, dict[str, list[float]]] = {name: {"seconds": [], "above": []} for name in runs}
+    measured: dict[str, dict[str, list[float]]] = {
+        name: {"seconds": [], "above": []} for name in runs
+    }
     for _ in range(ROUNDS):
         for seed, X in tensors.items():
             for name, run in runs.items():
@@ -104,8 +122,9 @@ def race() -> dict[str, Any]:
 def published_steps(X: np.ndarray, n: int) -> float:
     """Return seconds per batch of the published code's steps, written anew in NumPy: it is in no package index.
 
-    As there, samples lie along the last axis, batches are drawn from it, atoms are formed as a matrix, codes start at
-    random and take 30 rounds of damped steps row by row, and each column of each mode takes one damped step.
+    As there, samples lie along the last axis, batches are drawn from it, atoms are formed as a
+    matrix, codes start at random and take 30 rounds of damped steps row by row, and each column of
+    each mode takes one damped step.
     """
     rng = np.random.default_rng(0)
     data = np.moveaxis(X, 0, -1).copy()
@@ -182,7 +201,9 @@ def sparse() -> dict[str, Any]:
             t = [time.perf_counter()]
             model.state_.dictionary.correlate(batch.X)
             t.append(time.perf_counter())
-            codes = method.coder.encode(batch, model.state_.dictionary, method.objective, model.clock_.tolerance)
+            codes = method.coder.encode(
+                batch, model.state_.dictionary, method.objective, model.clock_.tolerance
+            )
             t.append(time.perf_counter())
             batch.X.T @ codes.values  # the products of a batch; absorbing them is one pass over B
             t.append(time.perf_counter())
@@ -190,7 +211,9 @@ def sparse() -> dict[str, Any]:
             t.append(time.perf_counter())
             for name, spent in zip(times, (t[1] - t[0], t[3] - t[2], t[4] - t[3]), strict=True):
                 times[name].append(1e3 * spent)
-        found[f"{n_stored:,} stored"] = {name: float(np.median(spent)) for name, spent in times.items()}
+        found[f"{n_stored:,} stored"] = {
+            name: float(np.median(spent)) for name, spent in times.items()
+        }
     return found
 
 
@@ -204,7 +227,9 @@ def big(shape: tuple[int, ...]) -> dict[str, Any]:
         rest = khatri_rao(factors[1:]).T
         for start in range(0, shape[0], 10):
             part = factors[0][start : start + 10] @ rest
-            X[start : start + 10] = (part + rng.random(part.shape, np.float32)).reshape(-1, *shape[1:])
+            X[start : start + 10] = (part + rng.random(part.shape, np.float32)).reshape(
+                -1, *shape[1:]
+            )
         X.flush()
         del X
         found: dict[str, Any] = {"GB": float(np.prod(shape)) * 4 / 1e9}
@@ -217,19 +242,25 @@ def big(shape: tuple[int, ...]) -> dict[str, Any]:
                         _forget(path)
                     pair.append(_child(job, path))
                 runs.append(pair)
-            reading, learning = (float(np.median([pair[k]["seconds"] for pair in runs])) for k in (0, 1))
+            reading, learning = (
+                float(np.median([pair[k]["seconds"] for pair in runs])) for k in (0, 1)
+            )
             found[where] = {
                 "one pass with one product, s": reading,
                 "one learning pass, s": learning,
                 "speed, share of that pass": reading / learning,
-                "one pass, then all slices coded, s": float(np.median([pair[1]["whole"] for pair in runs])),
+                "one pass, then all slices coded, s": float(
+                    np.median([pair[1]["whole"] for pair in runs])
+                ),
                 "peak memory, MB": max(pair[1]["peak"] for pair in runs),
             }
     return found
 
 
 def _child(job: str, path: Path) -> dict[str, float]:
-    done = subprocess.run([sys.executable, __file__, job, str(path)], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, __file__, job, str(path)], check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -37,7 +37,9 @@ def lumps(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     members = [np.flatnonzero(block == b) for b in range(5)]
     for b in range(5):
         here = np.flatnonzero(walk == b)
-        walk[here] = rng.choice(members[b], len(here)) + 10 * m  # marked, so that no block is taken for a state
+        walk[here] = (
+            rng.choice(members[b], len(here)) + 10 * m
+        )  # marked, so that no block is taken for a state
     return walk - 10 * m, block
 
 
@@ -67,7 +69,10 @@ def main() -> None:
     rng = np.random.default_rng(0)
     walks = {m: rng.integers(0, m, 1_000_000) for m in (2000, 2017, 100_000)}
     rounds = [
-        {**{str(m): ours(m, walk) for m, walk in walks.items()}, "dense 2017": dense(2017, walks[2017], 2000)}
+        {
+            **{str(m): ours(m, walk) for m, walk in walks.items()},
+            "dense 2017": dense(2017, walks[2017], 2000),
+        }
         for _ in range(ROUNDS)
     ]
     measured["microseconds per transition"] = {
@@ -75,7 +80,9 @@ def main() -> None:
     }
     model = RandomWalkFactorization(4, n_states=2017, random_state=0).fit(walks[2017][:100_000])
     arrays = [value for value in vars(model.factor_).values() if isinstance(value, np.ndarray)]
-    measured["state, MB, 2,017 states, rank 4"] = sum(a.nbytes for a in [*arrays, model.visits_, model._basis]) / 1e6
+    measured["state, MB, 2,017 states, rank 4"] = (
+        sum(a.nbytes for a in [*arrays, model.visits_, model._basis]) / 1e6
+    )
     for m, n in ((2000, 10_000_000), (100_000, 10_000_000)):
         walk, block = lumps(m, n)
         begin = time.perf_counter()

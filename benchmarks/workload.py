@@ -12,7 +12,9 @@ N_TRAIN, N_HELD_OUT, SIZE, N_ATOMS = 100_000, 1_500, 20, 100
 def patches(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return training and held-out patches, float32 in [0, 1], and always the same for a seed."""
     rng = np.random.default_rng(seed)
-    photographs = [(p @ [0.2989, 0.5870, 0.1140] / 255).astype(np.float32) for p in load_sample_images().images]
+    photographs = [
+        (p @ [0.2989, 0.5870, 0.1140] / 255).astype(np.float32) for p in load_sample_images().images
+    ]
     rows = np.empty((N_TRAIN + N_HELD_OUT, SIZE * SIZE), np.float32)
     for i, which in enumerate(rng.integers(0, len(photographs), len(rows))):
         photograph = photographs[which]

@@ -9,17 +9,23 @@ from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF, images, plots, save, streams
 from atomstream.callbacks import History, LearningBar
-from atomstream.report import Section, write_report
+from atomstream.viz.report import Section, write_report
 
 SIZE, N_PATCHES, BATCH = 12, 200_000, 256
 
 
 def main(folder: Path) -> None:
     # The luma of china.jpg, a photograph that ships with scikit-learn, in [0, 1].
-    photograph = (load_sample_image("china.jpg") @ [0.2989, 0.5870, 0.1140] / 255).astype(np.float32)
-    stream = streams.patches(photograph, SIZE, BATCH, n_samples=N_PATCHES, rng=np.random.default_rng(0))
+    photograph = (load_sample_image("china.jpg") @ [0.2989, 0.5870, 0.1140] / 255).astype(
+        np.float32
+    )
+    stream = streams.patches(
+        photograph, SIZE, BATCH, n_samples=N_PATCHES, rng=np.random.default_rng(0)
+    )
     history = History()
-    model = OnlineNMF(n_components=100, alpha=0.01, random_state=0).set_callbacks(history, LearningBar())
+    model = OnlineNMF(n_components=100, alpha=0.01, random_state=0).set_callbacks(
+        history, LearningBar()
+    )
     began = time.perf_counter()
     model.fit_stream(stream, n_batches=-(-N_PATCHES // BATCH))
     seconds = time.perf_counter() - began

@@ -19,14 +19,18 @@ def weighted_mu(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes, atoms) by batch multiplicative updates of least squares with weights.
 
-    ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew before every update,
-    it turns least squares into a robust loss (Kong, Ding and Huang 2011; Du, Li and Shen 2012). Samples are rows.
+    ``weights(X, Y)`` gives the weight of every entry of the error X - Y, at least 0; taken anew
+    before every update, it turns least squares into a robust loss (Kong, Ding and Huang 2011; Du,
+    Li and Shen 2012). Samples are rows.
     """
     return next(islice(weighted_mu_steps(X, n_components, weights, seed), n_iter - 1, None))
 
 
 def weighted_mu_steps(
-    X: np.ndarray, n_components: int, weights: Callable[[np.ndarray, np.ndarray], np.ndarray], seed: int = 0
+    X: np.ndarray,
+    n_components: int,
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    seed: int = 0,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield (codes, atoms) of `weighted_mu` after each round, for ever."""
     rng = np.random.default_rng(seed)
@@ -47,7 +51,9 @@ def huber_weights(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray
     return lambda X, Y: delta / np.maximum(np.abs(X - Y), delta)
 
 
-def multiplicative_steps(X: np.ndarray, n_components: int, beta: float, seed: int = 0) -> Iterator[np.ndarray]:
+def multiplicative_steps(
+    X: np.ndarray, n_components: int, beta: float, seed: int = 0
+) -> Iterator[np.ndarray]:
     """Yield atoms of batch multiplicative updates under a beta divergence from 0 to 2, after each round, for ever.
 
     Fevotte and Idier (2011), with the exponent that makes them monotone below 1.
@@ -63,7 +69,9 @@ def multiplicative_steps(X: np.ndarray, n_components: int, beta: float, seed: in
         yield atoms
 
 
-def online_lefevre(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+def online_lefevre(
+    X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
+) -> Iterator[np.ndarray]:
     """Yield atoms of online Itakura-Saito NMF (Lefevre, Bach, Fevotte 2011): running sums of the majoriser."""
     rng = np.random.default_rng(0)
     atoms = rng.random((n_components, X.shape[1])) + 0.1
@@ -83,11 +91,13 @@ def online_lefevre(X: np.ndarray, n_components: int, size: int = 10, n_inner: in
             yield atoms
 
 
-def online_guan(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+def online_guan(
+    X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
+) -> Iterator[np.ndarray]:
     """Yield atoms of online NMF under the squared loss (after Guan, Tao, Luo, Yuan 2012).
 
-    Codes by accelerated projected gradient; atoms by projected gradient steps on the running Gram sums, our
-    simplification of their robust stochastic approximation.
+    Codes by accelerated projected gradient; atoms by projected gradient steps on the running Gram
+    sums, our simplification of their robust stochastic approximation.
     """
     rng = np.random.default_rng(0)
     atoms = X[rng.choice(len(X), n_components, replace=False)] / X.max()
@@ -101,10 +111,13 @@ def online_guan(X: np.ndarray, n_components: int, size: int = 10, n_inner: int =
             yield atoms
 
 
-def online_wang(X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50) -> Iterator[np.ndarray]:
+def online_wang(
+    X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
+) -> Iterator[np.ndarray]:
     """Yield atoms of online robust dictionary learning under Huber's loss (after Wang, Tu, Chan 2013).
 
-    Codes by reweighted updates; atoms by projected gradient steps with a running diagonal of second derivatives.
+    Codes by reweighted updates; atoms by projected gradient steps with a running diagonal of second
+    derivatives.
     """
     rng, weigh = np.random.default_rng(0), huber_weights(100.0)
     atoms = X[rng.choice(len(X), n_components, replace=False)] / X.max()
@@ -114,7 +127,9 @@ def online_wang(X: np.ndarray, n_components: int, size: int = 10, n_inner: int =
             codes = _least_squares(batch, atoms, n_inner) + 1e-6
             for _ in range(n_inner):
                 W = weigh(batch, codes @ atoms)
-                codes *= ((W * batch) @ atoms.T) / np.maximum((W * (codes @ atoms)) @ atoms.T, LEAST)
+                codes *= ((W * batch) @ atoms.T) / np.maximum(
+                    (W * (codes @ atoms)) @ atoms.T, LEAST
+                )
             Y = codes @ atoms
             W = weigh(batch, Y)
             diagonal += (codes.T @ (W * codes.sum(axis=1, keepdims=True)) - diagonal) / step**0.75
@@ -134,7 +149,10 @@ def _beta_parts(X: np.ndarray, Y: np.ndarray, beta: float) -> tuple[np.ndarray, 
 def _least_squares(X: np.ndarray, atoms: np.ndarray, n_inner: int) -> np.ndarray:
     """Return nonnegative least-squares codes by accelerated projected gradient."""
     gram, linear = atoms @ atoms.T, X @ atoms.T
-    step, codes = 1 / np.linalg.norm(gram, 2), np.maximum(np.linalg.lstsq(atoms.T, X.T, rcond=None)[0].T, 0)
+    step, codes = (
+        1 / np.linalg.norm(gram, 2),
+        np.maximum(np.linalg.lstsq(atoms.T, X.T, rcond=None)[0].T, 0),
+    )
     ahead, pace = codes, 1.0
     for _ in range(n_inner):
         moved = np.maximum(ahead - step * (ahead @ gram - linear), 0)

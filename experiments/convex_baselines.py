@@ -22,11 +22,16 @@ METHODS = ("cvxMF", "online R_u", "online R_r", "online MF")
 
 
 def mixture(
-    n_samples: int, variance: float = 1.0, seed: int = 0, n_features: int = 50, n_components: int = 5
+    n_samples: int,
+    variance: float = 1.0,
+    seed: int = 0,
+    n_features: int = 50,
+    n_components: int = 5,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (X, labels, means): Gaussians around means from U[0, 20]^m, each coordinate cut off at 3 sigma.
 
-    Coordinates and not distances: in 50 dimensions no Gaussian sample is within 3 sigma of its mean.
+    Coordinates and not distances: in 50 dimensions no Gaussian sample is within 3 sigma of its
+    mean.
     """
     rng = np.random.default_rng(seed)
     means = rng.uniform(0, 20, (n_components, n_features))
@@ -42,8 +47,9 @@ def convex_mf_steps(
 ) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
     """Yield (W, squared error, G) of X = G W'X after each round of multiplicative updates, for ever.
 
-    Ding, Li and Jordan (2010), equations 26 and 27, samples in rows; the first is the start. The products of all
-    samples are formed once and split by sign once; each round multiplies them with W and with G.
+    Ding, Li and Jordan (2010), equations 26 and 27, samples in rows; the first is the start. The
+    products of all samples are formed once and split by sign once; each round multiplies them with
+    W and with G.
     """
     gram = X @ X.T
     minus = np.maximum(-gram, 0) if gram.min() < 0 else None
@@ -56,7 +62,13 @@ def convex_mf_steps(
     W = G / np.maximum(members.sum(axis=0), 1)
     up, down = _signed(plus, minus, W)
     while True:
-        yield W, size - 2 * float(np.sum(G * (up - down))) + float(np.sum((W.T @ (up - down)) * (G.T @ G))), G
+        yield (
+            W,
+            size
+            - 2 * float(np.sum(G * (up - down)))
+            + float(np.sum((W.T @ (up - down)) * (G.T @ G))),
+            G,
+        )
         G = G * np.sqrt((up + G @ (W.T @ down)) / np.maximum(down + G @ (W.T @ up), LEAST))
         rise, fall = _signed(plus, minus, G)
         among = G.T @ G
@@ -64,7 +76,9 @@ def convex_mf_steps(
         up, down = _signed(plus, minus, W)
 
 
-def _signed(plus: np.ndarray, minus: np.ndarray | None, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _signed(
+    plus: np.ndarray, minus: np.ndarray | None, W: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the products of both parts with W."""
     return plus @ W, np.zeros_like(W) if minus is None else minus @ W
 
@@ -74,7 +88,8 @@ def convex_mf(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (atoms, weights, codes) of batch convex factorization, until its error changes by less than ``tol``.
 
-    The weights of an atom are scaled to sum one, the codes the other way, so that atoms are in the hull of the data.
+    The weights of an atom are scaled to sum one, the codes the other way, so that atoms are in the
+    hull of the data.
     """
     steps, before = convex_mf_steps(X, n_components, seed), np.inf
     for _ in range(n_iter):
@@ -91,7 +106,9 @@ def strength(n_features: int) -> float:
     return 0.2 / np.sqrt(n_features)
 
 
-def learn(name: str, X: np.ndarray, n_components: int, alpha: float, seed: int = 0, **settings: int) -> tuple:
+def learn(
+    name: str, X: np.ndarray, n_components: int, alpha: float, seed: int = 0, **settings: int
+) -> tuple:
     """Return (atoms, weights or None, model or None) of a method by its name, one pass for the online ones.
 
     ``settings`` go to the two convex online methods.
@@ -101,7 +118,9 @@ def learn(name: str, X: np.ndarray, n_components: int, alpha: float, seed: int =
         return atoms, weights, None
     order = np.random.default_rng(seed).permutation(X.shape[0])
     if name == "online MF":
-        plain = OnlineDictionaryLearning(n_components, alpha=alpha, n_epochs=1, shuffle=False, random_state=seed)
+        plain = OnlineDictionaryLearning(
+            n_components, alpha=alpha, n_epochs=1, shuffle=False, random_state=seed
+        )
         return plain.fit(X[order]).components_, None, plain
     choice = {"online R_u": "random", "online R_r": "code"}[name]
     given = {"n_representatives": N_REPRESENTATIVES, **settings}
@@ -134,7 +153,9 @@ def nearest(X: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.argmin((points**2).sum(axis=1) - 2 * (X @ points.T), axis=1)
 
 
-def accuracies(X: np.ndarray, labels: np.ndarray, atoms: np.ndarray, alpha: float) -> dict[str, float]:
+def accuracies(
+    X: np.ndarray, labels: np.ndarray, atoms: np.ndarray, alpha: float
+) -> dict[str, float]:
     """Return the accuracy of three ways to cluster: largest code, nearest atom, k-means of the codes."""
     codes = codes_of(X, atoms, alpha)
     groups = KMeans(len(np.unique(labels)), n_init=4, random_state=0).fit_predict(codes)

@@ -1,11 +1,12 @@
 """Networks of the shared data: rebuilt, and hidden or planted edges found among others.
 
-Beyond section 7 of Lyu, Needell and Balzano (2020), as in Lyu, Kureh, Vendrow and Porter (2024): on three networks
-(Caltech friendships, ego-Facebook, co-authors in astrophysics) half of the edges are hidden and to be told from as
-many non-edges, or half as many edges as there are get planted and are to be told from the true ones. Scores: what a
-dictionary of 25 atoms on paths of 21 nodes rebuilds (`NetworkDictionary.denoise`, exact and approximate pivot chain,
-200,000 copies; pairs that no copy met score 0), and Jaccard, Adamic-Adar and preferential attachment of networkx on
-the same splits. Area under the ROC curve, 5 seeds (co-authors: 2).
+Beyond section 7 of Lyu, Needell and Balzano (2020), as in Lyu, Kureh, Vendrow and Porter (2024): on
+three networks (Caltech friendships, ego-Facebook, co-authors in astrophysics) half of the edges are
+hidden and to be told from as many non-edges, or half as many edges as there are get planted and are
+to be told from the true ones. Scores: what a dictionary of 25 atoms on paths of 21 nodes rebuilds
+(`NetworkDictionary.denoise`, exact and approximate pivot chain, 200,000 copies; pairs that no copy
+met score 0), and Jaccard, Adamic-Adar and preferential attachment of networkx on the same splits.
+Area under the ROC curve, 5 seeds (co-authors: 2).
 
 Leaves ``results/000-11.png`` and ``results/000-11.json``.
 """
@@ -22,12 +23,20 @@ import numpy as np
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
-from atomstream import NetworkDictionary, links
-from atomstream.samplers import Network
+from atomstream import NetworkDictionary
+from atomstream.domains.networks import links
+from atomstream.domains.networks.network import Network
 
 RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data")) / "networks"
-NETWORKS = {"Caltech": "facebook100_caltech36", "ego-Facebook": "snap_ego_facebook", "co-authors": "snap_arxiv_astro"}
+DATA = (
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+    / "networks"
+)
+NETWORKS = {
+    "Caltech": "facebook100_caltech36",
+    "ego-Facebook": "snap_ego_facebook",
+    "co-authors": "snap_arxiv_astro",
+}
 SEEDS = {"Caltech": 5, "ego-Facebook": 5, "co-authors": 2}
 MOTIF, N_ATOMS, STEPS = "path:21", 25, 200_000
 
@@ -72,7 +81,9 @@ def main() -> None:
                 "relative error": rebuilt.error / norm,
                 "of it unvisited": rebuilt.unvisited_norm / norm,
             }
-        for row, (task, tamper) in enumerate({"hidden": links.hide, "planted": links.plant}.items()):
+        for row, (task, tamper) in enumerate(
+            {"hidden": links.hide, "planted": links.plant}.items()
+        ):
             aucs: dict[str, list[float]] = {}
             for seed in range(SEEDS[name]):
                 split = tamper(network, 0.5, random_state=seed)
@@ -80,7 +91,9 @@ def main() -> None:
                 for method, values in found.items():
                     aucs.setdefault(method, []).append(split.auc(values))
                     if seed == 0:
-                        grid[row, column].plot(*split.roc(values), label=f"{method} {aucs[method][0]:.3f}", lw=1.2)
+                        grid[row, column].plot(
+                            *split.roc(values), label=f"{method} {aucs[method][0]:.3f}", lw=1.2
+                        )
             grid[row, column].set_title(f"{name}: {task} edges")
             grid[row, column].legend(fontsize=7, loc="lower right", frameon=False)
             report[name][task] = told | {

@@ -1,10 +1,11 @@
 """Experiment 000-1: the dictionary of one painting reconstructs another one.
 
-Lyu, Needell and Balzano (2020), Fig. 3: 10 x 10 patches, learned online, of Escher's "Cycle" reconstruct it and
-Renoir's "Two Sisters". Both are left out here, still protected or not at hand; paintings in the public domain stand
-in. One pass over 100,000 random patches of each painting in batches of 256, 100 atoms, all else default; every
-painting is then rebuilt with every dictionary (patches 2 pixels apart, averaged) and the error told as peak
-signal-to-noise ratio. Leaves ``results/000-1.png`` and ``results/000-1.json``.
+Lyu, Needell and Balzano (2020), Fig. 3: 10 x 10 patches, learned online, of Escher's "Cycle"
+reconstruct it and Renoir's "Two Sisters". Both are left out here, still protected or not at hand;
+paintings in the public domain stand in. One pass over 100,000 random patches of each painting in
+batches of 256, 100 atoms, all else default; every painting is then rebuilt with every dictionary
+(patches 2 pixels apart, averaged) and the error told as peak signal-to-noise ratio. Leaves
+``results/000-1.png`` and ``results/000-1.json``.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def learn(image: np.ndarray) -> OnlineNMF:
     rng = np.random.default_rng(0)
     n_batches = N_PATCHES // BATCH
     return model.fit_stream(
-        streams.patches(image, SIZE, n_samples=n_batches * BATCH, batch_size=BATCH, rng=rng), n_batches=n_batches
+        streams.patches(image, SIZE, n_samples=n_batches * BATCH, batch_size=BATCH, rng=rng),
+        n_batches=n_batches,
     )
 
 
@@ -46,7 +48,9 @@ def mosaic(model: OnlineNMF) -> np.ndarray:
     """Return the atoms, most important first, as one picture."""
     atoms = model.components_[np.argsort(-model.importance_)]
     atoms = atoms / np.maximum(atoms.max(axis=1, keepdims=True), 1e-12)
-    tiles = np.pad(atoms.reshape(10, 10, SIZE, SIZE), ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=0.5)
+    tiles = np.pad(
+        atoms.reshape(10, 10, SIZE, SIZE), ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=0.5
+    )
     return tiles.swapaxes(1, 2).reshape(10 * (SIZE + 1), -1)
 
 
@@ -60,7 +64,9 @@ def main() -> None:
         for target in PAINTINGS
     }
     quality = {
-        source: {target: images.psnr(shown[target], rebuilt[source, target]) for target in PAINTINGS}
+        source: {
+            target: images.psnr(shown[target], rebuilt[source, target]) for target in PAINTINGS
+        }
         for source in PAINTINGS
     }
     n = len(PAINTINGS)

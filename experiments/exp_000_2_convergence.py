@@ -1,11 +1,12 @@
 """Experiment 000-2: empirical and surrogate loss along an independent and a Markov stream (Theorems 4.1 and 4.3).
 
-A finite chain makes every loss exact: the data are 200 patches of a photograph; the Markov stream is a random walk of
-small steps on a ring of them, ordered by place, so that it lingers where it is; the independent stream draws from
-the same (uniform) stationary law. With counts of visits the empirical loss f_t(D) is a finite sum.
+A finite chain makes every loss exact: the data are 200 patches of a photograph; the Markov stream
+is a random walk of small steps on a ring of them, ordered by place, so that it lingers where it is;
+the independent stream draws from the same (uniform) stationary law. With counts of visits the
+empirical loss f_t(D) is a finite sum.
 
-Checked: the surrogate is above the empirical loss, the gap closes, and the expected surrogate nears its limit at
-the rate t^-1/2 or faster. Leaves ``results/000-2.png`` and ``results/000-2.json``.
+Checked: the surrogate is above the empirical loss, the gap closes, and the expected surrogate nears
+its limit at the rate t^-1/2 or faster. Leaves ``results/000-2.png`` and ``results/000-2.json``.
 """
 
 from __future__ import annotations
@@ -38,14 +39,18 @@ def visits(rng: np.random.Generator, dependent: bool) -> np.ndarray:
     n = N_STEPS * BATCH
     if not dependent:
         return rng.integers(N_STATES, size=n).reshape(N_STEPS, BATCH)
-    moves = rng.integers(-10, 11, size=n)  # 0 and small steps: aperiodic, irreducible, uniform stationary law
+    moves = rng.integers(
+        -10, 11, size=n
+    )  # 0 and small steps: aperiodic, irreducible, uniform stationary law
     return ((rng.integers(N_STATES) + np.cumsum(moves)) % N_STATES).reshape(N_STEPS, BATCH)
 
 
 def run(X: np.ndarray, dependent: bool, seed: int) -> np.ndarray:
     """Return (surrogate, empirical loss, expected loss, stationarity) at every checkpoint of one run."""
     path = visits(np.random.default_rng([seed, dependent]), dependent)
-    model = OnlineNMF(N_ATOMS, alpha=ALPHA, schedule=Harmonic(), tol=1e-8, init="samples", random_state=0)
+    model = OnlineNMF(
+        N_ATOMS, alpha=ALPHA, schedule=Harmonic(), tol=1e-8, init="samples", random_state=0
+    )
     counts, rows = np.zeros(N_STATES), []
     for t, batch in enumerate(path, start=1):
         model.partial_fit(X[batch])
@@ -70,7 +75,12 @@ def main() -> None:
     }
     figure = Figure(figsize=(13, 4), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    report: dict = {"steps": N_STEPS, "batch": BATCH, "seeds": N_SEEDS, "checkpoints": CHECKPOINTS.tolist()}
+    report: dict = {
+        "steps": N_STEPS,
+        "batch": BATCH,
+        "seeds": N_SEEDS,
+        "checkpoints": CHECKPOINTS.tolist(),
+    }
     late = CHECKPOINTS >= 32
     for (name, values), colour in zip(runs.items(), ("#0072B2", "#D55E00"), strict=True):
         surrogate, empirical, expected, stationarity = np.moveaxis(values, 2, 0)
@@ -78,8 +88,16 @@ def main() -> None:
         mean = surrogate.mean(axis=0)
         distance = np.abs(mean - mean[-1])[:-3]
         left.plot(CHECKPOINTS, mean, color=colour, label=f"surrogate, {name}")
-        left.plot(CHECKPOINTS, empirical.mean(axis=0), color=colour, linestyle="--", label=f"empirical, {name}")
-        middle.plot(CHECKPOINTS[1:], gap[1:], color=colour, label=name)  # at the first step there is none
+        left.plot(
+            CHECKPOINTS,
+            empirical.mean(axis=0),
+            color=colour,
+            linestyle="--",
+            label=f"empirical, {name}",
+        )
+        middle.plot(
+            CHECKPOINTS[1:], gap[1:], color=colour, label=name
+        )  # at the first step there is none
         right.plot(CHECKPOINTS[:-3], distance, color=colour, label=name)
         report[name] = {
             "surrogate": mean.tolist(),

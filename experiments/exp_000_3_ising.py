@@ -1,10 +1,11 @@
 """Experiments 000-3 and 000-4: dictionaries along the Gibbs sampler of the Ising model at three temperatures.
 
-Lyu, Needell and Balzano (2020), section 5.2, Figs. 4 to 7: a 200 x 200 lattice, 5 million single-site steps from
-random spins, a frame every 10,000 steps (500 frames), 20 x 20 patches, 100 atoms. The paper takes all 32,761 patches
-of a frame as a batch; here a batch is 1,000 of them, drawn at random. Spins are mapped to 0 and 1 for learning and
-reconstruction alike: nonnegative factors cannot hold -1. The last frame is rebuilt from patches 5 pixels apart; the
-error is relative to the frame with its mean taken off, so that frames of one colour are not easier.
+Lyu, Needell and Balzano (2020), section 5.2, Figs. 4 to 7: a 200 x 200 lattice, 5 million
+single-site steps from random spins, a frame every 10,000 steps (500 frames), 20 x 20 patches, 100
+atoms. The paper takes all 32,761 patches of a frame as a batch; here a batch is 1,000 of them,
+drawn at random. Spins are mapped to 0 and 1 for learning and reconstruction alike: nonnegative
+factors cannot hold -1. The last frame is rebuilt from patches 5 pixels apart; the error is relative
+to the frame with its mean taken off, so that frames of one colour are not easier.
 
 Leaves ``results/000-3.png`` and ``results/000-3.json``.
 """
@@ -67,7 +68,9 @@ def main() -> None:
         for temperature, told in zip(TEMPERATURES, numbers, strict=True)
     ]
     RESULTS.mkdir(exist_ok=True)
-    plots.spins(frames, models, rebuilt, (SIZE, SIZE), titles=titles).savefig(RESULTS / "000-3.png", dpi=90)
+    plots.spins(frames, models, rebuilt, (SIZE, SIZE), titles=titles).savefig(
+        RESULTS / "000-3.png", dpi=90
+    )
     report = dict(zip(map(str, TEMPERATURES), numbers, strict=True))
     (RESULTS / "000-3.json").write_text(json.dumps(report, indent=1) + "\n")
     print(json.dumps(report, indent=1))

@@ -1,10 +1,11 @@
 """Experiments 000-5 and 000-6: the torus, of which everything is known, and two moves on a grid.
 
-Lyu, Needell and Balzano (2020), Example 7.1 and Fig. 8: on the n x n torus all copies of the wedge have one patch, so
-the matrix of patches has rank one: one of nine atoms takes all the importance, and the reconstruction is perfect.
-There are 16 n^2 copies, not 9 n^2 (ordered pairs out of 4 neighbours). From a random start, as in the paper, some of
-the importance goes to other atoms at first; ours starts from patches and has nothing to search. Fig. 9: on the 8 x 8
-grid the Glauber chain makes its two moves with probabilities 1/3 * 1/2 and 1/3 * 1/4.
+Lyu, Needell and Balzano (2020), Example 7.1 and Fig. 8: on the n x n torus all copies of the wedge
+have one patch, so the matrix of patches has rank one: one of nine atoms takes all the importance,
+and the reconstruction is perfect. There are 16 n^2 copies, not 9 n^2 (ordered pairs out of 4
+neighbours). From a random start, as in the paper, some of the importance goes to other atoms at
+first; ours starts from patches and has nothing to search. Fig. 9: on the 8 x 8 grid the Glauber
+chain makes its two moves with probabilities 1/3 * 1/2 and 1/3 * 1/4.
 
 Leaves ``results/000-5.png`` and ``results/000-5.json``.
 """
@@ -19,7 +20,9 @@ import networkx as nx
 import numpy as np
 
 from atomstream import NetworkDictionary, plots
-from atomstream.samplers import MotifGlauber, Network, homomorphisms, motifs
+from atomstream.domains.networks import motifs
+from atomstream.domains.networks.network import Network
+from atomstream.samplers import MotifGlauber, homomorphisms
 
 RESULTS = Path(__file__).parent / "results"
 N, N_ATOMS = 10, 9
@@ -30,7 +33,8 @@ def moves() -> dict[str, float]:
     grid = Network.of(nx.grid_2d_graph(8, 8))
     place = {label: number for number, label in enumerate(grid.labels)}
     chain = MotifGlauber(grid, motifs.wedge(1))
-    # Centre (3, 3) with leaves (2, 3) and (3, 2): their other common neighbour is (2, 2), at the top left.
+    # Centre (3, 3) with leaves (2, 3) and (3, 2): their other common neighbour is (2, 2), at the
+    # top left.
     copy = np.array([place[3, 3], place[2, 3], place[3, 2]])
     nodes, chances = chain.conditional(copy, 0)
     first = float(chances[nodes == place[2, 2]][0]) / 3
@@ -42,9 +46,15 @@ def moves() -> dict[str, float]:
 def main() -> None:
     """Learn the torus exactly and along both chains, draw, write the numbers."""
     torus = nx.grid_2d_graph(N, N, periodic=True)
-    report: dict = {"copies": len(homomorphisms(torus, "wedge:1")[0]), "16 n^2": 16 * N**2, **moves()}
+    report: dict = {
+        "copies": len(homomorphisms(torus, "wedge:1")[0]),
+        "16 n^2": 16 * N**2,
+        **moves(),
+    }
     for chain in ("all", "glauber", "pivot"):
-        model = NetworkDictionary("wedge:1", N_ATOMS, chain=chain, n_batches=50, random_state=0).fit(torus)
+        model = NetworkDictionary(
+            "wedge:1", N_ATOMS, chain=chain, n_batches=50, random_state=0
+        ).fit(torus)
         rebuilt = model.reconstruct(torus, n_steps=50_000)
         report[chain] = {
             "largest importance": float(model.importance_.max()),
@@ -59,5 +69,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    warnings.filterwarnings("ignore", "The network is bipartite")  # harmless here: all patches are the same
+    warnings.filterwarnings(
+        "ignore", "The network is bipartite"
+    )  # harmless here: all patches are the same
     main()

@@ -1,15 +1,17 @@
 """Experiments 000-7 to 000-10: word adjacency networks, rebuilt; and who wrote a novel.
 
-Lyu, Needell and Balzano (2020), section 7.2, Figs. 10 to 12: the function-word network of "Adventures of Huckleberry
-Finn" (211 words, divided by its largest entry), wedges of depth 1, 2 and 3, 45 atoms, 50,000 steps of reconstruction;
-the Frobenius norms of network, reconstruction and difference are compared with the published ones. Then the error
-against the number of atoms and the size of the patches (section 7.2's text, 000-10).
+Lyu, Needell and Balzano (2020), section 7.2, Figs. 10 to 12: the function-word network of
+"Adventures of Huckleberry Finn" (211 words, divided by its largest entry), wedges of depth 1, 2 and
+3, 45 atoms, 50,000 steps of reconstruction; the Frobenius norms of network, reconstruction and
+difference are compared with the published ones. Then the error against the number of atoms and the
+size of the patches (section 7.2's text, 000-10).
 
-Authorship: 25 novels of five authors, each a network scaled to sum to one. Each novel is left out in turn; a
-dictionary is learned for every author from the other novels of that author, one after the other, and the novel goes
-to the author whose dictionary leaves the smallest loss on 20,000 of its patches, or the smallest in proportion to the
-mean loss of that dictionary on all novels. Patches do not know which words they stand for; how far counts of words
-alone get is told beside (nearest mean of the shares of each author, cosine).
+Authorship: 25 novels of five authors, each a network scaled to sum to one. Each novel is left out
+in turn; a dictionary is learned for every author from the other novels of that author, one after
+the other, and the novel goes to the author whose dictionary leaves the smallest loss on 20,000 of
+its patches, or the smallest in proportion to the mean loss of that dictionary on all novels.
+Patches do not know which words they stand for; how far counts of words alone get is told beside
+(nearest mean of the shares of each author, cosine).
 
 Leaves ``results/000-7.png`` and ``results/000-7.json``.
 """
@@ -24,8 +26,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from atomstream import NetworkDictionary
-from atomstream.plots import adjacency_data
-from atomstream.samplers import MotifPivot, Network, motifs
+from atomstream.domains.networks import motifs
+from atomstream.domains.networks.network import Network
+from atomstream.samplers import MotifPivot
+from atomstream.viz.plots import adjacency_data
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
@@ -40,9 +44,13 @@ def connected(matrix: np.ndarray) -> np.ndarray:
     return matrix[np.ix_(keep, keep)]
 
 
-def rebuild(matrix: np.ndarray, depth: int, n_atoms: int, chain: str, steps: int = STEPS) -> tuple[dict, object]:
+def rebuild(
+    matrix: np.ndarray, depth: int, n_atoms: int, chain: str, steps: int = STEPS
+) -> tuple[dict, object]:
     """Return (norms, reconstruction) of a network learned and rebuilt with a wedge."""
-    model = NetworkDictionary(f"wedge:{depth}", n_atoms, chain=chain, n_batches=100, random_state=0).fit(matrix)
+    model = NetworkDictionary(
+        f"wedge:{depth}", n_atoms, chain=chain, n_batches=100, random_state=0
+    ).fit(matrix)
     rebuilt = model.reconstruct(matrix, n_steps=steps)
     diagonal = np.arange(len(matrix))
     told = {
@@ -50,7 +58,9 @@ def rebuild(matrix: np.ndarray, depth: int, n_atoms: int, chain: str, steps: int
         "norm of the difference": rebuilt.error,
         "of it on edges not visited": rebuilt.unvisited_norm,
         "coverage": rebuilt.coverage,
-        "of it on the diagonal": float(np.linalg.norm((rebuilt.matrix - rebuilt.network.out)[diagonal, diagonal])),
+        "of it on the diagonal": float(
+            np.linalg.norm((rebuilt.matrix - rebuilt.network.out)[diagonal, diagonal])
+        ),
         "atoms with importance": int((model.importance_ > 0).sum()),
     }
     return told, rebuilt
@@ -73,7 +83,9 @@ def authorship(matrices: np.ndarray, authors: np.ndarray, motif: str) -> dict:
                 model.partial_fit(networks[novel], n_batches=5)
         return model
 
-    whole = {name: dictionary([i for i in range(len(authors)) if authors[i] == name]) for name in names}
+    whole = {
+        name: dictionary([i for i in range(len(authors)) if authors[i] == name]) for name in names
+    }
     right, losses = [], []
     for novel in range(len(authors)):
         found = {}
@@ -85,10 +97,14 @@ def authorship(matrices: np.ndarray, authors: np.ndarray, motif: str) -> dict:
         losses.append(found)
         right.append(min(found, key=found.get) == authors[novel])
     table = np.array([[found.get(name, np.nan) for name in names] for found in losses])
-    fair = (table / table.mean(axis=0)).argmin(axis=1)  # a dictionary that explains every novel better proves little
+    fair = (table / table.mean(axis=0)).argmin(
+        axis=1
+    )  # a dictionary that explains every novel better proves little
     return {
         "right": int(sum(right)),
-        "right, losses over their means by dictionary": int((np.array(names)[fair] == authors).sum()),
+        "right, losses over their means by dictionary": int(
+            (np.array(names)[fair] == authors).sum()
+        ),
         "of": len(right),
     }
 
@@ -110,10 +126,18 @@ def by_counts(matrices: np.ndarray, authors: np.ndarray) -> dict:
 def main() -> None:
     """Rebuild the novel, vary atoms and patches, ask who wrote what; draw, write the numbers."""
     with np.load(DATA / "word_adjacency/wan_matrices.npz") as stored:
-        matrices, names, authors = stored["matrices"].astype(float), stored["name"], stored["author"]
+        matrices, names, authors = (
+            stored["matrices"].astype(float),
+            stored["name"],
+            stored["author"],
+        )
     full = matrices[list(names).index("twain_1")]
     matrix = connected(full / full.max())
-    report: dict = {"norm": float(np.linalg.norm(matrix)), "published norm": 2.8317, "words": len(matrix)}
+    report: dict = {
+        "norm": float(np.linalg.norm(matrix)),
+        "published norm": 2.8317,
+        "words": len(matrix),
+    }
     figure = Figure(figsize=(15, 4.2), layout="constrained")
     grid = figure.subplots(1, 4)
     for depth in PUBLISHED:
@@ -139,9 +163,14 @@ def main() -> None:
         for depth in PUBLISHED
     }
     report["authorship"] = {
-        "novels": dict(zip(*(part.tolist() for part in np.unique(authors, return_counts=True)), strict=True)),
+        "novels": dict(
+            zip(*(part.tolist() for part in np.unique(authors, return_counts=True)), strict=True)
+        ),
         "counts of words": by_counts(matrices, authors),
-        **{motif: authorship(matrices, authors, motif) for motif in ("path:2", "wedge:1", "path:5", "wedge:3")},
+        **{
+            motif: authorship(matrices, authors, motif)
+            for motif in ("path:2", "wedge:1", "path:5", "wedge:3")
+        },
     }
     RESULTS.mkdir(exist_ok=True)
     figure.savefig(RESULTS / "000-7.png", dpi=80)

@@ -1,10 +1,11 @@
 """Experiments 001-1 and 001-8: atoms and representatives on Gaussian mixtures (figure 3 of the paper).
 
-Agarwal, Peng and Milenkovic (2019): mixtures of five Gaussians cut off at 3 sigma, means from U[0, 20]^50, covariance
-I (well separated) or 2.5 I (overlapping), 2,500 samples, 150 representatives, lambda = 0.2 / sqrt(50), one pass. A
-cluster is covered if an atom lies no further from its mean than the cluster's own samples; a representative is inside
-its own cluster if its label is that of most representatives of its atom. Atoms of online MF are in the unit ball:
-they are stretched to the mean norm of the samples before they are judged or drawn.
+Agarwal, Peng and Milenkovic (2019): mixtures of five Gaussians cut off at 3 sigma, means from U[0,
+20]^50, covariance I (well separated) or 2.5 I (overlapping), 2,500 samples, 150 representatives,
+lambda = 0.2 / sqrt(50), one pass. A cluster is covered if an atom lies no further from its mean
+than the cluster's own samples; a representative is inside its own cluster if its label is that of
+most representatives of its atom. Atoms of online MF are in the unit ball: they are stretched to the
+mean norm of the samples before they are judged or drawn.
 
 Leaves ``results/001-1.png`` and ``results/001-1.json``.
 """
@@ -14,7 +15,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from convex_baselines import METHODS, N_REPRESENTATIVES, RESULTS, accuracies, learn, mixture, strength
+from convex_baselines import (
+    METHODS,
+    N_REPRESENTATIVES,
+    RESULTS,
+    accuracies,
+    learn,
+    mixture,
+    strength,
+)
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
@@ -27,7 +36,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 def stretched(atoms: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return atoms that point where the samples are, at the samples' mean norm."""
     signs = np.sign(atoms @ X.mean(axis=0))[:, None]
-    return signs * atoms * np.linalg.norm(X, axis=1).mean() / np.linalg.norm(atoms, axis=1, keepdims=True)
+    return (
+        signs
+        * atoms
+        * np.linalg.norm(X, axis=1).mean()
+        / np.linalg.norm(atoms, axis=1, keepdims=True)
+    )
 
 
 def n_covered(atoms: np.ndarray, X: np.ndarray, labels: np.ndarray, means: np.ndarray) -> int:
@@ -43,7 +57,9 @@ def kept(name: str, weights: np.ndarray, model: object) -> tuple[np.ndarray, np.
         heaviest = np.argsort(-weights.max(axis=0))[:N_REPRESENTATIVES]
         return heaviest, weights[:, heaviest].argmax(axis=0)
     own = model.representatives_
-    return np.concatenate([part.ids for part in own]), np.repeat(np.arange(len(own)), [len(part.ids) for part in own])
+    return np.concatenate([part.ids for part in own]), np.repeat(
+        np.arange(len(own)), [len(part.ids) for part in own]
+    )
 
 
 def inside(rows: np.ndarray, atom: np.ndarray, labels: np.ndarray) -> float:
@@ -72,8 +88,12 @@ def table(trials: list[dict]) -> dict:
     found = {
         "seeds with all clusters covered": sum(t["covered"] == N_CLUSTERS for t in told),
         "clusters covered": float(np.mean([t["covered"] for t in told])),
-        "accuracy": {way: float(np.mean([t["accuracy"][way] for t in told])) for way in told[0]["accuracy"]},
-        "lowest accuracy": {way: float(min(t["accuracy"][way] for t in told)) for way in told[0]["accuracy"]},
+        "accuracy": {
+            way: float(np.mean([t["accuracy"][way] for t in told])) for way in told[0]["accuracy"]
+        },
+        "lowest accuracy": {
+            way: float(min(t["accuracy"][way] for t in told)) for way in told[0]["accuracy"]
+        },
     }
     if "inside" in told[0]:
         found["representatives in their cluster"] = float(np.mean([t["inside"] for t in told]))
@@ -89,13 +109,17 @@ def draw(grid: np.ndarray, variance: float, shown: dict[str, dict]) -> None:
     for turn, (axes, (name, part)) in enumerate(zip(grid, shown.items(), strict=True)):
         panel(axes, places[:N_SAMPLES], labels, part)
         atoms = places[N_SAMPLES + turn * N_CLUSTERS :][:N_CLUSTERS]
-        axes.scatter(*atoms.T, marker="D", s=42, c=COLOURS, edgecolors="k", linewidths=1.2, zorder=3)
+        axes.scatter(
+            *atoms.T, marker="D", s=42, c=COLOURS, edgecolors="k", linewidths=1.2, zorder=3
+        )
         axes.set(xticks=[], yticks=[], title=name)
 
 
 def panel(axes: Axes, places: np.ndarray, labels: np.ndarray, part: dict) -> None:
     """Draw the samples in pale colours of their clusters, representatives as crosses in those of their atoms."""
-    axes.scatter(*places.T, s=3, alpha=0.25, c=np.array([f"{0.35 + 0.12 * j:.2f}" for j in range(5)])[labels])
+    axes.scatter(
+        *places.T, s=3, alpha=0.25, c=np.array([f"{0.35 + 0.12 * j:.2f}" for j in range(5)])[labels]
+    )
     if "rows" in part:
         colours = np.array(COLOURS)[part["of"]]
         axes.scatter(*places[part["rows"]].T, marker="x", s=14, linewidths=0.8, c=colours)

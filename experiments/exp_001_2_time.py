@@ -1,10 +1,11 @@
 """Experiments 001-2 and 001-3: seconds against the length of the stream, error against seconds (figure 4).
 
-Well-separated mixtures of five Gaussians in 50 dimensions, 150 representatives, lambda = 0.2 / sqrt(50). All times
-are computing time on one core. Online methods are one stream in chunks of 128 rows, so that the time at n is the time
-of a stream of n; making the samples is not on the clock. A method stops where it has used up its seconds. For the
-error, the norm of X - H D over n at signed lasso codes, 5,000 samples are learned: the online methods in passes, the
-batch until its own error changes by less than 1e-4.
+Well-separated mixtures of five Gaussians in 50 dimensions, 150 representatives, lambda = 0.2 /
+sqrt(50). All times are computing time on one core. Online methods are one stream in chunks of 128
+rows, so that the time at n is the time of a stream of n; making the samples is not on the clock. A
+method stops where it has used up its seconds. For the error, the norm of X - H D over n at signed
+lasso codes, 5,000 samples are learned: the online methods in passes, the batch until its own error
+changes by less than 1e-4.
 
 Leaves ``results/001-2.png`` and ``results/001-2.json``.
 """
@@ -33,7 +34,12 @@ from atomstream import OnlineConvexMF, OnlineDictionaryLearning
 N_FEATURES, N_CLUSTERS, CHUNK, BLOCK = 50, 5, 128, 12_800
 SIZES = [10**e for e in (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)]
 SECONDS = {"online R_r": 240.0, "online R_u": 20.0, "online MF": 20.0}
-COLOURS = {"cvxMF": "#0072B2", "online R_u": "#009E73", "online R_r": "#D55E00", "online MF": "#999999"}
+COLOURS = {
+    "cvxMF": "#0072B2",
+    "online R_u": "#009E73",
+    "online R_r": "#D55E00",
+    "online MF": "#999999",
+}
 BATCH_SIZES, ALPHA, N_ERROR = (100, 316, 1000, 3162, 10_000), strength(N_FEATURES), 5000
 
 
@@ -43,7 +49,11 @@ def model(name: str) -> OnlineConvexMF | OnlineDictionaryLearning:
         return OnlineDictionaryLearning(N_CLUSTERS, alpha=ALPHA, random_state=0)
     assignment = {"online R_r": "code", "online R_u": "random"}[name]
     return OnlineConvexMF(
-        N_CLUSTERS, n_representatives=N_REPRESENTATIVES, assignment=assignment, alpha=ALPHA, random_state=0
+        N_CLUSTERS,
+        n_representatives=N_REPRESENTATIVES,
+        assignment=assignment,
+        alpha=ALPHA,
+        random_state=0,
     )
 
 
@@ -57,7 +67,9 @@ def stream(name: str, n_samples: int, seconds: float) -> tuple[np.ndarray, int]:
     learner, means = model(name), mixture(1)[2]
     spent, rng, held = [], np.random.default_rng(1), 0
     for block in range(-(-n_samples // BLOCK)):
-        X = means[rng.integers(N_CLUSTERS, size=BLOCK)] + np.clip(rng.standard_normal((BLOCK, N_FEATURES)), -3, 3)
+        X = means[rng.integers(N_CLUSTERS, size=BLOCK)] + np.clip(
+            rng.standard_normal((BLOCK, N_FEATURES)), -3, 3
+        )
         for start in range(0, min(BLOCK, n_samples - block * BLOCK), CHUNK):
             with Stopwatch() as watch:
                 learner.partial_fit(X[start : start + CHUNK])
@@ -77,7 +89,9 @@ def flatness(spent: np.ndarray) -> dict[str, float]:
             found[f"microseconds per sample, {low} to {high}"] = 1e6 * float(part.mean()) / CHUNK
     later = spent[2:]  # the first two chunks hold the start
     worst = np.sort(later)[-max(1, len(later) // 100) :]
-    found["mean of the worst 1 % of chunks over the median"] = float(worst.mean() / np.median(later))
+    found["mean of the worst 1 % of chunks over the median"] = float(
+        worst.mean() / np.median(later)
+    )
     return found | {"samples per second": len(later) * CHUNK / float(later.sum())}
 
 
@@ -91,7 +105,10 @@ def single_rows(n_samples: int = 5000) -> dict[str, float]:
             learner.partial_fit(row[None])
         spent.append(watch.seconds)
     worst = np.sort(spent)[-n_samples // 100 :]
-    return {"median": float(np.median(spent)), "worst 1 % over the median": float(worst.mean() / np.median(spent))}
+    return {
+        "median": float(np.median(spent)),
+        "worst 1 % over the median": float(worst.mean() / np.median(spent)),
+    }
 
 
 def batch_times() -> dict[int, float]:
@@ -150,12 +167,23 @@ def draw(told: dict) -> Figure:
     left, right = figure.subplots(1, 2)
     best = min(error for points in told["error"].values() for _, error in points)
     for name, colour in COLOURS.items():
-        left.plot(*zip(*told["seconds"][name].items(), strict=True), "o-", color=colour, label=name, markersize=3)
+        left.plot(
+            *zip(*told["seconds"][name].items(), strict=True),
+            "o-",
+            color=colour,
+            label=name,
+            markersize=3,
+        )
         seconds, errors = np.array(told["error"][name]).T
         above = np.maximum(100 * (errors / best - 1), 0.001)
         right.plot(seconds, above, "o-", color=colour, label=name, markersize=2.5)
     left.set(xscale="log", yscale="log", xlabel="samples", ylabel="seconds, one core")
-    right.set(xscale="log", yscale="log", xlabel="seconds, one core", ylabel="error above the least, %; n = 5,000")
+    right.set(
+        xscale="log",
+        yscale="log",
+        xlabel="seconds, one core",
+        ylabel="error above the least, %; n = 5,000",
+    )
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
@@ -170,9 +198,14 @@ def main() -> None:
     spent, told = {}, {"online": {}, "single rows": single_rows()}
     for name, seconds in SECONDS.items():
         spent[name], growth = stream(name, int(SIZES[-1]), seconds)
-        told["online"][name] = flatness(spent[name]) | {"samples": len(spent[name]) * CHUNK, "bytes grown": growth}
+        told["online"][name] = flatness(spent[name]) | {
+            "samples": len(spent[name]) * CHUNK,
+            "bytes grown": growth,
+        }
         print(name, told["online"][name], flush=True)
-    told["seconds"] = {name: totals(part) for name, part in spent.items()} | {"cvxMF": batch_times()}
+    told["seconds"] = {name: totals(part) for name, part in spent.items()} | {
+        "cvxMF": batch_times()
+    }
     told["error"] = {"cvxMF": batch_errors(X)} | {name: online_errors(name, X) for name in SECONDS}
     print({name: points[-1] for name, points in told["error"].items()})
     RESULTS.mkdir(exist_ok=True)

@@ -1,8 +1,9 @@
 """Experiment 001-6: clustering accuracy on small labelled sets (the paper's supplement).
 
-Ionosphere, glass and ecoli of the UCI repository, and iris, wine and digits that come with scikit-learn; features
-scaled to [0, 1], as many atoms as classes, lambda = 0.2 / sqrt(m), as many representatives as half of the samples but
-at most 150, five passes for the online methods, ten seeds. Classes are not used in learning.
+Ionosphere, glass and ecoli of the UCI repository, and iris, wine and digits that come with
+scikit-learn; features scaled to [0, 1], as many atoms as classes, lambda = 0.2 / sqrt(m), as many
+representatives as half of the samples but at most 150, five passes for the online methods, ten
+seeds. Classes are not used in learning.
 
 Leaves ``results/001-6.png`` and ``results/001-6.json``.
 """
@@ -48,7 +49,9 @@ def main() -> None:
         print(dataset, told[dataset], flush=True)
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     for axes, way in zip(
-        figure.subplots(1, 3, sharey=True), ("largest code", "nearest atom", "k-means of codes"), strict=True
+        figure.subplots(1, 3, sharey=True),
+        ("largest code", "nearest atom", "k-means of codes"),
+        strict=True,
     ):
         for place, name in enumerate(METHODS):
             values = [told[dataset][name][way] for dataset in told]

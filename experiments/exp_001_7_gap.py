@@ -1,11 +1,12 @@
 """Experiment 001-7: what the representatives cost falls along the stream (Lemma 2 of the paper).
 
-The gap of step t is the surrogate at the atoms, which are in the hulls of their representatives, minus the least
-value over atoms in the hull of everything that they may ever be made of: for R_u all samples, for R_r with known
-labels those of their own cluster. The lemma bounds its mean by a multiple of t^(-2 / (m + 2)). Samples are drawn
-again and again from 400 of a mixture of three Gaussians in m = 10 or 20 dimensions, so that the hulls are known;
-30 representatives, lambda = 0.2 / sqrt(m), 5 streams. In a few dimensions the gap is soon zero. The bound's
-constant is not known: its line starts where the mean gap does.
+The gap of step t is the surrogate at the atoms, which are in the hulls of their representatives,
+minus the least value over atoms in the hull of everything that they may ever be made of: for R_u
+all samples, for R_r with known labels those of their own cluster. The lemma bounds its mean by a
+multiple of t^(-2 / (m + 2)). Samples are drawn again and again from 400 of a mixture of three
+Gaussians in m = 10 or 20 dimensions, so that the hulls are known; 30 representatives, lambda = 0.2
+/ sqrt(m), 5 streams. In a few dimensions the gap is soon zero. The bound's constant is not known:
+its line starts where the mean gap does.
 
 Leaves ``results/001-7.png`` and ``results/001-7.json``.
 """
@@ -19,7 +20,7 @@ from convex_baselines import RESULTS, mixture, strength
 from matplotlib.figure import Figure
 
 from atomstream import OnlineConvexMF
-from atomstream.convex import Hulls
+from atomstream.dictionaries.hulls import Hulls
 
 N_POINTS, N_CLUSTERS, N_REPRESENTATIVES, N_SEEDS = 400, 3, 30, 5
 STEPS = tuple(32 * 2**e for e in range(8))
@@ -45,7 +46,9 @@ def least(atoms: np.ndarray, gram: np.ndarray, cross: np.ndarray, hulls: Hulls) 
 def nearest(hulls: Hulls, atom: int, aim: np.ndarray) -> np.ndarray:
     """Return the point of an atom's hull that is nearest to a row."""
     own = hulls.samples[hulls.region(atom)]
-    return Hulls(own, np.full((1, len(own)), 1 / len(own)), None, own[:, 0], own[:, 0]).project(aim[None])[0]
+    return Hulls(own, np.full((1, len(own)), 1 / len(own)), None, own[:, 0], own[:, 0]).project(
+        aim[None]
+    )[0]
 
 
 def whole_hulls(X: np.ndarray, labels: np.ndarray | None) -> Hulls:
@@ -71,7 +74,10 @@ def gaps(kind: str, n_features: int, seed: int) -> list[float]:
     for step in STEPS:
         model.partial_fit(X[rows[done:step]], labels[rows[done:step]] if known else None)
         memory, atoms, done = model.memory_, model.components_, step
-        found.append(surrogate(atoms, memory.gram, memory.cross) - least(atoms, memory.gram, memory.cross, hulls))
+        found.append(
+            surrogate(atoms, memory.gram, memory.cross)
+            - least(atoms, memory.gram, memory.cross, hulls)
+        )
     return found
 
 

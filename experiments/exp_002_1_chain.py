@@ -1,13 +1,15 @@
 """Experiments 002-1 to 002-4, 002-6: the 12-state chain of Yang, Braverman, Zhao and Wang, section 5.1.
 
-The chain is rebuilt exactly stochastic from the transition matrix of its three meta-states. In each of 100 trials a
-walk of 10,000 steps is partitioned: with default settings, with every second transition only (tau = 2), by the batch
-method (singular vectors of the transition counts, then the same k-means), for three sets of seeds. Then the subspace
-error, the squared sine of the largest angle to the true right singular vectors, along walks of 100,000 steps for
-fixed steps (with and without averaging), the default, and matrix stochastic gradient (MSG: a gradient step on the
-projector, then the projection on the Fantope, an eigendecomposition per step), against transitions and against
-seconds; 20 walks, medians. All contenders see the same transitions; ours and the plain Hebbian update are both
-compiled or both NumPy: seconds of ours are also given for its plain NumPy twin.
+The chain is rebuilt exactly stochastic from the transition matrix of its three meta-states. In each
+of 100 trials a walk of 10,000 steps is partitioned: with default settings, with every second
+transition only (tau = 2), by the batch method (singular vectors of the transition counts, then the
+same k-means), for three sets of seeds. Then the subspace error, the squared sine of the largest
+angle to the true right singular vectors, along walks of 100,000 steps for fixed steps (with and
+without averaging), the default, and matrix stochastic gradient (MSG: a gradient step on the
+projector, then the projection on the Fantope, an eigendecomposition per step), against transitions
+and against seconds; 20 walks, medians. All contenders see the same transitions; ours and the plain
+Hebbian update are both compiled or both NumPy: seconds of ours are also given for its plain NumPy
+twin.
 
 Leaves ``results/002-1.png`` and ``results/002-1.json``.
 """
@@ -25,8 +27,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from atomstream import RandomWalkFactorization
 from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
-from atomstream.hebbian import Steps, plain_advance
 from atomstream.samplers import RandomWalk
+from atomstream.updates.hebbian import Steps, plain_advance
 
 RESULTS = Path(__file__).parent / "results"
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
@@ -55,7 +57,11 @@ def batch(states: np.ndarray) -> np.ndarray:
     np.add.at(counts, (states[:-1], states[1:]), 1)
     right = np.linalg.svd(counts)[2][:RANK].T
     share = np.bincount(states, minlength=12) / len(states)
-    return KMeans(RANK, n_init=10, random_state=0).fit(right / share[:, None], sample_weight=share).labels_
+    return (
+        KMeans(RANK, n_init=10, random_state=0)
+        .fit(right / share[:, None], sample_weight=share)
+        .labels_
+    )
 
 
 def exact(labels: np.ndarray) -> bool:
@@ -71,7 +77,9 @@ def trials(P: np.ndarray) -> dict:
         told = {"batch": sum(exact(batch(states)) for states in walks)}
         for tau in (1, 2):
             models = [
-                RandomWalkFactorization(RANK, n_states=12, tau=tau, random_state=first + seed).fit(states)
+                RandomWalkFactorization(RANK, n_states=12, tau=tau, random_state=first + seed).fit(
+                    states
+                )
                 for seed, states in enumerate(walks)
             ]
             told[f"tau = {tau}"] = sum(exact(model.partition()) for model in models)
@@ -84,9 +92,13 @@ def sine(found: np.ndarray, true: np.ndarray) -> float:
     return float(1 - np.linalg.svd(np.linalg.qr(found)[0].T @ true, compute_uv=False).min() ** 2)
 
 
-def hebbian(states: np.ndarray, true: np.ndarray, step: object, averaging: bool, seed: int) -> tuple[list, list]:
+def hebbian(
+    states: np.ndarray, true: np.ndarray, step: object, averaging: bool, seed: int
+) -> tuple[list, list]:
     """Return (errors, seconds) of ours at the looks."""
-    model = RandomWalkFactorization(RANK, n_states=12, step=step, averaging=averaging, random_state=seed)
+    model = RandomWalkFactorization(
+        RANK, n_states=12, step=step, averaging=averaging, random_state=seed
+    )
     errors, seconds, begun = [], [], 0
     spent = 0.0
     for look in LOOKS:
@@ -141,7 +153,9 @@ def main() -> None:
         "stationary law": mu.round(4).tolist(),
         "of 10,000 steps": model.stationary_.round(4).tolist(),
         "merging conductance (the paper: roughly 0.06)": merging_conductance(P),
-        "mixing times to 0.1, 0.01, 0.001": [mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)],
+        "mixing times to 0.1, 0.01, 0.001": [
+            mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)
+        ],
         "lumpability of the meta-states": lumpability(F, META),
         "singular values": np.linalg.svd(F)[1][:4].round(5).tolist(),
         "estimated": model.singular_values_.round(5).tolist(),
@@ -161,7 +175,9 @@ def main() -> None:
     moves = states[:-1], states[1:], np.ones(N_STEPS)
     plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(4), np.zeros_like(W))
     report["seconds for 10,000 transitions"] = {
-        "ours": float(np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])),
+        "ours": float(
+            np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])
+        ),
         "its plain NumPy twin": perf_counter() - start,
         "MSG": float(np.median([curve[1][-1] for curve in curves["MSG"]])),
     }

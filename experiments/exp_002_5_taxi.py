@@ -1,14 +1,15 @@
 """Experiment 002-5: cities partitioned by the trips of their taxis.
 
-Yang, Braverman, Zhao and Wang, section 5.2 and Fig. 2, there with 11 million trips of New York on 2,017 cells, of
-which the shared data hold only the heads of two months. Here: 226,083 trips of Santiago on cells of 500 m that are
-met 20 times or more, and 6,433 trips between the taxi zones of New York (zones met 5 times or more). Rank r = 4, 10,
-15 and as many clusters, at most three passes in random order, default settings.
+Yang, Braverman, Zhao and Wang, section 5.2 and Fig. 2, there with 11 million trips of New York on
+2,017 cells, of which the shared data hold only the heads of two months. Here: 226,083 trips of
+Santiago on cells of 500 m that are met 20 times or more, and 6,433 trips between the taxi zones of
+New York (zones met 5 times or more). Rank r = 4, 10, 15 and as many clusters, at most three passes
+in random order, default settings.
 
-Told: the energy captured, tr(U' F V) over the sum of the r largest singular values of F; the adjusted Rand index
-against the partition of the batch method (singular vectors of the counts, same embedding, same k-means), beside that
-of two batch partitions, each from one random half of the trips; lumpability of both partitions; sizes of what is
-kept.
+Told: the energy captured, tr(U' F V) over the sum of the r largest singular values of F; the
+adjusted Rand index against the partition of the batch method (singular vectors of the counts, same
+embedding, same k-means), beside that of two batch partitions, each from one random half of the
+trips; lumpability of both partitions; sizes of what is kept.
 
 Leaves ``results/002-5.png`` and ``results/002-5.json``.
 """
@@ -30,15 +31,21 @@ from scipy.sparse.linalg import svds
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from atomstream import RandomWalkFactorization, trips
+from atomstream import RandomWalkFactorization
 from atomstream.diagnostics import lumpability
+from atomstream.domains.walks import trips
 
 RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data")) / "taxi"
+DATA = (
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+    / "taxi"
+)
 RANKS, PASSES, MIN_VISITS = (4, 10, 15), 3, 10
 
 
-def numbered(origins: np.ndarray, destinations: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def numbered(
+    origins: np.ndarray, destinations: np.ndarray, least: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (origins, destinations, names) as numbers of states that are met often enough."""
     names, counts = np.unique(np.concatenate([origins, destinations]), return_counts=True)
     names = names[counts >= least]
@@ -66,11 +73,15 @@ def new_york() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def batch(counts: sp.csr_array, rank: int) -> tuple[np.ndarray, float]:
     """Return (partition from the singular vectors of the counts, the sum of their singular values)."""
-    _, values, right = svds(counts / counts.sum(), rank, v0=np.ones(counts.shape[0]), random_state=0)
+    _, values, right = svds(
+        counts / counts.sum(), rank, v0=np.ones(counts.shape[0]), random_state=0
+    )
     visits = counts.sum(axis=0)
     points = right.T / (np.maximum(visits, MIN_VISITS) / visits.sum())[:, None]
     weight = visits + counts.sum(axis=1)
-    return KMeans(rank, n_init=10, random_state=0).fit(points, sample_weight=weight).labels_, float(values.sum())
+    return KMeans(rank, n_init=10, random_state=0).fit(points, sample_weight=weight).labels_, float(
+        values.sum()
+    )
 
 
 def counted(origins: np.ndarray, destinations: np.ndarray, m: int) -> sp.csr_array:
@@ -122,9 +133,13 @@ def draw(axes, grid: trips.Grid, cells: np.ndarray, labels: np.ndarray, title: s
     square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
     names, sizes = np.unique(labels, return_counts=True)
     rank = np.argsort(np.argsort(-sizes))
-    colours = np.array([colormaps["tab20"](i) for i in range(20)])[rank[np.searchsorted(names, labels)]]
+    colours = np.array([colormaps["tab20"](i) for i in range(20)])[
+        rank[np.searchsorted(names, labels)]
+    ]
     corners = grid.corners(cells)[:, ::-1]
-    axes.add_collection(PolyCollection(corners[:, None] + square, facecolors=colours, edgecolors="none"))
+    axes.add_collection(
+        PolyCollection(corners[:, None] + square, facecolors=colours, edgecolors="none")
+    )
     low, high = np.quantile(corners, 0.01, axis=0), np.quantile(corners, 0.99, axis=0)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[], title=title)
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
@@ -139,7 +154,9 @@ def main() -> None:
     figure = Figure(figsize=(12, 8.4), layout="constrained")
     grid_axes = figure.subplots(2, len(RANKS))
     for column, rank in enumerate(RANKS):
-        for row, (labels, name) in enumerate(zip(partitions[rank], ("online", "batch"), strict=True)):
+        for row, (labels, name) in enumerate(
+            zip(partitions[rank], ("online", "batch"), strict=True)
+        ):
             draw(grid_axes[row, column], grid, cells, labels, f"{name}, r = {rank}")
     origins, destinations, zones = new_york()
     report["New York"] = {"trips": len(origins), "zones": len(zones)}

@@ -1,21 +1,26 @@
 """Experiments 003-10 and 003-11: one tensor, decomposed online and in batch; error against CPU time.
 
-Lyu (2022), section 4.7 and Fig. 4.2: nonnegative CP decomposition with R = 5. The tensors (`tensor_data`): the
-synthetic one of the thesis; 20 Newsgroups with 1000 terms, not the authors' 5000; headlines of 48 days rather than
-months, 120 of each; and one that is made on disk by the synthetic recipe, 2.4 GB by default (``--slices``).
+Lyu (2022), section 4.7 and Fig. 4.2: nonnegative CP decomposition with R = 5. The tensors
+(`tensor_data`): the synthetic one of the thesis; 20 Newsgroups with 1000 terms, not the authors'
+5000; headlines of 48 days rather than months, 120 of each; and one that is made on disk by the
+synthetic recipe, 2.4 GB by default (``--slices``).
 
-* online, beta and c' as in the thesis: ``online_parafac``, ten passes in fifths of the slices, w = t^-beta / log t,
-  radius c' w, loadings of bounded norm (4.83), uniform start. "None" is beta = 1 without a radius. beta = 1 breaks
-  the third part of condition (A3), whatever the thesis says; the model warns.
-* online, defaults: the same ten passes with default settings, and then 1, 2, 5, ... full sweeps (``n_polish``).
-* ALS and MU (`tensor_baselines`), and TensorLy's HALS where TensorLy is installed, from the same uniform starts. HALS
-  is run anew for every number of rounds.
+* online, beta and c' as in the thesis: ``online_parafac``, ten passes in fifths of the slices, w =
+  t^-beta / log t, radius c' w, loadings of bounded norm (4.83), uniform start. "None" is beta = 1
+  without a radius. beta = 1 breaks the third part of condition (A3), whatever the thesis says; the
+  model warns.
+* online, defaults: the same ten passes with default settings, and then 1, 2, 5, ... full sweeps
+  (``n_polish``).
+* ALS and MU (`tensor_baselines`), and TensorLy's HALS where TensorLy is installed, from the same
+  uniform starts. HALS is run anew for every number of rounds.
 
-The error is relative, after the factor of the streaming mode is fitted anew to the others, for all alike and off the
-clock. The clock is the processor time of this process, one BLAS thread; bands hold all runs, lines are means. On the
-tensor on disk the error is that on 48 slices; ALS learns from every 20th slice, none of the 48 among them.
+The error is relative, after the factor of the streaming mode is fitted anew to the others, for all
+alike and off the clock. The clock is the processor time of this process, one BLAS thread; bands
+hold all runs, lines are means. On the tensor on disk the error is that on 48 slices; ALS learns
+from every 20th slice, none of the 48 among them.
 
-Leaves ``results/003-10.png`` and ``results/003-10.json``. The tensor on disk needs its size in the temporary folder.
+Leaves ``results/003-10.png`` and ``results/003-10.json``. The tensor on disk needs its size in the
+temporary folder.
 """
 
 from __future__ import annotations
@@ -99,7 +104,15 @@ def online(X: Any, seed: int, **settings: Any) -> Trail:
 def as_published(X: Any, seed: int, beta: float, radius: float | None, **settings: Any) -> Trail:
     """Return the trail of Algorithm 6 in the settings of the thesis."""
     uniform = start(X.shape, seed)[1:]
-    return online(X, seed, init=uniform, atoms="bounded", schedule=LogPolynomial(beta), radius=radius, **settings)
+    return online(
+        X,
+        seed,
+        init=uniform,
+        atoms="bounded",
+        schedule=LogPolynomial(beta),
+        radius=radius,
+        **settings,
+    )
 
 
 def polished(X: np.ndarray, seed: int) -> Trail:
@@ -148,8 +161,10 @@ def contenders() -> dict[str, Callable[[np.ndarray, int], Trail]]:
     found[NONE] = lambda X, seed: as_published(X, seed, 1.0, None, n_epochs=N_EPOCHS)
     for beta in BETAS:
         for radius in RADII:
-            found[f"online, beta {beta:g}, c' {radius:g}"] = lambda X, seed, beta=beta, radius=radius: as_published(
-                X, seed, beta, radius, n_epochs=N_EPOCHS
+            found[f"online, beta {beta:g}, c' {radius:g}"] = (
+                lambda X, seed, beta=beta, radius=radius: as_published(
+                    X, seed, beta, radius, n_epochs=N_EPOCHS
+                )
             )
     return found
 
@@ -167,8 +182,15 @@ def line(runs: list[list[tuple[float, float]]]) -> dict[str, list[float]]:
     first = max(run[0][0] for run in runs)
     last = min(run[-1][0] for run in runs)
     grid = np.geomspace(first, max(last, first), POINTS)
-    errors = [np.interp(np.log(grid), np.log([s for s, _ in run]), [e for _, e in run]) for run in runs]
-    found = {"seconds": grid, "mean": np.mean(errors, 0), "low": np.min(errors, 0), "high": np.max(errors, 0)}
+    errors = [
+        np.interp(np.log(grid), np.log([s for s, _ in run]), [e for _, e in run]) for run in runs
+    ]
+    found = {
+        "seconds": grid,
+        "mean": np.mean(errors, 0),
+        "low": np.min(errors, 0),
+        "high": np.max(errors, 0),
+    }
     return {name: [float(f"{value:.5g}") for value in values] for name, values in found.items()}
 
 
@@ -184,7 +206,10 @@ def race(X: np.ndarray, n_runs: int) -> dict[str, dict[str, Any]]:
     for name, contender in contenders().items():
         trails = [contender(X, seed) for seed in range(n_runs)]
         runs[name] = [judged(trail, lambda factors: refitted(X, factors)[1]) for trail in trails]
-        print(f"  {name}: {np.mean([run[-1][1] for run in runs[name]]):.5f}, {trails[0][-1][0]:.2f} s", flush=True)
+        print(
+            f"  {name}: {np.mean([run[-1][1] for run in runs[name]]):.5f}, {trails[0][-1][0]:.2f} s",
+            flush=True,
+        )
     best = min(e for found in runs.values() for run in found for _, e in run)
     report = {name: told(found) for name, found in runs.items()}
     for name, found in runs.items():
@@ -209,7 +234,9 @@ def _judged_on_disk(X: np.ndarray, n_runs: int) -> dict[str, Any]:
     runs: dict[str, Callable[[int], Trail]] = {
         "ALS, every 20th slice": lambda seed: _from_subsample(X, seed),
         DEFAULTS: lambda seed: online(X, seed, fraction=1 / 60, n_epochs=2),
-        "online, beta 0.75, c' 100": lambda seed: as_published(X, seed, 0.75, 100.0, fraction=1 / 60, n_epochs=2),
+        "online, beta 0.75, c' 100": lambda seed: as_published(
+            X, seed, 0.75, 100.0, fraction=1 / 60, n_epochs=2
+        ),
     }
     report: dict[str, Any] = {
         "shape": list(X.shape),
@@ -230,7 +257,10 @@ def _from_subsample(X: np.ndarray, seed: int) -> Trail:
     begin = time.process_time()
     some = X[::20].copy()
     reading = time.process_time() - begin
-    return [(seconds + reading, factors) for seconds, factors in batch(als_steps(some, start(some.shape, seed)))]
+    return [
+        (seconds + reading, factors)
+        for seconds, factors in batch(als_steps(some, start(some.shape, seed)))
+    ]
 
 
 def draw(report: dict[str, Any]) -> Figure:
@@ -246,7 +276,9 @@ def draw(report: dict[str, Any]) -> Figure:
                 name = label if label in found else f"{label}, c' {radius:g}"
                 if name in found:
                     _draw_line(axes, found[name]["line"], label, colour, best)
-            axes.set(xscale="log", yscale="log", ylim=(LEAST, None), title=f"{tensor}, c' = {radius:g}")
+            axes.set(
+                xscale="log", yscale="log", ylim=(LEAST, None), title=f"{tensor}, c' = {radius:g}"
+            )
             axes.set_ylabel(f"% above the best error, {best:.4f}" if column == 0 else None)
             axes.set_xlabel("CPU seconds" if row == len(tensors) - 1 else None)
         _draw_ends(figure.add_subplot(cells[row, 2]), found, best)
@@ -258,11 +290,15 @@ def draw(report: dict[str, Any]) -> Figure:
     return figure
 
 
-def _draw_line(axes: Any, found: dict[str, list[float]], label: str, colour: str, best: float | None = None) -> None:
+def _draw_line(
+    axes: Any, found: dict[str, list[float]], label: str, colour: str, best: float | None = None
+) -> None:
     """Draw the mean and the band of a contender, as errors or as % above the best."""
     mean, low, high = (np.array(found[name]) for name in ("mean", "low", "high"))
     if best is not None:
-        mean, low, high = (np.maximum(100 * (values / best - 1), LEAST / 2) for values in (mean, low, high))
+        mean, low, high = (
+            np.maximum(100 * (values / best - 1), LEAST / 2) for values in (mean, low, high)
+        )
     axes.plot(found["seconds"], mean, color=colour, linewidth=1.3, label=label)
     axes.fill_between(found["seconds"], low, high, color=colour, alpha=0.15, linewidth=0)
     axes.grid(alpha=0.25)
@@ -274,8 +310,12 @@ def _draw_disk(axes: Any, found: dict[str, Any]) -> None:
     for name, colour in zip(names, colours, strict=True):
         _draw_line(axes, found[name]["line"], name, colour)
     sizes = " x ".join(str(n) for n in found["shape"])
-    axes.set(title=f"on disk, {sizes}, {found['gigabytes']:.2f} GB: two passes in batches of 1/60 of the slices")
-    axes.set(xscale="log", xlabel="CPU seconds, reading included", ylabel="relative error on 48 slices")
+    axes.set(
+        title=f"on disk, {sizes}, {found['gigabytes']:.2f} GB: two passes in batches of 1/60 of the slices"
+    )
+    axes.set(
+        xscale="log", xlabel="CPU seconds, reading included", ylabel="relative error on 48 slices"
+    )
     axes.legend(frameon=False, fontsize=9)
 
 
@@ -283,10 +323,21 @@ def _draw_ends(axes: Any, found: dict[str, Any], best: float) -> None:
     """Draw where the runs end against c', and what the batch methods and the defaults reach."""
     for beta in BETAS:
         label = f"online, beta {beta:g}"
-        ends = 100 * (np.array([found[f"{label}, c' {radius:g}"]["ends"] for radius in RADII]) / best - 1)
+        ends = 100 * (
+            np.array([found[f"{label}, c' {radius:g}"]["ends"] for radius in RADII]) / best - 1
+        )
         mean = ends.mean(axis=1)
         spread = np.array([mean - ends.min(axis=1), ends.max(axis=1) - mean])
-        axes.errorbar(RADII, mean, spread, color=COLOURS[label], marker="o", markersize=4, linewidth=1.2, capsize=3)
+        axes.errorbar(
+            RADII,
+            mean,
+            spread,
+            color=COLOURS[label],
+            marker="o",
+            markersize=4,
+            linewidth=1.2,
+            capsize=3,
+        )
     for label in ("ALS", "MU", "TensorLy HALS", DEFAULTS, POLISHED):
         if label in found:
             level = max(100 * (found[label]["end_mean"] / best - 1), LEAST)
@@ -298,7 +349,9 @@ def _draw_ends(axes: Any, found: dict[str, Any], best: float) -> None:
 def main() -> None:
     """Race on all tensors, draw, write the numbers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--slices", type=int, default=2400, help="of 512 x 480 of the tensor on disk")
+    parser.add_argument(
+        "--slices", type=int, default=2400, help="of 512 x 480 of the tensor on disk"
+    )
     parser.add_argument("--runs", type=int, default=N_RUNS)
     asked = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*breaks condition")
@@ -310,9 +363,16 @@ def main() -> None:
         "clock": "process time of one thread; other work on the machine slows it a little",
         "tensors": {},
     }
-    makers = {"synthetic": synthetic_tensor, "20 Newsgroups": news_tensor, "headlines": headlines_tensor}
+    makers = {
+        "synthetic": synthetic_tensor,
+        "20 Newsgroups": news_tensor,
+        "headlines": headlines_tensor,
+    }
     with threadpool_limits(1):
-        as_published(synthetic_tensor(20), 0, 1.0, 1.0, n_epochs=1), polished(synthetic_tensor(20), 0)  # compiles
+        (
+            as_published(synthetic_tensor(20), 0, 1.0, 1.0, n_epochs=1),
+            polished(synthetic_tensor(20), 0),
+        )  # compiles
         for name, maker in makers.items():
             X = maker()
             print(name, X.shape, f"norm {np.linalg.norm(X):.2f}", flush=True)

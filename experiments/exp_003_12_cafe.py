@@ -1,11 +1,12 @@
 """Experiment 003-12: colour patches of the Cafe Terrace, three reshapings.
 
-Lyu (2022), section 4.8.2 and Fig. 4.3: 1000 patches of 20 x 20 pixels and 3 colours, 24 atoms, 400 batches and
-lambda = 1. Colour values lie in [0, 1], and alpha = lambda / 2 = 0.5 in our halved objective. The modes of the
-patches are kept apart, (height), (width), (colour); or space is one mode, (height, width), (colour); or all are one.
-Everything else is default: 25 passes in batches of 63 patches make the 400. The painting, half as wide as the file,
-is rebuilt from patches 4 pixels apart, coded with the same alpha, averaged where they overlap. Leaves
-``results/003-12.png`` and ``results/003-12.json``.
+Lyu (2022), section 4.8.2 and Fig. 4.3: 1000 patches of 20 x 20 pixels and 3 colours, 24 atoms, 400
+batches and lambda = 1. Colour values lie in [0, 1], and alpha = lambda / 2 = 0.5 in our halved
+objective. The modes of the patches are kept apart, (height), (width), (colour); or space is one
+mode, (height, width), (colour); or all are one. Everything else is default: 25 passes in batches of
+63 patches make the 400. The painting, half as wide as the file, is rebuilt from patches 4 pixels
+apart, coded with the same alpha, averaged where they overlap. Leaves ``results/003-12.png`` and
+``results/003-12.json``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,11 @@ def mosaic(atoms: np.ndarray, shares: np.ndarray, n_columns: int = 6) -> np.ndar
     tiles = atoms / np.maximum(atoms.max(axis=(1, 2, 3), keepdims=True), 1e-12)
     tiles = np.pad(tiles, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=1)
     height, width, n_channels = tiles.shape[1:]
-    return tiles.reshape(-1, n_columns, height, width, n_channels).swapaxes(1, 2).reshape(-1, n_columns * width, 3)
+    return (
+        tiles.reshape(-1, n_columns, height, width, n_channels)
+        .swapaxes(1, 2)
+        .reshape(-1, n_columns * width, 3)
+    )
 
 
 def main() -> None:
@@ -99,7 +104,9 @@ def main() -> None:
             model, seconds = learn(patches, reshape)
             rebuilt = images.reconstruct(OnRows(model), image, SHAPE[:2], stride=STRIDE)
             codes = model.transform(patches)
-            left = np.linalg.norm(model.inverse_transform(codes) - patches) / np.linalg.norm(patches)
+            left = np.linalg.norm(model.inverse_transform(codes) - patches) / np.linalg.norm(
+                patches
+            )
             numbers = {
                 "relative_error_on_patches": float(left),
                 "psnr": images.psnr(image, rebuilt),
@@ -112,8 +119,12 @@ def main() -> None:
             print(name, report[name], flush=True)
             grid[0, column].imshow(rebuilt.clip(0, 1))
             grid[0, column].set_title(f"{name}\n{numbers['psnr']:.1f} dB", fontsize=9)
-            grid[1, column].imshow(mosaic(model.components_, model.importance_), interpolation="nearest")
-            grid[1, column].set_title(f"atoms: {numbers['numbers_in_dictionary']:,} numbers", fontsize=9)
+            grid[1, column].imshow(
+                mosaic(model.components_, model.importance_), interpolation="nearest"
+            )
+            grid[1, column].set_title(
+                f"atoms: {numbers['numbers_in_dictionary']:,} numbers", fontsize=9
+            )
     for axes in grid.flat:
         axes.axis("off")
     RESULTS.mkdir(exist_ok=True)

@@ -1,14 +1,16 @@
 """Experiment 003-13: spatial and temporal activation in a video of a mouse's cortex.
 
-Lyu (2022), section 4.8.3 and Fig. 4.4: 200 clips of 50 frames (2 s) with random starts, as tensors time x (height,
-width, colour), 20 atoms, w = 1/t, lambda = 2, c' = 10^5. Colour values lie in [0, 1], and alpha = lambda / 2 = 1 in
-our halved objective. The video is the first 40 s of the thesis's 60 s, in blocks of 6 x 6 pixels; it shows activity
-in false colours, rest in blue, so rest takes atoms as well. Batches of 4 clips.
+Lyu (2022), section 4.8.3 and Fig. 4.4: 200 clips of 50 frames (2 s) with random starts, as tensors
+time x (height, width, colour), 20 atoms, w = 1/t, lambda = 2, c' = 10^5. Colour values lie in [0,
+1], and alpha = lambda / 2 = 1 in our halved objective. The video is the first 40 s of the thesis's
+60 s, in blocks of 6 x 6 pixels; it shows activity in false colours, rest in blue, so rest takes
+atoms as well. Batches of 4 clips.
 
-The error is told on 20 further clips (of the same 40 s, so they overlap with what was learned), beside those of the
-mean frame of the video and of the mean frame of each clip, which do not move. An atom counts as localised if red and
-green together exceed half of their largest value on a tenth of the pixels at most; peaks of its curve rise by a third
-of the curve's largest value or more. Leaves ``results/003-13.png`` and ``results/003-13.json``.
+The error is told on 20 further clips (of the same 40 s, so they overlap with what was learned),
+beside those of the mean frame of the video and of the mean frame of each clip, which do not move.
+An atom counts as localised if red and green together exceed half of their largest value on a tenth
+of the pixels at most; peaks of its curve rise by a third of the curve's largest value or more.
+Leaves ``results/003-13.png`` and ``results/003-13.json``.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def clips(frames: np.ndarray, n: int, rng: np.random.Generator) -> Iterator[np.n
 
 def learn(frames: np.ndarray, rng: np.random.Generator) -> tuple[OnlineCPDictionary, float]:
     """Return (the dictionary, CPU seconds)."""
-    model = OnlineCPDictionary(N_ATOMS, alpha=ALPHA, radius=RADIUS, reshape=[(0,), (1, 2, 3)], random_state=0)
+    model = OnlineCPDictionary(
+        N_ATOMS, alpha=ALPHA, radius=RADIUS, reshape=[(0,), (1, 2, 3)], random_state=0
+    )
     begin = process_time()
     model.fit_stream(clips(frames, N_CLIPS, rng), n_batches=N_CLIPS // BATCH)
     return model, process_time() - begin
@@ -95,7 +99,9 @@ def main() -> None:
     print(json.dumps(report, indent=1))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "003-13.json").write_text(json.dumps({**report, "atoms": atoms}, indent=1) + "\n")
-    figure = plots.loadings(model, names=[f"frames, {fps:.0f} a second", "space"], n_atoms=N_ATOMS, n_columns=4)
+    figure = plots.loadings(
+        model, names=[f"frames, {fps:.0f} a second", "space"], n_atoms=N_ATOMS, n_columns=4
+    )
     save_small(figure, RESULTS / "003-13.png", 85, dithered=True)
 
 

@@ -1,16 +1,19 @@
 """Experiment 003-14: a day of weather in 36 cities, three reshapings.
 
-Lyu (2022), section 4.8.4 and Fig. 4.5: windows of 24 hours as tensors cities x hours x measurements; one atom (the
-text; the caption says 25, whose error is told as well) with (a) all modes apart, (b) hours and measurements joint,
-(c) cities and hours joint. The thesis's windows overlap by 4 hours, so they begin at six hours of the day in turn and
-one atom is flat: the course of the day averages out. Shown are windows from midnight (UTC) to midnight; the error of
-the overlapping ones is told beside. Each measurement runs from 0 at its 1st to 1 at its 99th percentile, clipped;
-0.006 % of the values are missing and stay so (``missing=True``), where the thesis takes means over four hours.
+Lyu (2022), section 4.8.4 and Fig. 4.5: windows of 24 hours as tensors cities x hours x
+measurements; one atom (the text; the caption says 25, whose error is told as well) with (a) all
+modes apart, (b) hours and measurements joint, (c) cities and hours joint. The thesis's windows
+overlap by 4 hours, so they begin at six hours of the day in turn and one atom is flat: the course
+of the day averages out. Shown are windows from midnight (UTC) to midnight; the error of the
+overlapping ones is told beside. Each measurement runs from 0 at its 1st to 1 at its 99th
+percentile, clipped; 0.006 % of the values are missing and stay so (``missing=True``), where the
+thesis takes means over four hours.
 
-The constraint on the atom is told as the share of its energy outside the first singular value of each unfolding: 0
-where all slices are proportional. To see what ``missing=True`` is good for, a tenth of the entries is hidden, and the
-error told on these, too. 20 passes each. The pressure recorded in Eilat jumps by 40 hPa at any hour, in Nahariyya
-by 10 hPa at the same hours of every day: bad records, left as they are, which show as two cities that swing. Leaves
+The constraint on the atom is told as the share of its energy outside the first singular value of
+each unfolding: 0 where all slices are proportional. To see what ``missing=True`` is good for, a
+tenth of the entries is hidden, and the error told on these, too. 20 passes each. The pressure
+recorded in Eilat jumps by 40 hPa at any hour, in Nahariyya by 10 hPa at the same hours of every
+day: bad records, left as they are, which show as two cities that swing. Leaves
 ``results/003-14.png`` and ``results/003-14.json``.
 """
 
@@ -53,21 +56,27 @@ def windows(stride: int) -> tuple[np.ndarray, list[str]]:
 
 def learn(X: np.ndarray, rank: int, reshape: list[tuple[int, ...]]) -> OnlineCPDictionary:
     """Return the dictionary after 20 passes."""
-    model = OnlineCPDictionary(rank, reshape=reshape, batch_size=16, n_epochs=N_EPOCHS, missing=True, random_state=0)
+    model = OnlineCPDictionary(
+        rank, reshape=reshape, batch_size=16, n_epochs=N_EPOCHS, missing=True, random_state=0
+    )
     return model.fit(X)
 
 
 def error(model: OnlineCPDictionary, X: np.ndarray, truth: np.ndarray, judged: np.ndarray) -> float:
     """Return the relative error on the judged entries of what is coded from the observed ones."""
     rebuilt = model.inverse_transform(model.transform(X))
-    return round(float(np.linalg.norm((rebuilt - truth)[judged]) / np.linalg.norm(truth[judged])), 4)
+    return round(
+        float(np.linalg.norm((rebuilt - truth)[judged]) / np.linalg.norm(truth[judged])), 4
+    )
 
 
 def outside_first(atom: np.ndarray) -> dict[str, float]:
     """Return, for each mode, the share of energy outside the first singular value of the unfolding."""
     found = {}
     for mode, name in enumerate(MODES):
-        values = np.linalg.svd(np.moveaxis(atom, mode, 0).reshape(len(atom.swapaxes(0, mode)), -1), compute_uv=False)
+        values = np.linalg.svd(
+            np.moveaxis(atom, mode, 0).reshape(len(atom.swapaxes(0, mode)), -1), compute_uv=False
+        )
         found[name] = round(float(1 - values[0] ** 2 / (values**2).sum()), 6) + 0.0
     return found
 

@@ -1,16 +1,18 @@
 """Experiments 003-1 to 003-4: joint patterns of an epidemic in six countries.
 
-Strohmeier's thesis, chapter 2, Figs. 2.2 to 2.5: daily new confirmed, dead and recovered of six countries (18 series,
-81 days from 23 January 2020), trailing means of 5 days, log(1 + y). The scheme: 20 batches of 100 windows of 6 days,
-50 atoms, lambda = 3 (alpha = 1.5 here), then one pass online with weights t^-4 and one-step predictions with
-lambda' = 1, then 30 days of extrapolation with lambda' = 0. Ours keeps A and B of the initialisation and its clock:
-t goes on from 20. The initialisation saw all rows: these one-step curves are in-sample.
+Strohmeier's thesis, chapter 2, Figs. 2.2 to 2.5: daily new confirmed, dead and recovered of six
+countries (18 series, 81 days from 23 January 2020), trailing means of 5 days, log(1 + y). The
+scheme: 20 batches of 100 windows of 6 days, 50 atoms, lambda = 3 (alpha = 1.5 here), then one pass
+online with weights t^-4 and one-step predictions with lambda' = 1, then 30 days of extrapolation
+with lambda' = 0. Ours keeps A and B of the initialisation and its clock: t goes on from 20. The
+initialisation saw all rows: these one-step curves are in-sample.
 
-Beside them: the scheme's variants; honest one-step errors from day 40 on, of models that had seen earlier rows only,
-with the thesis's parameters and with ones that follow the last rows (the best of 120 settings on days 20 to 39, and
-the best on the days themselves); the error of taking a row for the next ("persistence"); 30 days foretold from 13
-March and what happened. Errors are root mean squares in log units over all series. Leaves ``results/003-1.png``,
-``results/003-2.png`` and ``results/003-1.json``.
+Beside them: the scheme's variants; honest one-step errors from day 40 on, of models that had seen
+earlier rows only, with the thesis's parameters and with ones that follow the last rows (the best of
+120 settings on days 20 to 39, and the best on the days themselves); the error of taking a row for
+the next ("persistence"); 30 days foretold from 13 March and what happened. Errors are root mean
+squares in log units over all series. Leaves ``results/003-1.png``, ``results/003-2.png`` and
+``results/003-1.json``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from atomstream import SeriesDictionary, plots, series, sparse_encode
 from atomstream.schedules import Constant, Harmonic
 
 RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data")) / "covid19"
+DATA = (
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+    / "covid19"
+)
 TRIALS, SEEDS, HORIZON, DAY, START = 1000, 20, 30, 40, 51
 WINDOW = 6
 
@@ -49,7 +54,13 @@ def thesis(penalty: float = 3.0, forecast_penalty: float = 1.0, **changes: objec
 
 def following(n_components: int, window: int, memory: int, alpha: float) -> dict:
     """Return settings of a model that knows the last rows only."""
-    told = {"n_components": n_components, "window": window, "memory": memory, "alpha": alpha, "ridge": 0.0}
+    told = {
+        "n_components": n_components,
+        "window": window,
+        "memory": memory,
+        "alpha": alpha,
+        "ridge": 0.0,
+    }
     return told | {"schedule": Constant(weight=1.0)}
 
 
@@ -95,13 +106,21 @@ def variant(name: str, seed: int, Y: np.ndarray) -> np.ndarray:
     """Return the in-sample one-step curves of a variant of the scheme."""
     if name == "mini-batch only":
         # No window is complete in so few rows: nothing is learned online.
-        return by_one_dictionary(SeriesDictionary(**thesis(), random_state=seed).fit(Y[: WINDOW - 1], init=Y), Y)
+        return by_one_dictionary(
+            SeriesDictionary(**thesis(), random_state=seed).fit(Y[: WINDOW - 1], init=Y), Y
+        )
     if name == "online only, t^-4":
         return SeriesDictionary(**thesis(n_init_batches=0), random_state=seed).fit(Y).in_sample_
     if name == "online only, 1/t":
-        return SeriesDictionary(**thesis(n_init_batches=0, schedule=Harmonic()), random_state=seed).fit(Y).in_sample_
+        return (
+            SeriesDictionary(**thesis(n_init_batches=0, schedule=Harmonic()), random_state=seed)
+            .fit(Y)
+            .in_sample_
+        )
     schedule = Harmonic() if name == "whole, 1/t" else fourth_power
-    return SeriesDictionary(**thesis(schedule=schedule), random_state=seed).fit(Y, init=Y).in_sample_
+    return (
+        SeriesDictionary(**thesis(schedule=schedule), random_state=seed).fit(Y, init=Y).in_sample_
+    )
 
 
 def honest(settings: dict, seed: int, Y: np.ndarray, day: int = DAY) -> np.ndarray:
@@ -124,14 +143,24 @@ def early_and_late(chosen: tuple, Y: np.ndarray) -> tuple[float, float]:
 
 def spread(values: list[float]) -> dict[str, float]:
     """Return mean, least and largest."""
-    return {"mean": float(np.mean(values)), "least": min(values), "largest": max(values), "runs": len(values)}
+    return {
+        "mean": float(np.mean(values)),
+        "least": min(values),
+        "largest": max(values),
+        "runs": len(values),
+    }
 
 
 def honest_errors(Y: np.ndarray, pool: Pool) -> tuple[dict, tuple]:
     """Return errors from day 40 on, and the settings that were best on the days before."""
-    found = np.array(pool.starmap(early_and_late, ((chosen, Y) for chosen in SEARCHED), chunksize=4))
+    found = np.array(
+        pool.starmap(early_and_late, ((chosen, Y) for chosen in SEARCHED), chunksize=4)
+    )
     last = rms(np.diff(Y[DAY - 1 :], axis=0))
-    report: dict = {"settings": len(SEARCHED), "share below persistence": float((found[:, 1] < last).mean())}
+    report: dict = {
+        "settings": len(SEARCHED),
+        "share below persistence": float((found[:, 1] < last).mean()),
+    }
     best = [SEARCHED[place] for place in found.argmin(axis=0)]
     for name, settings in (
         ("thesis", thesis()),
@@ -157,10 +186,15 @@ def ahead_of_what_happened(Y: np.ndarray, chosen: tuple) -> dict:
     made = {name: [] for name in settings}
     for name, chosen in settings.items():
         for seed in range(SEEDS):
-            made[name].append(SeriesDictionary(**chosen, random_state=seed).fit(Y[:START]).predict(HORIZON))
+            made[name].append(
+                SeriesDictionary(**chosen, random_state=seed).fit(Y[:START]).predict(HORIZON)
+            )
     for step in (1, 7, 14, 30):
         report[f"day {step}"] = {
-            **{name: spread([rms((curve - truth)[step - 1]) for curve in made[name]]) for name in settings},
+            **{
+                name: spread([rms((curve - truth)[step - 1]) for curve in made[name]])
+                for name in settings
+            },
             "persistence": rms((last - truth)[step - 1]),
             "standard deviation over runs": {
                 name: float(np.std(made[name], axis=0)[step - 1].mean()) for name in made
@@ -185,7 +219,9 @@ def unchanged(Y: np.ndarray) -> dict[str, float]:
     return report
 
 
-def draw(Y: np.ndarray, names: list[str], days: np.ndarray, curves: np.ndarray, ahead: np.ndarray) -> Figure:
+def draw(
+    Y: np.ndarray, names: list[str], days: np.ndarray, curves: np.ndarray, ahead: np.ndarray
+) -> Figure:
     """Draw observed and one-step curves with extrapolations, mean and standard deviation over the trials."""
     figure = Figure(figsize=(13, 8.2), layout="constrained")
     place, after = np.arange(len(Y)), np.arange(len(Y), len(Y) + HORIZON)
@@ -197,7 +233,9 @@ def draw(Y: np.ndarray, names: list[str], days: np.ndarray, curves: np.ndarray, 
         ):
             mean, sd = made.mean(axis=0), made.std(axis=0)
             axes.plot(where, mean, color=color, linewidth=1, label=label)
-            axes.fill_between(where, np.maximum(mean - sd, 0), mean + sd, color=color, alpha=0.3, linewidth=0)
+            axes.fill_between(
+                where, np.maximum(mean - sd, 0), mean + sd, color=color, alpha=0.3, linewidth=0
+            )
         axes.set_title(names[i], fontsize=9)
         axes.set_ylim(-0.5, 1.3 * Y[:, i % 3 :: 3].max())
         axes.set_xticks([8, 68], [days[8][5:], days[68][5:]])
@@ -215,7 +253,10 @@ def main() -> None:
     began = perf_counter()
     with Pool(2) as pool:
         made = pool.starmap(whole, ((seed, Y) for seed in range(TRIALS)), chunksize=50)
-    report: dict = {"trials": TRIALS, "seconds on 2 cores, beside what else ran": perf_counter() - began}
+    report: dict = {
+        "trials": TRIALS,
+        "seconds on 2 cores, beside what else ran": perf_counter() - began,
+    }
     curves, ahead, busy = (np.array(part) for part in zip(*made, strict=True))
     report["seconds of processor"] = float(busy.sum())
     report["in-sample, seeds 0 to 2"] = [rms(curve - Y) for curve in curves[:3]]
@@ -227,7 +268,10 @@ def main() -> None:
     }
     report["standard deviation over trials"] = {
         "one step": float(curves[:, late].std(axis=0).mean()),
-        **{f"extrapolated, day {d}": float(ahead[:, d - 1].std(axis=0).mean()) for d in (1, 7, 14, 30)},
+        **{
+            f"extrapolated, day {d}": float(ahead[:, d - 1].std(axis=0).mean())
+            for d in (1, 7, 14, 30)
+        },
     }
     report["variants, in-sample"] = {}
     for name in ("whole", "whole, 1/t", "mini-batch only", "online only, t^-4", "online only, 1/t"):

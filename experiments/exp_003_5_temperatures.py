@@ -1,15 +1,17 @@
 """Experiment 003-5: monthly temperatures of four cities, and their missing months filled.
 
-Strohmeier's thesis, section 3.4, Figs. 3.1 and 3.2: windows of 6 months, memory of 50, 16 atoms, NOAA's monthly means
-of Los Angeles, San Diego, San Francisco and New York, 1944 to 2020 (913 months, 10 % of the entries missing), each
-scaled to [0, 1]. A further 20 % of the entries are hidden, five times over; told is the root mean square error on
-them, per city and over the three Californian ones, as a share of the error of the mean of the calendar month.
-Beside it: windows of 12 months, no initialisation (the thesis has none), and scikit-learn's IterativeImputer with
-default settings on the four columns, and on them with the months before and after.
+Strohmeier's thesis, section 3.4, Figs. 3.1 and 3.2: windows of 6 months, memory of 50, 16 atoms,
+NOAA's monthly means of Los Angeles, San Diego, San Francisco and New York, 1944 to 2020 (913
+months, 10 % of the entries missing), each scaled to [0, 1]. A further 20 % of the entries are
+hidden, five times over; told is the root mean square error on them, per city and over the three
+Californian ones, as a share of the error of the mean of the calendar month. Beside it: windows of
+12 months, no initialisation (the thesis has none), and scikit-learn's IterativeImputer with default
+settings on the four columns, and on them with the months before and after.
 
-Then the online reconstruction of section 3.4, each month rebuilt with the dictionary of that moment, and the atoms:
-how cities go together inside them (correlation of their curves, atoms weighted by importance).
-Leaves ``results/003-5.png``, ``results/003-5-filled.png`` and ``results/003-5.json``.
+Then the online reconstruction of section 3.4, each month rebuilt with the dictionary of that
+moment, and the atoms: how cities go together inside them (correlation of their curves, atoms
+weighted by importance). Leaves ``results/003-5.png``, ``results/003-5-filled.png`` and
+``results/003-5.json``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from sklearn.impute import IterativeImputer
 from atomstream import SeriesDictionary, plots, series
 
 RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data")) / "temperature"
+DATA = (
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+    / "temperature"
+)
 CITIES = ["LA", "SD", "SF", "NYC"]
 SETTINGS = {"n_components": 16, "window": 6, "memory": 50}
 VARIANTS = {
@@ -45,7 +50,9 @@ def table() -> tuple[np.ndarray, list[str]]:
     """Return the temperatures, (913, 4), NaN where missing, and the months."""
     with (DATA / "monthly_mean_f_1944_2020.csv").open() as file:
         rows = list(csv.DictReader(file))
-    return np.array([[float(row[city] or "nan") for city in CITIES] for row in rows]), [row["month"] for row in rows]
+    return np.array([[float(row[city] or "nan") for city in CITIES] for row in rows]), [
+        row["month"] for row in rows
+    ]
 
 
 def climatology(Y: np.ndarray) -> np.ndarray:
@@ -88,7 +95,9 @@ def together(model: SeriesDictionary) -> dict[str, float]:
             curves = curves - curves.mean(axis=1, keepdims=True)
             spread = np.sqrt((curves**2).sum(axis=1).prod(axis=1))
             alike = curves.prod(axis=2).sum(axis=1)[spread > 0] / spread[spread > 0]
-            found[f"{other}, {one}"] = float(np.average(alike, weights=model.importance_[spread > 0]))
+            found[f"{other}, {one}"] = float(
+                np.average(alike, weights=model.importance_[spread > 0])
+            )
     return found
 
 
@@ -101,7 +110,11 @@ def draw(months: list[str], Y: np.ndarray, hidden: np.ndarray, filled: np.ndarra
         axes.plot(place, filled[SHOWN, city], color="0.8", linewidth=1)
         axes.plot(place, seen, ".", color="0.25", markersize=4, label="seen")
         axes.plot(
-            place, np.where(np.isnan(seen), filled[SHOWN, city], np.nan), "x", color="#D55E00", label="filled in"
+            place,
+            np.where(np.isnan(seen), filled[SHOWN, city], np.nan),
+            "x",
+            color="#D55E00",
+            label="filled in",
         )
         told = np.where(hidden, Y, np.nan)[SHOWN, city]
         axes.plot(place, told, "o", color="#0072B2", markersize=5, fillstyle="none", label="hidden")
@@ -135,7 +148,10 @@ def main() -> None:
         for name, rows in found.items()
     }
     for name in seconds:
-        report[name] |= {"largest, LA, SD, SF": max(row[4] for row in found[name]), "seconds": min(seconds[name])}
+        report[name] |= {
+            "largest, LA, SD, SF": max(row[4] for row in found[name]),
+            "seconds": min(seconds[name]),
+        }
     scaler = series.NonnegativeScaler().fit(Y)
     Z = scaler.transform(Y)
     model = SeriesDictionary(**SETTINGS, n_init_batches=0, random_state=0).fit(Z)

@@ -1,15 +1,16 @@
 """Experiments 003-6 and 003-7: what frames and pixels of a video teach, and a planted change.
 
-Strohmeier (2021), section 3.5. The thesis's candle (80 x 30 pixels, 75 frames) is not at hand; a flame is made that
-leans and shrinks with a memory of a few frames. 003-6: four atoms of its frames, online from random atoms and in one
-pass, as they are after 1, 5, 7, 15, 35 and 75 frames (figures 3.3 and 3.4), beside scikit-learn's batch NMF. 003-7:
-five atoms of the courses of its pixels when 75 frames of uniform noise follow (figure 3.5); the change must be found
-to the frame, in 20 seeds of flame, noise and learning, and no change in 150 frames of flame or of noise alone (150
-seeds each). How `change_points` chooses the length of its blocks was settled on flames of other seeds, and on
-autoregressive series.
-Then the first 40 s of the mouse cortex video (1000 frames of 60 x 71 pixels, grey): eight spatial and eight temporal
-atoms. Of it only curves are drawn: the rights of its pictures are not clear. Leaves ``results/003-6.png``,
-``003-7.png``, ``003-7-mouse.png`` and ``results/003-7.json``.
+Strohmeier (2021), section 3.5. The thesis's candle (80 x 30 pixels, 75 frames) is not at hand; a
+flame is made that leans and shrinks with a memory of a few frames. 003-6: four atoms of its frames,
+online from random atoms and in one pass, as they are after 1, 5, 7, 15, 35 and 75 frames (figures
+3.3 and 3.4), beside scikit-learn's batch NMF. 003-7: five atoms of the courses of its pixels when
+75 frames of uniform noise follow (figure 3.5); the change must be found to the frame, in 20 seeds
+of flame, noise and learning, and no change in 150 frames of flame or of noise alone (150 seeds
+each). How `change_points` chooses the length of its blocks was settled on flames of other seeds,
+and on autoregressive series. Then the first 40 s of the mouse cortex video (1000 frames of 60 x 71
+pixels, grey): eight spatial and eight temporal atoms. Of it only curves are drawn: the rights of
+its pictures are not clear. Leaves ``results/003-6.png``, ``003-7.png``, ``003-7-mouse.png`` and
+``results/003-7.json``.
 """
 
 from __future__ import annotations
@@ -65,9 +66,15 @@ def spatial() -> dict:
     plots.spatial_atoms(model, frames=video).savefig(RESULTS / "003-6.png", dpi=70)
     flat = video.reshape(N_FRAMES, -1)
     batch = NMF(4, init="random", random_state=0, max_iter=500)
-    rebuilt = {"online": model.reconstruct(video), "batch": batch.inverse_transform(batch.fit_transform(flat))}
+    rebuilt = {
+        "online": model.reconstruct(video),
+        "batch": batch.inverse_transform(batch.fit_transform(flat)),
+    }
     norm = np.linalg.norm(video)
-    return {name: float(np.linalg.norm(part.reshape(video.shape) - video) / norm) for name, part in rebuilt.items()}
+    return {
+        name: float(np.linalg.norm(part.reshape(video.shape) - video) / norm)
+        for name, part in rebuilt.items()
+    }
 
 
 def mouse() -> dict:
@@ -84,7 +91,10 @@ def mouse() -> dict:
     still = float(np.linalg.norm(grey.mean(axis=0) - grey) / norm)
     found = model.change_points()
     plots.temporal_atoms(model, found).savefig(RESULTS / "003-7-mouse.png", dpi=70)
-    return told | {"relative_error_of_the_mean_frame": still, "changes_of_temporal_atoms": found.times.tolist()}
+    return told | {
+        "relative_error_of_the_mean_frame": still,
+        "changes_of_temporal_atoms": found.times.tolist(),
+    }
 
 
 def main() -> None:
@@ -96,14 +106,18 @@ def main() -> None:
         model, times = changes(planted(seed), seed)
         found.append(times)
         if seed == SEEDS[0]:
-            plots.temporal_atoms(model, model.change_points()).savefig(RESULTS / "003-7.png", dpi=80)
+            plots.temporal_atoms(model, model.change_points()).savefig(
+                RESULTS / "003-7.png", dpi=80
+            )
     for seed in MORE_SEEDS:
         alarms["flame"] += bool(changes(flame(2 * N_FRAMES, seed), seed)[1])
         noise = np.random.default_rng((seed, 1)).random((2 * N_FRAMES, HEIGHT, WIDTH))
         alarms["noise"] += bool(changes(noise, seed)[1])
     numbers["planted_at"] = N_FRAMES
     numbers["seeds"] = len(SEEDS)
-    numbers["found_within_a_frame"] = sum(any(abs(t - N_FRAMES) <= 1 for t in times) for times in found)
+    numbers["found_within_a_frame"] = sum(
+        any(abs(t - N_FRAMES) <= 1 for t in times) for times in found
+    )
     numbers["nothing_else_found"] = sum(len(times) == 1 for times in found)
     numbers["changes_found"] = found
     numbers["false_alarms"] = alarms | {"of": len(MORE_SEEDS)}

@@ -1,11 +1,12 @@
 """Denoising of photographs beside scikit-image's non-local means and wavelets.
 
-White noise of standard deviation 10, 25 and 50 (of 255) on scikit-image's "camera" and scikit-learn's "china", grey;
-one draw each. Everybody is told the noise: non-local means with patches of 5, distance 6 (h = 0.6 sigma, and the fast
-mode with h = 0.8 sigma, as scikit-image's gallery has them), wavelets with BayesShrink. Ours: 256 atoms of 8 x 8
-learned on the noisy picture, all else default; also with the noise estimated, and with a dictionary of another
-photograph ("flower") that does not adapt. Needs scikit-image and PyWavelets. Leaves ``results/003-8-denoising.png``
-and ``results/003-8-denoising.json``.
+White noise of standard deviation 10, 25 and 50 (of 255) on scikit-image's "camera" and
+scikit-learn's "china", grey; one draw each. Everybody is told the noise: non-local means with
+patches of 5, distance 6 (h = 0.6 sigma, and the fast mode with h = 0.8 sigma, as scikit-image's
+gallery has them), wavelets with BayesShrink. Ours: 256 atoms of 8 x 8 learned on the noisy picture,
+all else default; also with the noise estimated, and with a dictionary of another photograph
+("flower") that does not adapt. Needs scikit-image and PyWavelets. Leaves
+``results/003-8-denoising.png`` and ``results/003-8-denoising.json``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def contenders(noisy: np.ndarray, sigma: float) -> dict[str, Callable[[], np.nda
         "ours, dictionary of flower": lambda: model(flower).denoise(noisy, sigma, adapt=False),
         "nl-means": lambda: denoise_nl_means(noisy, h=0.6 * sigma, fast_mode=False, **means),
         "nl-means, fast": lambda: denoise_nl_means(noisy, h=0.8 * sigma, fast_mode=True, **means),
-        "wavelets": lambda: denoise_wavelet(noisy, sigma=sigma, rescale_sigma=True, method="BayesShrink", **channels),
+        "wavelets": lambda: denoise_wavelet(
+            noisy, sigma=sigma, rescale_sigma=True, method="BayesShrink", **channels
+        ),
     }
 
 
@@ -58,13 +61,19 @@ def main() -> None:
             for method, denoised in contenders(noisy, level / 255).items():
                 clean = denoised().clip(0, 1)
                 found[method] = round(images.psnr(image, clean), 2)
-                if (name, level) == ("camera", 25) and method in ("ours", "nl-means, fast", "wavelets"):
+                if (name, level) == ("camera", 25) and method in (
+                    "ours",
+                    "nl-means, fast",
+                    "wavelets",
+                ):
                     shown.append((f"{method}, {found[method]:.2f} dB", clean))
                     picture = noisy
             print(name, level, found, flush=True)
     figure = Figure(figsize=(9.6, 2.7), layout="constrained")
     part = np.s_[60:260, 150:350]
-    for axes, (title, image) in zip(figure.subplots(1, 4), [("noise of 25", picture), *shown], strict=True):
+    for axes, (title, image) in zip(
+        figure.subplots(1, 4), [("noise of 25", picture), *shown], strict=True
+    ):
         axes.imshow(image[part], cmap="gray", vmin=0, vmax=1)
         axes.set(xticks=[], yticks=[])
         axes.set_title(title, fontsize=9)

@@ -1,9 +1,10 @@
 """Inpainting of photographs of which half of the pixels are missing, beside interpolation.
 
-Half of the pixels (all three channels) of scikit-learn's "china" and "flower" are hidden at random, one draw, and
-filled in by linear and cubic interpolation (scipy.interpolate.griddata; the nearest pixel outside of the convex hull)
-and by 256 atoms of 8 x 8 learned on the picture itself, its holes filled roughly at first; all else default. Leaves
-``results/003-8-inpainting.png`` and ``results/003-8-inpainting.json``.
+Half of the pixels (all three channels) of scikit-learn's "china" and "flower" are hidden at random,
+one draw, and filled in by linear and cubic interpolation (scipy.interpolate.griddata; the nearest
+pixel outside of the convex hull) and by 256 atoms of 8 x 8 learned on the picture itself, its holes
+filled roughly at first; all else default. Leaves ``results/003-8-inpainting.png`` and
+``results/003-8-inpainting.json``.
 """
 
 from __future__ import annotations

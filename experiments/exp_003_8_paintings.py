@@ -1,12 +1,14 @@
 """Experiment 003-8: paintings from a dictionary of colour patches, and as small files beside JPEG.
 
-Strohmeier's thesis, Fig. 3.6: 100 atoms of 20 x 20 x 3 from 30 batches of 1,000 patches, nonnegative (its penalty is
-not told; here none), the painting rebuilt from patches 5 pixels apart; its picture (Afremov) is protected, van Gogh's
-"Cafe Terrace" stands in. Also: patches 20 pixels apart (blocks), the same dictionary on two other paintings beside
-their own, and a signed dictionary. Then paintings and a photograph as files, their dictionary of 128
-atoms of 8 x 8 inside, at 25 to 40 dB, beside JPEG at equal PSNR: the smallest file of Pillow's JPEG (optimised, found
-by bisection, colour whole or halved) that is at least as good, with the standard tables, made for the eye, and with
-flat ones, made for PSNR as ours. Leaves ``results/003-8.png`` and ``results/003-8.json``.
+Strohmeier's thesis, Fig. 3.6: 100 atoms of 20 x 20 x 3 from 30 batches of 1,000 patches,
+nonnegative (its penalty is not told; here none), the painting rebuilt from patches 5 pixels apart;
+its picture (Afremov) is protected, van Gogh's "Cafe Terrace" stands in. Also: patches 20 pixels
+apart (blocks), the same dictionary on two other paintings beside their own, and a signed
+dictionary. Then paintings and a photograph as files, their dictionary of 128 atoms of 8 x 8 inside,
+at 25 to 40 dB, beside JPEG at equal PSNR: the smallest file of Pillow's JPEG (optimised, found by
+bisection, colour whole or halved) that is at least as good, with the standard tables, made for the
+eye, and with flat ones, made for PSNR as ours. Leaves ``results/003-8.png`` and
+``results/003-8.json``.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def painting(name: str) -> np.ndarray:
 
 def thesis(**changes: object) -> ImageDictionary:
     """Return a model with the parameters of the thesis."""
-    settings = dict(alpha=0.0, nonnegative=True, stride=5, n_patches=30_000, batch_size=1000, n_jobs=2)
+    settings = dict(
+        alpha=0.0, nonnegative=True, stride=5, n_patches=30_000, batch_size=1000, n_jobs=2
+    )
     return ImageDictionary(100, 20, random_state=0, **(settings | changes))
 
 
@@ -49,7 +53,9 @@ def jpeg(image: np.ndarray, psnr: float, tables: str) -> int:
         least, most = 1, 95  # of the quality, or of what flat tables are finer than 96
         while least <= most:
             level = (least + most) // 2
-            how = {"quality": level} if tables == "standard" else {"qtables": [[96 - level] * 64] * 2}
+            how = (
+                {"quality": level} if tables == "standard" else {"qtables": [[96 - level] * 64] * 2}
+            )
             file = io.BytesIO()
             Image.fromarray(image).save(file, "JPEG", subsampling=subsampling, optimize=True, **how)
             if images.psnr(image, np.asarray(Image.open(file))) >= psnr:
@@ -70,7 +76,10 @@ def files(image: np.ndarray) -> list[dict[str, float]]:
         psnr = images.psnr(image, images.decompress(data))
         bits = {"ours": len(data), "ours_without_dictionary": bare}
         bits |= {f"jpeg_{tables}": jpeg(image, psnr, tables) for tables in TABLES}
-        rows.append({"psnr": round(psnr, 2)} | {name: round(8 * n / n_pixels, 3) for name, n in bits.items()})
+        rows.append(
+            {"psnr": round(psnr, 2)}
+            | {name: round(8 * n / n_pixels, 3) for name, n in bits.items()}
+        )
     return rows
 
 
@@ -85,14 +94,20 @@ def main() -> None:
         "stride 5": images.psnr(shown["gogh_cafe"], rebuilt),
         "stride 20": images.psnr(shown["gogh_cafe"], blocks),
         "signed, 100 atoms of 20 x 20": images.psnr(
-            shown["gogh_cafe"], thesis(nonnegative=False).fit(shown["gogh_cafe"]).reconstruct(shown["gogh_cafe"])
+            shown["gogh_cafe"],
+            thesis(nonnegative=False).fit(shown["gogh_cafe"]).reconstruct(shown["gogh_cafe"]),
         ),
     }
     for name in NAMES[1:]:
         quality[f"{name} by gogh_cafe"] = images.psnr(shown[name], cafe.reconstruct(shown[name]))
-        quality[f"{name} by its own"] = images.psnr(shown[name], thesis().fit(shown[name]).reconstruct(shown[name]))
+        quality[f"{name} by its own"] = images.psnr(
+            shown[name], thesis().fit(shown[name]).reconstruct(shown[name])
+        )
     print(json.dumps(quality, indent=1), flush=True)
-    packed = {name: files(image) for name, image in (shown | {"china": load_sample_image("china.jpg")}).items()}
+    packed = {
+        name: files(image)
+        for name, image in (shown | {"china": load_sample_image("china.jpg")}).items()
+    }
     print(json.dumps(packed, indent=1))
     figure = Figure(figsize=(9.6, 6.0), layout="constrained")
     top, bottom = figure.subfigures(2, 1)
@@ -107,11 +122,22 @@ def main() -> None:
         axes.imshow(image)
         axes.set(xticks=[], yticks=[])
         axes.set_title(title, fontsize=9)
-    for i, (axes, (name, rows)) in enumerate(zip(bottom.subplots(1, 4), packed.items(), strict=True)):
-        lines = ("ours", "o-"), ("ours_without_dictionary", "o:"), ("jpeg_standard", "s-"), ("jpeg_flat", "s--")
+    for i, (axes, (name, rows)) in enumerate(
+        zip(bottom.subplots(1, 4), packed.items(), strict=True)
+    ):
+        lines = (
+            ("ours", "o-"),
+            ("ours_without_dictionary", "o:"),
+            ("jpeg_standard", "s-"),
+            ("jpeg_flat", "s--"),
+        )
         for key, style in lines:
             axes.plot(
-                [row[key] for row in rows], [row["psnr"] for row in rows], style, ms=3, label=key.replace("_", " ")
+                [row[key] for row in rows],
+                [row["psnr"] for row in rows],
+                style,
+                ms=3,
+                label=key.replace("_", " "),
             )
         axes.set(xlabel="bits per pixel", ylabel="PSNR, dB" if i == 0 else "", title=name)
         axes.grid(alpha=0.3)
@@ -120,7 +146,9 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     save(figure, RESULTS / "003-8.png", 62)
     rounded = {name: round(value, 2) for name, value in quality.items()}
-    (RESULTS / "003-8.json").write_text(json.dumps({"psnr": rounded, "bits_per_pixel": packed}, indent=1) + "\n")
+    (RESULTS / "003-8.json").write_text(
+        json.dumps({"psnr": rounded, "bits_per_pixel": packed}, indent=1) + "\n"
+    )
 
 
 def mosaic(model: ImageDictionary) -> np.ndarray:

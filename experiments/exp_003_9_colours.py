@@ -1,12 +1,13 @@
 """Experiment 003-9: colour for a grey picture of two materials, from dictionaries of each.
 
-Strohmeier's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000 patches, every patch
-coded with the greys of its material's colour atoms and rebuilt with their colours, full overlap. Its picture of grass
-and sand is not at hand: here materials are cut from paintings, learned from one part and tested on another, side by
-side: sky and leaves of van Gogh's "Cafe Terrace", each nearly of one colour, and grass and a clouded sky of Monet's
-"Woman with a Parasol", where blue and white cloud are both sky. The classifier is a perceptron, the thesis's a
-convolutional network. Beside it: the mean colour of the true material put on the grey picture, and no colour at all.
-Leaves ``results/003-9.png`` and ``results/003-9.json``.
+Strohmeier's thesis, Fig. 3.7: patches of 10 x 10, 5 atoms per material, 20 batches of 1,000
+patches, every patch coded with the greys of its material's colour atoms and rebuilt with their
+colours, full overlap. Its picture of grass and sand is not at hand: here materials are cut from
+paintings, learned from one part and tested on another, side by side: sky and leaves of van Gogh's
+"Cafe Terrace", each nearly of one colour, and grass and a clouded sky of Monet's "Woman with a
+Parasol", where blue and white cloud are both sky. The classifier is a perceptron, the thesis's a
+convolutional network. Beside it: the mean colour of the true material put on the grey picture, and
+no colour at all. Leaves ``results/003-9.png`` and ``results/003-9.json``.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def tinted(grey: np.ndarray, truth: np.ndarray, examples: dict[str, np.ndarray])
 
 def compare(name: str) -> tuple[dict[str, Any], list[tuple[str, np.ndarray]]]:
     """Return the figures of one painting, and what to draw."""
-    painting = np.asarray(Image.open(DATA / f"paintings/{name}.jpg").convert("RGB"), dtype=np.float64) / 255
+    painting = (
+        np.asarray(Image.open(DATA / f"paintings/{name}.jpg").convert("RGB"), dtype=np.float64)
+        / 255
+    )
     examples = {material: painting[learned] for material, (learned, _) in PAIRS[name].items()}
     original = np.concatenate([painting[tested] for _, tested in PAIRS[name].values()], axis=1)
     truth = np.repeat([0, 1], original.shape[1] // 2)[None].repeat(len(original), axis=0)
@@ -63,7 +67,11 @@ def compare(name: str) -> tuple[dict[str, Any], list[tuple[str, np.ndarray]]]:
             "pixels_right": round(float((kept.classes == truth).mean()), 4),
         }
         rows.append({"seed": seed} | quality)
-        shown = shown or [("restored", kept.image), ("luma not kept", plain.image), ("materials", kept.classes)]
+        shown = shown or [
+            ("restored", kept.image),
+            ("luma not kept", plain.image),
+            ("materials", kept.classes),
+        ]
     guess = tinted(grey, truth, examples)
     told = {
         "restored": rows,

@@ -1,10 +1,11 @@
 """Topics of BBC News, and topics of headlines over time, by the topic model of the library with its defaults.
 
-BBC News (2225 documents in five categories; counts of stemmed words, of which documents are made by repeating them):
-five topics, by "counts", "tfidf" and "hashing"; how many documents have their largest share in the topic that belongs
-to their category (best matching), over 8 seeds. The articles have no dates. Headlines (9970 of the Australian ABC, 19
-February to 7 April 2003): twelve topics by "hashing", their mean shares day by day, and the days at which
-`change_points` sees these change, if any: the invasion of Iraq began on 20 March. Leaves ``results/003-topics.png``,
+BBC News (2225 documents in five categories; counts of stemmed words, of which documents are made by
+repeating them): five topics, by "counts", "tfidf" and "hashing"; how many documents have their
+largest share in the topic that belongs to their category (best matching), over 8 seeds. The
+articles have no dates. Headlines (9970 of the Australian ABC, 19 February to 7 April 2003): twelve
+topics by "hashing", their mean shares day by day, and the days at which `change_points` sees these
+change, if any: the invasion of Iraq began on 20 March. Leaves ``results/003-topics.png``,
 ``003-headlines.png`` and ``results/003-topics.json``.
 """
 
@@ -22,7 +23,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from atomstream import TopicModel, plots
-from atomstream.changes import change_points
+from atomstream.domains.series.change_points import change_points
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
@@ -36,7 +37,10 @@ def bbc() -> tuple[list[str], np.ndarray]:
     counts = sp.csc_array(parts, shape=tuple(stored["shape"])).T.tocsr()
     terms = stored["terms"].astype(str)
     rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
-    documents = [" ".join(np.repeat(terms[counts.indices[a:b]], counts.data[a:b].astype(int))) for a, b in rows]
+    documents = [
+        " ".join(np.repeat(terms[counts.indices[a:b]], counts.data[a:b].astype(int)))
+        for a, b in rows
+    ]
     return documents, np.unique(stored["category"], return_inverse=True)[1]
 
 
@@ -55,7 +59,9 @@ def categories() -> dict:
         found, seconds = [], []
         for seed in range(N_SEEDS):
             start = perf_counter()
-            model = TopicModel(5, vectorizer=vectorizer, stop_words=None, random_state=seed).fit(documents)
+            model = TopicModel(5, vectorizer=vectorizer, stop_words=None, random_state=seed).fit(
+                documents
+            )
             seconds.append(perf_counter() - start)
             found.append(accuracy(model.topic_shares(documents), labels))
             if seed == 0:
@@ -75,7 +81,10 @@ def headlines() -> dict:
     with gzip.open(DATA / "headlines/abc_headlines_2003.csv.gz", "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     documents = [row["headline_text"] for row in rows]
-    days = [f"{row['publish_date'][:4]}-{row['publish_date'][4:6]}-{row['publish_date'][6:]}" for row in rows]
+    days = [
+        f"{row['publish_date'][:4]}-{row['publish_date'][4:6]}-{row['publish_date'][6:]}"
+        for row in rows
+    ]
     start = perf_counter()
     model = TopicModel(N_TOPICS, random_state=0).fit(documents)
     seconds = perf_counter() - start
@@ -83,14 +92,22 @@ def headlines() -> dict:
     names = [", ".join(word for word, _ in topic) for topic in model.top_words(6)]
     plots.topics_over_time(over, names, n_topics=6).savefig(RESULTS / "003-headlines.png", dpi=80)
     found = {level: change_points(over.shares, level=level) for level in (0.01, 0.05)}
-    before, after = (over.shares[part].mean(axis=0) for part in (slice(None, 29), slice(29, None)))  # 20 March
+    before, after = (
+        over.shares[part].mean(axis=0) for part in (slice(None, 29), slice(29, None))
+    )  # 20 March
     most = int(np.argmax(after - before))
     return {
         "seconds": seconds,
         "days": len(over.starts),
         "topics": names,
-        "changes_by_level": {level: [str(over.starts[time]) for time in at.times] for level, at in found.items()},
-        "most_risen_topic": {"words": names[most], "share_before": before[most], "share_after": after[most]},
+        "changes_by_level": {
+            level: [str(over.starts[time]) for time in at.times] for level, at in found.items()
+        },
+        "most_risen_topic": {
+            "words": names[most],
+            "share_before": before[most],
+            "share_after": after[most],
+        },
     }
 
 

@@ -1,10 +1,11 @@
 """Experiment 004-1: online against batch under six divergences (figure 2 of Zhao, Tan and Xu).
 
-The synthetic data of the paper, 20,000 samples (there 100,000, by replication), 200 features, 40 atoms. Contenders:
-ours with defaults; the paper's projected subgradient steps (``method="spsg"``, mini-batches of 10); batch
-multiplicative updates; and the online methods of the paper's comparison, as in ``baselines.py``: OL-Lef
-(Itakura-Saito), OL-Guan (squared) and OL-Wang (Huber). The measure is the mean divergence of held-out samples at
-optimal codes, against seconds of learning; the truth is that of the true atoms.
+The synthetic data of the paper, 20,000 samples (there 100,000, by replication), 200 features, 40
+atoms. Contenders: ours with defaults; the paper's projected subgradient steps (``method="spsg"``,
+mini-batches of 10); batch multiplicative updates; and the online methods of the paper's comparison,
+as in ``baselines.py``: OL-Lef (Itakura-Saito), OL-Guan (squared) and OL-Wang (Huber). The measure
+is the mean divergence of held-out samples at optimal codes, against seconds of learning; the truth
+is that of the true atoms.
 
 Leaves ``results/004-1.png`` and ``results/004-1.json``.
 """
@@ -19,7 +20,14 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from baselines import huber_weights, multiplicative_steps, online_guan, online_lefevre, online_wang, weighted_mu_steps
+from baselines import (
+    huber_weights,
+    multiplicative_steps,
+    online_guan,
+    online_lefevre,
+    online_wang,
+    weighted_mu_steps,
+)
 from matplotlib.figure import Figure
 from synthetic import LOSSES, N_ATOMS, synthetic
 
@@ -70,7 +78,9 @@ def contenders(X: np.ndarray, loss: str) -> dict[str, Iterator[np.ndarray]]:
     return found
 
 
-def curve(steps: Iterator[np.ndarray], loss: str, held_out: np.ndarray) -> list[tuple[float, float]]:
+def curve(
+    steps: Iterator[np.ndarray], loss: str, held_out: np.ndarray
+) -> list[tuple[float, float]]:
     """Return (seconds, held-out divergence) at growing intervals; judging is not on the clock."""
     seconds, points, due = 0.0, [], 0.0
     while seconds < SECONDS:
@@ -79,7 +89,9 @@ def curve(steps: Iterator[np.ndarray], loss: str, held_out: np.ndarray) -> list[
         seconds += time.perf_counter() - begin
         if seconds >= due:
             rows = np.maximum(atoms, 1e-9 * atoms.mean(axis=1, keepdims=True))
-            points.append((seconds, -OnlineNMF.from_components(rows, loss=LOSSES[loss]).score(held_out)))
+            points.append(
+                (seconds, -OnlineNMF.from_components(rows, loss=LOSSES[loss]).score(held_out))
+            )
             due = max(1.5 * seconds, 0.05)
     return points
 
@@ -92,14 +104,19 @@ def main() -> None:
     for place, loss in enumerate(LOSSES):
         X, truth = synthetic(loss, N_SAMPLES + N_HELD_OUT)
         X, held_out = X[:N_SAMPLES], X[N_SAMPLES:]
-        next(online(X, LOSSES[loss], "auto", 256)), next(online(X, LOSSES[loss], "spsg", 10))  # compiles
+        (
+            next(online(X, LOSSES[loss], "auto", 256)),
+            next(online(X, LOSSES[loss], "spsg", 10)),
+        )  # compiles
         told[loss] = {"truth": -OnlineNMF.from_components(truth, loss=LOSSES[loss]).score(held_out)}
         axes = figure.add_subplot(2, 3, place + 1)
         for name, steps in contenders(X, loss).items():
             told[loss][name] = curve(steps, loss, held_out)
             axes.plot(*zip(*told[loss][name], strict=True), "o-", markersize=2.5, label=name)
             print(loss, name, [f"{v:.4g}" for v in told[loss][name][-1]], flush=True)
-        axes.axhline(told[loss]["truth"], color="0.5", linestyle="--", linewidth=1, label="true atoms")
+        axes.axhline(
+            told[loss]["truth"], color="0.5", linestyle="--", linewidth=1, label="true atoms"
+        )
         axes.set(xscale="log", yscale="log", title=loss, xlabel="seconds" if place > 2 else None)
         axes.legend(fontsize="x-small")
     RESULTS.mkdir(exist_ok=True)

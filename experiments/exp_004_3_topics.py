@@ -1,20 +1,23 @@
 """Experiments 004-3, 004-4 and 004-5: topics of BBC News and 20 Newsgroups under the Kullback-Leibler divergence.
 
-Zhao, Tan and Xu (2017), section VIII-E, Tables V to VII: online, atoms are topics, as good as those of a batch
-algorithm, at least four times sooner. Five topics for BBC News (2225 documents), twenty for 20 Newsgroups (11256),
-both with plain counts and with the paper's weights, (1 + log v) log(n / document frequency). Of BBC's words the 1000
-of largest weight are kept, as in the paper; the 1000 of 20 Newsgroups were chosen by whoever packed them.
+Zhao, Tan and Xu (2017), section VIII-E, Tables V to VII: online, atoms are topics, as good as those
+of a batch algorithm, at least four times sooner. Five topics for BBC News (2225 documents), twenty
+for 20 Newsgroups (11256), both with plain counts and with the paper's weights, (1 + log v) log(n /
+document frequency). Of BBC's words the 1000 of largest weight are kept, as in the paper; the 1000
+of 20 Newsgroups were chosen by whoever packed them.
 
-Compared: ``OnlineNMF(loss="kl")`` with all defaults (10 passes) and with 40 passes, the paper's own method ("spsg")
-and batch multiplicative updates (scikit-learn: at most 200 iterations, its usual tolerance and random start). The
-paper repeats the documents, with noise, until they are 100,000; here no noise is added and "spsg" makes 45 passes
-over BBC News, as many as in the paper, and 3 over 20 Newsgroups, a third of the paper's: with 9 it takes half a
-minute and the objective falls from 107 to 101 (seed 0, counts).
+Compared: ``OnlineNMF(loss="kl")`` with all defaults (10 passes) and with 40 passes, the paper's own
+method ("spsg") and batch multiplicative updates (scikit-learn: at most 200 iterations, its usual
+tolerance and random start). The paper repeats the documents, with noise, until they are 100,000;
+here no noise is added and "spsg" makes 45 passes over BBC News, as many as in the paper, and 3 over
+20 Newsgroups, a third of the paper's: with 9 it takes half a minute and the objective falls from
+107 to 101 (seed 0, counts).
 
-All are judged alike: atoms are scaled to sum to one and documents coded exactly by one and the same coder; the
-objective is the mean divergence of a document from its reconstruction. A document belongs to the topic with the
-largest code; accuracy is that of the best matching of topics with true classes. Mean and standard deviation over
-seeds, 8 for BBC News and 3 for 20 Newsgroups. Leaves ``results/004-3.png`` and ``results/004-3.json``.
+All are judged alike: atoms are scaled to sum to one and documents coded exactly by one and the same
+coder; the objective is the mean divergence of a document from its reconstruction. A document
+belongs to the topic with the largest code; accuracy is that of the best matching of topics with
+true classes. Mean and standard deviation over seeds, 8 for BBC News and 3 for 20 Newsgroups. Leaves
+``results/004-3.png`` and ``results/004-3.json``.
 """
 
 from __future__ import annotations
@@ -89,7 +92,9 @@ def learn(method: str, name: str, X: sp.csr_matrix, seed: int) -> tuple[np.ndarr
         usual = dict(solver="mu", beta_loss="kullback-leibler", init="random", max_iter=200)
         model = NMF(n_topics, **usual, random_state=seed)
     elif method == "online, spsg":
-        model = OnlineNMF(n_topics, loss="kl", method="spsg", n_epochs=SPSG_PASSES[name], random_state=seed)
+        model = OnlineNMF(
+            n_topics, loss="kl", method="spsg", n_epochs=SPSG_PASSES[name], random_state=seed
+        )
     else:
         n_epochs = {"n_epochs": 40} if "40" in method else {}
         model = OnlineNMF(n_topics, loss="kl", random_state=seed, **n_epochs)
@@ -101,7 +106,9 @@ def learn(method: str, name: str, X: sp.csr_matrix, seed: int) -> tuple[np.ndarr
 
 def judge(atoms: np.ndarray, X: sp.csr_matrix, labels: np.ndarray) -> dict[str, float]:
     """Return the objective at exact codes, and how well the largest code tells the classes."""
-    judging = OnlineNMF(len(atoms), loss="kl", init=atoms, fixed_components=len(atoms)).partial_fit(X[:1])
+    judging = OnlineNMF(len(atoms), loss="kl", init=atoms, fixed_components=len(atoms)).partial_fit(
+        X[:1]
+    )
     topics = judging.transform(X).argmax(axis=1)
     table = np.zeros((len(atoms), labels.max() + 1), dtype=int)
     np.add.at(table, (topics, labels), 1)
@@ -113,13 +120,19 @@ def judge(atoms: np.ndarray, X: sp.csr_matrix, labels: np.ndarray) -> dict[str, 
 def top_words(atoms: np.ndarray, terms: np.ndarray) -> list[list[tuple[str, float]]]:
     """Return the words of largest share in each topic."""
     order = np.argsort(-atoms, axis=1)[:, :N_TOP]
-    return [[(str(terms[word]), float(atom[word])) for word in row] for atom, row in zip(atoms, order, strict=True)]
+    return [
+        [(str(terms[word]), float(atom[word])) for word in row]
+        for atom, row in zip(atoms, order, strict=True)
+    ]
 
 
 def summary(rows: list[dict[str, float]]) -> dict[str, list[float]]:
     """Return mean and standard deviation over the seeds."""
     return {
-        key: [float(np.mean([row[key] for row in rows])), float(np.std([row[key] for row in rows], ddof=1))]
+        key: [
+            float(np.mean([row[key] for row in rows])),
+            float(np.std([row[key] for row in rows], ddof=1)),
+        ]
         for key in rows[0]
     }
 
@@ -127,14 +140,19 @@ def summary(rows: list[dict[str, float]]) -> dict[str, list[float]]:
 def draw_topics(figure, topics: list[list[tuple[str, float]]]) -> None:
     """Draw the words of BBC's five topics as bars."""
     for axes, topic, colour in zip(
-        figure.subplots(1, len(topics)), topics, ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"), strict=True
+        figure.subplots(1, len(topics)),
+        topics,
+        ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"),
+        strict=True,
     ):
         words, shares = zip(*topic[::-1], strict=True)
         axes.barh(words, 100 * np.array(shares), color=colour, height=0.7)
         axes.tick_params(axis="y", length=0, labelsize=12)
         axes.set_xlabel("% of the topic")
         axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle("BBC News, counts: eight top words (stemmed) of the five topics learned online", fontsize=13)
+    figure.suptitle(
+        "BBC News, counts: eight top words (stemmed) of the five topics learned online", fontsize=13
+    )
 
 
 def draw_methods(figure, report: dict) -> None:
@@ -143,11 +161,21 @@ def draw_methods(figure, report: dict) -> None:
     for axes, (key, title) in zip(figure.subplots(1, len(MEASURES)), MEASURES.items(), strict=True):
         for i, (method, colour) in enumerate(zip(METHODS, COLOURS, strict=True)):
             means, spreads = np.array([report[group][method][key] for group in groups]).T
-            if key == "objective":  # relative to the batch, as documents of different length cannot share an axis
+            if (
+                key == "objective"
+            ):  # relative to the batch, as documents of different length cannot share an axis
                 batch = np.array([report[group]["batch"][key][0] for group in groups])
                 means, spreads = means / batch, spreads / batch
             places = np.arange(len(groups)) + (i - 1.5) * 0.2
-            axes.bar(places, means, 0.19, yerr=spreads, color=colour, label=method, error_kw={"elinewidth": 1})
+            axes.bar(
+                places,
+                means,
+                0.19,
+                yerr=spreads,
+                color=colour,
+                label=method,
+                error_kw={"elinewidth": 1},
+            )
         axes.set_xticks(
             range(len(groups)),
             [group.replace(", ", "\n").replace("20 Newsgroups", "20 News") for group in groups],
@@ -167,7 +195,9 @@ def main() -> None:
     """Learn and judge everything, draw the figure, write the numbers."""
     report: dict = {}
     topics: dict = {}
-    OnlineNMF(2, loss="kl").fit(sp.csr_matrix(np.ones((9, 9))))  # loads what would count as time to learn
+    OnlineNMF(2, loss="kl").fit(
+        sp.csr_matrix(np.ones((9, 9)))
+    )  # loads what would count as time to learn
     for (name, weights), (X, labels, terms) in datasets().items():
         group = f"{name}, {weights}"
         report[group], topics[group] = {}, {}
@@ -179,7 +209,12 @@ def main() -> None:
                 if seed == 0:
                     topics[group][method] = top_words(atoms, terms)
             report[group][method] = summary(rows)
-            print(group, method, {k: f"{m:.3f} ({s:.3f})" for k, (m, s) in report[group][method].items()}, flush=True)
+            print(
+                group,
+                method,
+                {k: f"{m:.3f} ({s:.3f})" for k, (m, s) in report[group][method].items()},
+                flush=True,
+            )
     figure = Figure(figsize=(15, 8), layout="constrained")
     above, below = figure.subfigures(2, 1, hspace=0.05)
     draw_topics(above, topics["BBC News, counts"]["online"])
@@ -187,7 +222,10 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     figure.savefig(RESULTS / "004-3.png", dpi=100)
     words = {
-        group: {method: [" ".join(word for word, _ in topic) for topic in found] for method, found in of.items()}
+        group: {
+            method: [" ".join(word for word, _ in topic) for topic in found]
+            for method, found in of.items()
+        }
         for group, of in topics.items()
     }
     numbers = {

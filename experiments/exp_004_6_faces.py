@@ -1,21 +1,23 @@
 """Experiments 004-6 and 004-7: faces of Yale B without their salt-and-pepper noise, by the Huber loss.
 
-Zhao, Tan and Xu (2017), section VIII-F, Fig. 3 and Table VIII: of every image of a subject (64 of 32 x 32, grey
-levels 0 to 255) 30 % of the pixels get noise U(-255, 255) and are clipped to [0, 255]; the images are repeated p
-times in random order; K = 40 atoms are learned per subject. There are two readings: section VIII-B repeats first and
-then adds noise, so that every copy has noise of its own ("new noise"); VIII-F repeats the 64 contaminated images
-("same noise"), and 40 atoms may then learn the noise of 64 images by heart. Both are run, with p = 60 (the paper:
-1500), as one pass in batches of 64; other settings are the defaults.
+Zhao, Tan and Xu (2017), section VIII-F, Fig. 3 and Table VIII: of every image of a subject (64 of
+32 x 32, grey levels 0 to 255) 30 % of the pixels get noise U(-255, 255) and are clipped to [0,
+255]; the images are repeated p times in random order; K = 40 atoms are learned per subject. There
+are two readings: section VIII-B repeats first and then adds noise, so that every copy has noise of
+its own ("new noise"); VIII-F repeats the 64 contaminated images ("same noise"), and 40 atoms may
+then learn the noise of 64 images by heart. Both are run, with p = 60 (the paper: 1500), as one pass
+in batches of 64; other settings are the defaults.
 
-Compared: ``OnlineNMF`` with the squared and with the Huber loss, the paper's own method ("spsg") with Huber, and
-batch multiplicative updates weighted for Huber (`baselines.weighted_mu`; 100 iterations on all copies under new
-noise, 200 on the 64 images under the same noise, where copies change nothing). The threshold of Huber is 15 grey
-levels, 6 % of their range: what 40 atoms leave of a clean pixel is mostly smaller, the noise mostly larger; 5 and 45
-are tried too.
+Compared: ``OnlineNMF`` with the squared and with the Huber loss, the paper's own method ("spsg")
+with Huber, and batch multiplicative updates weighted for Huber (`baselines.weighted_mu`; 100
+iterations on all copies under new noise, 200 on the 64 images under the same noise, where copies
+change nothing). The threshold of Huber is 15 grey levels, 6 % of their range: what 40 atoms leave
+of a clean pixel is mostly smaller, the noise mostly larger; 5 and 45 are tried too.
 
-One set of 64 contaminated images per subject, which is the data under "same noise" and never met under "new noise",
-is reconstructed with `clean`; the error is against the images before contamination, shadows and all. Subjects 1 to
-4, noise of one seed. Leaves ``results/004-6.png`` and ``results/004-6.json``.
+One set of 64 contaminated images per subject, which is the data under "same noise" and never met
+under "new noise", is reconstructed with `clean`; the error is against the images before
+contamination, shadows and all. Subjects 1 to 4, noise of one seed. Leaves ``results/004-6.png`` and
+``results/004-6.json``.
 """
 
 from __future__ import annotations
@@ -100,14 +102,26 @@ def study(clean: np.ndarray, subject: int) -> tuple[dict, dict[str, np.ndarray]]
             model, seconds = learn(method, X, noise)
             cleaned = model.clean(seen)
             loss = float(Huber(DELTA).entries(seen, cleaned).mean())
-            report[noise][method] = {"rmse": error(cleaned, clean), "huber_per_pixel": loss, "seconds": seconds}
-            print(subject, noise, method, {k: round(v, 2) for k, v in report[noise][method].items()}, flush=True)
+            report[noise][method] = {
+                "rmse": error(cleaned, clean),
+                "huber_per_pixel": loss,
+                "seconds": seconds,
+            }
+            print(
+                subject,
+                noise,
+                method,
+                {k: round(v, 2) for k, v in report[noise][method].items()},
+                flush=True,
+            )
             if noise == "new noise":
                 pictures[method] = cleaned[list(SHOWN)]
             if noise == "new noise" and method == "Huber":
                 pictures["outliers(X)"] = model.outliers(seen[list(SHOWN)])
         models = {delta: online(X, Huber(delta))[0] for delta in DELTAS}
-        report[noise]["rmse_by_delta"] = {delta: error(model.clean(seen), clean) for delta, model in models.items()}
+        report[noise]["rmse_by_delta"] = {
+            delta: error(model.clean(seen), clean) for delta, model in models.items()
+        }
     return report, pictures
 
 
@@ -129,7 +143,9 @@ def draw(pictures: dict[int, dict[str, np.ndarray]], means: dict[str, float]) ->
     for subject, axes in zip(SUBJECTS, grid[0, len(SHOWN) // 2 :: len(SHOWN)], strict=True):
         axes.set_title(f"subject {subject}", fontsize=11)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.03, wspace=0, hspace=0)
-    figure.suptitle("30 % of the pixels contaminated, every copy anew; errors in grey levels, mean of four subjects")
+    figure.suptitle(
+        "30 % of the pixels contaminated, every copy anew; errors in grey levels, mean of four subjects"
+    )
     return figure
 
 
@@ -146,7 +162,8 @@ def main() -> None:
     means = {
         noise: {
             method: {
-                key: float(np.mean([report[subject][noise][method][key] for subject in SUBJECTS])) for key in keys
+                key: float(np.mean([report[subject][noise][method][key] for subject in SUBJECTS]))
+                for key in keys
             }
             for method, keys in [(name, ("rmse", "huber_per_pixel", "seconds")) for name in METHODS]
             + [("rmse_by_delta", DELTAS)]
@@ -154,7 +171,9 @@ def main() -> None:
         for noise in STREAMS
     }
     contaminated = float(np.mean([report[subject]["contaminated"]["rmse"] for subject in SUBJECTS]))
-    shown = {method: means["new noise"][method]["rmse"] for method in METHODS} | {"contaminated": contaminated}
+    shown = {method: means["new noise"][method]["rmse"] for method in METHODS} | {
+        "contaminated": contaminated
+    }
     RESULTS.mkdir(exist_ok=True)
     draw(pictures, shown).savefig(RESULTS / "004-6.png", dpi=100)
     numbers = {

@@ -1,7 +1,8 @@
 """The synthetic data of Zhao, Tan and Xu, section VII-B: a nonnegative product and the noise of each divergence.
 
-Table IV of the paper is garbled; what stands here agrees with its text: factors 1 + |N(0, 25)|, noise of about 30 dB,
-or outliers of up to 2000 on 30 % of the entries, everything clipped to [0, 4000].
+Table IV of the paper is garbled; what stands here agrees with its text: factors 1 + |N(0, 25)|,
+noise of about 30 dB, or outliers of up to 2000 on 30 % of the entries, everything clipped to [0,
+4000].
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 N_FEATURES, N_ATOMS = 200, 40
-LOSSES = {"is": "is", "kl": "kl", "squared": "squared", "huber": "huber:100", "l1": "l1", "l2": "l2"}
+LOSSES = {
+    "is": "is",
+    "kl": "kl",
+    "squared": "squared",
+    "huber": "huber:100",
+    "l1": "l1",
+    "l2": "l2",
+}
 
 
 def synthetic(loss: str, n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

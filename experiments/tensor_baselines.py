@@ -1,7 +1,8 @@
 """Batch nonnegative CP decomposition that the experiments measure against: alternating least squares and MU.
 
-Lyu (2022), Algorithms 11 and 12, on dense tensors of any order from two. As printed they use the old factors of all
-other modes in an update; here, as in the author's code, each update uses the newest ones.
+Lyu (2022), Algorithms 11 and 12, on dense tensors of any order from two. As printed they use the
+old factors of all other modes in an update; here, as in the author's code, each update uses the
+newest ones.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import numpy as np
 LEAST = 1e-12  # denominators are kept above this, so that an unused part stays unused
 
 
-def als_steps(X: np.ndarray, factors: list[np.ndarray], tolerance: float = 1e-8) -> Iterator[list[np.ndarray]]:
+def als_steps(
+    X: np.ndarray, factors: list[np.ndarray], tolerance: float = 1e-8
+) -> Iterator[list[np.ndarray]]:
     """Yield the factors of alternating nonnegative least squares (Algorithm 11) after each round, for ever.
 
     The least squares of a mode are solved to ``tolerance`` before the next mode's turn.
     """
-    return _rounds(X, factors, lambda U, cross, gram: nonnegative_least_squares(cross, gram, U, tolerance))
+    return _rounds(
+        X, factors, lambda U, cross, gram: nonnegative_least_squares(cross, gram, U, tolerance)
+    )
 
 
 def mu_steps(X: np.ndarray, factors: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
@@ -27,12 +32,16 @@ def mu_steps(X: np.ndarray, factors: list[np.ndarray]) -> Iterator[list[np.ndarr
 
 
 def nonnegative_least_squares(
-    cross: np.ndarray, gram: np.ndarray, start: np.ndarray, tolerance: float = 1e-8, n_sweeps: int = 200
+    cross: np.ndarray,
+    gram: np.ndarray,
+    start: np.ndarray,
+    tolerance: float = 1e-8,
+    n_sweeps: int = 200,
 ) -> np.ndarray:
     """Return U >= 0 that minimises tr(U gram U') / 2 - tr(U' cross), by sweeps over the columns.
 
-    Rows whose unconstrained solution is nonnegative are done at once; the sweeps over the others begin at ``start``
-    and stop when one of them moves U by less than ``tolerance`` of its norm.
+    Rows whose unconstrained solution is nonnegative are done at once; the sweeps over the others
+    begin at ``start`` and stop when one of them moves U by less than ``tolerance`` of its norm.
     """
     U = start.copy()
     free = np.linalg.lstsq(gram, cross.T, rcond=None)[0].T
@@ -85,7 +94,8 @@ def _rounds(
 ) -> Iterator[list[np.ndarray]]:
     """Yield the factors after each round of updates; two passes over the tensor serve all modes.
 
-    The first contracts it with the first factor, which no other mode's turn changes; the second serves that mode.
+    The first contracts it with the first factor, which no other mode's turn changes; the second
+    serves that mode.
     """
     factors = [factor.astype(X.dtype) for factor in factors]
     rank, rows = factors[0].shape[1], X.reshape(len(X), -1)
@@ -105,4 +115,6 @@ def _contract(part: np.ndarray, factors: list[np.ndarray], mode: int) -> np.ndar
     letters = "abcdefghijklmnop"[: part.ndim - 1]
     others = [k for k in range(len(factors)) if k != mode]
     terms = ",".join([letters + "z", *(letters[k] + "z" for k in others)])
-    return np.einsum(f"{terms}->{letters[mode]}z", part, *(factors[k] for k in others), optimize=len(others) > 1)
+    return np.einsum(
+        f"{terms}->{letters[mode]}z", part, *(factors[k] for k in others), optimize=len(others) > 1
+    )

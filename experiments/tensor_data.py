@@ -31,17 +31,22 @@ def news_tensor() -> np.ndarray:
 def headlines_tensor(per_day: int = 120, least: int = 10) -> np.ndarray:
     """Return headlines x days x words of the ABC headlines, tf-idf, each headline of length one.
 
-    The first 120 headlines of each of the 48 days in their order of publication (one day has 119: its last slice is
-    zero); words, English stop words left out, that occur in at least 10 of the headlines kept. A headline's number
-    within its day means nothing, as in the published tensor, where headlines of a month are drawn at random.
+    The first 120 headlines of each of the 48 days in their order of publication (one day has 119:
+    its last slice is zero); words, English stop words left out, that occur in at least 10 of the
+    headlines kept. A headline's number within its day means nothing, as in the published tensor,
+    where headlines of a month are drawn at random.
     """
     days: dict[str, list[set[str]]] = {}
     with gzip.open(DATA / "headlines/abc_headlines_2003.csv.gz", "rt") as file:
         for row in csv.DictReader(file):
-            days.setdefault(row["publish_date"], []).append(set(row["headline_text"].split()) - ENGLISH_STOP_WORDS)
+            days.setdefault(row["publish_date"], []).append(
+                set(row["headline_text"].split()) - ENGLISH_STOP_WORDS
+            )
     kept = [days[day][:per_day] for day in sorted(days)]
     seen = Counter(word for day in kept for headline in day for word in headline)
-    words = {word: place for place, word in enumerate(sorted(w for w, n in seen.items() if n >= least))}
+    words = {
+        word: place for place, word in enumerate(sorted(w for w, n in seen.items() if n >= least))
+    }
     counts = np.zeros((per_day, len(kept), len(words)))
     for day, headlines in enumerate(kept):
         for number, headline in enumerate(headlines):
@@ -51,7 +56,9 @@ def headlines_tensor(per_day: int = 120, least: int = 10) -> np.ndarray:
 
 def tensor_on_disk(path: Path, shape: tuple[int, int, int]) -> np.memmap:
     """Write a tensor of the synthetic recipe, float32, to a file some slices at a time; return its memory map."""
-    first, second, third = (np.random.RandomState(seed).rand(n, TRUE_RANK) for seed, n in enumerate(shape, start=1))
+    first, second, third = (
+        np.random.RandomState(seed).rand(n, TRUE_RANK) for seed, n in enumerate(shape, start=1)
+    )
     inner = np.einsum("jr,kr->rjk", second, third).reshape(TRUE_RANK, -1).astype(np.float32)
     written = np.lib.format.open_memmap(path, "w+", np.float32, shape)
     for start in range(0, len(first), 50):

@@ -1,7 +1,8 @@
 """Kill a run at many instants, take it up again, and print how often it ended as if never stopped.
 
-A script, for it forks: ``python kill_and_resume.py FOLDER N``. One process loads and warms up everything; each run is
-a child of it that is killed with SIGKILL, at a random time or at a chosen call while a checkpoint is being written.
+A script, for it forks: ``python kill_and_resume.py FOLDER N``. One process loads and warms up
+everything; each run is a child of it that is killed with SIGKILL, at a random time or at a chosen
+call while a checkpoint is being written.
 """
 
 import json
@@ -14,13 +15,25 @@ from pathlib import Path
 
 import numpy as np
 
-from atomstream import OnlineNMF, files
+from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.persistence.archive import read_archive
+from atomstream.io import files
+from atomstream.io.archive import read_archive
 from atomstream.runs import folder as run_folder
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # forking with threads of BLAS about
-SETTINGS = ["--atoms", "6", "--epochs", "3", "--alpha", "0.01", "--checkpoint-every", "0.01", "--batch-size", "50"]
+SETTINGS = [
+    "--atoms",
+    "6",
+    "--epochs",
+    "3",
+    "--alpha",
+    "0.01",
+    "--checkpoint-every",
+    "0.01",
+    "--batch-size",
+    "50",
+]
 
 
 def child(*arguments, kill_at=None):
@@ -63,7 +76,11 @@ def result(run):
 
 def go_on(run, arguments):
     """Take a run up again, or begin it where it had not begun."""
-    return child("resume", run) if (run / "run.toml").exists() else child("learn", *arguments, "--out", run)
+    return (
+        child("resume", run)
+        if (run / "run.toml").exists()
+        else child("learn", *arguments, "--out", run)
+    )
 
 
 def inputs(base):
@@ -107,7 +124,9 @@ if __name__ == "__main__":
     for trial in range(n_kills):
         run, inside, kind = base / f"run{trial}", trial % 3 == 2, trial % len(kinds)
         arguments = kinds[kind]
-        pid = child("learn", *arguments, "--out", run, kill_at=int(rng.integers(1, 40)) if inside else None)
+        pid = child(
+            "learn", *arguments, "--out", run, kill_at=int(rng.integers(1, 40)) if inside else None
+        )
         for _ in range(1 + trial % 2):
             if not inside:
                 time.sleep(rng.uniform(0, lasts[kind]))
@@ -118,4 +137,8 @@ if __name__ == "__main__":
             inside = False
         status = wait(pid)
         equal += status == 0 and result(run) == references[kind] and not any(run.rglob(".*.part"))
-    print(json.dumps({"equal": equal, "caught": caught, "half_written": half_written, "seconds": lasts}))
+    print(
+        json.dumps(
+            {"equal": equal, "caught": caught, "half_written": half_written, "seconds": lasts}
+        )
+    )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.changes import FLOOR, change_points, normal_scores, split_gains
+from atomstream.domains.series.change_points import FLOOR, change_points, normal_scores, split_gains
 
 
 def remembering(rho, seed, n=150, r=4):
@@ -26,7 +26,9 @@ def test_gains_are_those_of_the_definition():
             expected = 0.0
             for row in one.T:
                 if 4 <= place <= 16 and row.var():
-                    parts = [max(part.var() / row.var(), FLOOR) for part in (row[:place], row[place:])]
+                    parts = [
+                        max(part.var() / row.var(), FLOOR) for part in (row[:place], row[place:])
+                    ]
                     expected -= 0.5 * (place * np.log(parts[0]) + (20 - place) * np.log(parts[1]))
             assert_allclose(gains[number, place], expected, atol=1e-12)
 
@@ -41,7 +43,8 @@ def test_normal_scores_know_ranks_only():
 def test_false_alarms_are_as_rare_as_asked_for(rho):
     level = 0.05
     alarms = [
-        len(change_points(remembering(rho, seed), level=level, n_draws=99, random_state=seed).times) > 0
+        len(change_points(remembering(rho, seed), level=level, n_draws=99, random_state=seed).times)
+        > 0
         for seed in range(100)
     ]
     assert sum(alarms) <= 10  # 5 expected; 11 or more have a chance of 1 %
@@ -49,7 +52,11 @@ def test_false_alarms_are_as_rare_as_asked_for(rho):
 
 def test_heavy_tails_alarm_no_more():
     alarms = [
-        len(change_points(np.random.default_rng(seed).pareto(1.2, (120, 3)), level=0.05, n_draws=99).times)
+        len(
+            change_points(
+                np.random.default_rng(seed).pareto(1.2, (120, 3)), level=0.05, n_draws=99
+            ).times
+        )
         for seed in range(100)
     ]
     assert sum(count > 0 for count in alarms) <= 10

@@ -17,7 +17,9 @@ from atomstream.cli import main
 from atomstream.cli.commands import Duration
 
 X = np.random.default_rng(0).random((300, 6)).round(4)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 
 
 def run(*arguments):
@@ -55,7 +57,9 @@ def inputs(tmp_path_factory):
     (folder / "pickle.atoms").write_bytes(b"\x80\x04K\x01.")
     (folder / "nothing").mkdir()
     (folder / "pictures").mkdir()
-    Image.fromarray((X[:30] * 255).astype(np.uint8).repeat(5, axis=1)).save(folder / "pictures/p.png")
+    Image.fromarray((X[:30] * 255).astype(np.uint8).repeat(5, axis=1)).save(
+        folder / "pictures/p.png"
+    )
     run("learn", folder / "x.npy", "--atoms", 3, "--epochs", 2, "--out", folder / "run")
     run("learn", folder / "named.csv", "--atoms", 2, "--holdout", 0, "--out", folder / "named")
     run("learn", folder / "pictures", "--atoms", 3, "--patch", 4, "--out", folder / "seen")
@@ -76,10 +80,16 @@ BAD = {
     "no such table": ("learn two.npz --key c --out new", "has no table called 'c'"),
     "column of texts": ("learn text.csv --out new", "column 'city' is not numeric .*'Oslo'"),
     "text far down": ("learn late.csv --out new", "Column 'b' has 'x' in row 40001"),
-    "ragged lines": ("learn ragged.csv --out new", "Expected 2 columns in row 2 of .*ragged.csv, got 1"),
+    "ragged lines": (
+        "learn ragged.csv --out new",
+        "Expected 2 columns in row 2 of .*ragged.csv, got 1",
+    ),
     "empty file": ("learn empty.csv --out new", "has no lines"),
     "header only": ("learn head.csv --out new", "has a header and no rows"),
-    "no such column": ("learn named.csv --columns z --out new", "has no column 'z'; it has 6: 'a', 'b'"),
+    "no such column": (
+        "learn named.csv --columns z --out new",
+        "has no column 'z'; it has 6: 'a', 'b'",
+    ),
     "other width": ("learn x.npy wide.npy --out new", "has 7 columns and .* has 6"),
     "other names": ("learn named.csv other.csv --out new", "names its columns otherwise"),
     "missing entries": ("learn holes.npy --out new", "contains NaN .*--missing"),
@@ -95,13 +105,25 @@ BAD = {
         "learn x.npy --loss lost --out new",
         "loss='lost' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
     ),
-    "unknown schedule": ("learn x.npy --schedule s --out new", "schedule='s' is unknown; choose one of"),
-    "two schedules": ("learn x.npy --schedule harmonic --half-life 9 --out new", "exclude each other"),
-    "unknown model": ("learn x.npy --model m --out new", "model is 'm', needed is one of nmf, dictionary"),
+    "unknown schedule": (
+        "learn x.npy --schedule s --out new",
+        "schedule='s' is unknown; choose one of",
+    ),
+    "two schedules": (
+        "learn x.npy --schedule harmonic --half-life 9 --out new",
+        "exclude each other",
+    ),
+    "unknown model": (
+        "learn x.npy --model m --out new",
+        "model is 'm', needed is one of nmf, dictionary",
+    ),
     "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a share below 1"),
     "no time": ("learn x.npy --max-time soon --out new", "'soon' is no time"),
     "broken config": ("learn x.npy --config bad.toml --out new", "bad.toml cannot be read as TOML"),
-    "unknown setting": ("learn x.npy --config odd.toml --out new", "sets 'atom', which is no setting"),
+    "unknown setting": (
+        "learn x.npy --config odd.toml --out new",
+        "sets 'atom', which is no setting",
+    ),
     "setting of another type": (
         "learn x.npy --config typed.toml --out new",
         "atoms is '3', needed is a whole number",
@@ -114,20 +136,35 @@ BAD = {
     "unknown command": ("forget run", "No such command 'forget'"),
     "no run": ("resume nothing", "holds no run"),
     "fewer passes": ("resume run --epochs 0", "epochs is 0"),
-    "codes of what": ("encode run x.npy --out codes.xls", "must end in one of .parquet, .csv, .npz"),
+    "codes of what": (
+        "encode run x.npy --out codes.xls",
+        "must end in one of .parquet, .csv, .npz",
+    ),
     "codes of other width": ("encode run wide.npy --out c.csv", "has 7 columns, run has learned 6"),
     "codes of holes": ("encode run holes.npy --out c.csv", "contains NaN"),
     "codes over the input": ("encode run x.npy --out x.npy", "must end in one of"),
     "codes over the table": ("encode named named.csv --out named.csv", "is the input itself"),
     "codes of other columns": ("encode named other.csv --out c.csv", "has no column 'f'"),
     "codes to nowhere": ("encode run x.npy --out gone/c.csv", "its folder is missing"),
-    "picture as text": ("reconstruct seen pictures/p.png --out p.txt", "ends like no image that can be written"),
+    "picture as text": (
+        "reconstruct seen pictures/p.png --out p.txt",
+        "ends like no image that can be written",
+    ),
     "endless half-life": ("learn x.npy --half-life inf --out new", "half_life is inf"),
-    "too many patches": ("learn x.npy --per-image 99999999999999999999 --out new", "needed is at most"),
+    "too many patches": (
+        "learn x.npy --per-image 99999999999999999999 --out new",
+        "needed is at most",
+    ),
     "a pickle": ("inspect pickle.atoms", "is no saved model"),
-    "rebuild without images": ("reconstruct run pictures/p.png", "is no run that has learned from images"),
+    "rebuild without images": (
+        "reconstruct run pictures/p.png",
+        "is no run that has learned from images",
+    ),
     "rebuild nothing": ("reconstruct seen gone.png", "There is no gone.png"),
-    "wide stride": ("reconstruct seen pictures/p.png --stride 9", "--stride is 9, needed is at most"),
+    "wide stride": (
+        "reconstruct seen pictures/p.png --stride 9",
+        "--stride is 9, needed is at most",
+    ),
 }
 
 
@@ -170,23 +207,47 @@ def test_columns_are_coded_by_name_whatever_their_order(inputs, tmp_path):
     names = "abcdef"
     for order in (names, names[::-1]):
         rows = X[:9, [names.index(name) for name in order]]
-        np.savetxt(tmp_path / f"{order}.csv", rows, delimiter=",", header=",".join(order), comments="", fmt="%.17g")
+        np.savetxt(
+            tmp_path / f"{order}.csv",
+            rows,
+            delimiter=",",
+            header=",".join(order),
+            comments="",
+            fmt="%.17g",
+        )
     run("learn", tmp_path / "abcdef.csv", "--atoms", 2, "--holdout", 0, "--out", tmp_path / "run")
     for order in (names, names[::-1]):
-        run("encode", tmp_path / "run", tmp_path / f"{order}.csv", "--out", tmp_path / f"codes-{order}.csv")
-    assert (tmp_path / "codes-abcdef.csv").read_text() == (tmp_path / "codes-fedcba.csv").read_text()
+        run(
+            "encode",
+            tmp_path / "run",
+            tmp_path / f"{order}.csv",
+            "--out",
+            tmp_path / f"codes-{order}.csv",
+        )
+    assert (tmp_path / "codes-abcdef.csv").read_text() == (
+        tmp_path / "codes-fedcba.csv"
+    ).read_text()
 
 
 def test_an_image_is_rebuilt(inputs, tmp_path, capsys):
     from PIL import Image
 
     capsys.readouterr()
-    run("reconstruct", inputs / "seen", inputs / "pictures/p.png", "--out", tmp_path / "r.png", "--json")
+    run(
+        "reconstruct",
+        inputs / "seen",
+        inputs / "pictures/p.png",
+        "--out",
+        tmp_path / "r.png",
+        "--json",
+    )
     told = json.loads(capsys.readouterr().out)
     rebuilt = np.asarray(Image.open(tmp_path / "r.png")) / 255
     original = np.asarray(Image.open(inputs / "pictures/p.png")) / 255
     assert rebuilt.shape == original.shape
-    assert told["psnr"] == pytest.approx(-10 * np.log10(np.mean((rebuilt - original) ** 2)), abs=0.1)
+    assert told["psnr"] == pytest.approx(
+        -10 * np.log10(np.mean((rebuilt - original) ** 2)), abs=0.1
+    )
     run("reconstruct", inputs / "seen", inputs / "pictures/p.png")
     assert (inputs / "seen/figures/p-reconstructed.png").exists()
 
@@ -208,19 +269,33 @@ def test_inspect_fits_on_a_screen_and_agrees_with_the_model(inputs, capsys):
 
 def test_a_config_gives_way_to_options(inputs, tmp_path):
     (tmp_path / "c.toml").write_text("atoms = 4\nalpha = 0.5\nhalf_life = 100\n")
-    run("learn", inputs / "x.npy", "--config", tmp_path / "c.toml", "--alpha", 0.1, "--out", tmp_path / "run")
+    run(
+        "learn",
+        inputs / "x.npy",
+        "--config",
+        tmp_path / "c.toml",
+        "--alpha",
+        0.1,
+        "--out",
+        tmp_path / "run",
+    )
     model = atomstream.load(tmp_path / "run/model.atoms")
     assert (model.n_components, model.alpha, model.schedule.half_life) == (4, 0.1, 100.0)
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("3s", 3)])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("3s", 3)]
+)
 def test_times(text, seconds):
     assert Duration().convert(text, None, None) == seconds
 
 
 def test_the_program_is_installed_and_its_result_can_be_piped():
     done = subprocess.run(
-        [sys.executable, "-m", "atomstream", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "atomstream", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert atomstream.__version__ in done.stdout
 
@@ -228,14 +303,21 @@ def test_the_program_is_installed_and_its_result_can_be_piped():
 def test_without_a_terminal_progress_is_quiet_lines(inputs, tmp_path, capsys, monkeypatch):
     from atomstream.cli import running
 
-    monkeypatch.setattr(running, "LearningBar", lambda text: atomstream.callbacks.LearningBar(text=text, every=0.0))
+    monkeypatch.setattr(
+        running, "LearningBar", lambda text: atomstream.callbacks.LearningBar(text=text, every=0.0)
+    )
     run("learn", inputs / "x.npy", "--atoms", 3, "--batch-size", 100, "--out", tmp_path / "run")
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
-    assert re.fullmatch(r"learning: [\d,]+ samples, .* samples/s  objective .*, \d+ s left", lines[1]), lines
+    assert re.fullmatch(
+        r"learning: [\d,]+ samples, .* samples/s  objective .*, \d+ s left", lines[1]
+    ), lines
 
 
-# -- the report ---------------------------------------------------------------------------------------------------
+# -- the report
+#
+#
+# ---------------------------------------------------------------------------------------------------
 
 NASTY = ["<script>alert(1)</script>", "$\\frac{", "a & b", '"q"', "日本", "-->"]
 
@@ -281,7 +363,13 @@ def test_the_report_is_one_file_that_asks_for_nothing(nasty):
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium")
 def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
     page, shot = (nasty / "report.html").resolve().as_uri(), tmp_path / "shot.png"
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size=1000,2400"]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--window-size=1000,2400",
+    ]
     done = subprocess.run(
         [CHROMIUM, *flags, f"--screenshot={shot}", f"--user-data-dir={tmp_path}/profile", page],
         capture_output=True,

@@ -19,14 +19,14 @@ import atomstream.coders as coders
 from atomstream._kernels import active_set, cholesky, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import FLOOR
-from atomstream.certificates import DualBound, duality_gap
 from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.coders.certificates import DualBound, duality_gap
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
-from atomstream.learner import Batch
 from atomstream.losses import Squared
-from atomstream.objective import Objective
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
-from atomstream.state import Accuracy
 
 EXACT = Accuracy(gap=1e-10)
 INTERVALS = [p for p in PENALTIES if p.entrywise]
@@ -53,14 +53,21 @@ def pairs():
 
 def test_every_coder_is_in_the_list():
     public = {getattr(coders, name) for name in coders.__all__}
-    others = {coders.Coder, coders.Multiplicative, coders.ProjectedSubgradient}  # tested in test_divergences.py
-    assert {type(part) for part in CODERS} == {part for part in public if hasattr(part, "needs")} - others
+    others = {
+        coders.Coder,
+        coders.Multiplicative,
+        coders.ProjectedSubgradient,
+    }  # tested in test_divergences.py
+    assert {type(part) for part in CODERS} == {
+        part for part in public if hasattr(part, "needs")
+    } - others
     assert len(list(pairs())) == 47
     assert len(INTERVALS) == 11
     assert len(POLYHEDRAL) == 13
 
 
-# -- certified solutions ---------------------------------------------------------------------------------------------
+# -- certified solutions
+# ---------------------------------------------------------------------------------------------
 
 
 def patterns(penalty, r):
@@ -93,7 +100,9 @@ def enumerate_supports(x, atoms, penalty):
 
 @given(problem=coding_problems())
 @pytest.mark.parametrize("penalty", POLYHEDRAL, ids=repr)
-def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_rest(penalty, problem):
+def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_rest(
+    penalty, problem
+):
     X, atoms = problem
     codes = encode(X, atoms, penalty, Accuracy(gap=1e-12))
     values = value(X, codes.values, atoms, penalty)
@@ -137,9 +146,13 @@ def test_intervals_agree_with_an_interior_point_method(penalty):
     rng = np.random.default_rng(2)
     atoms, X = rng.standard_normal((6, 10)), rng.standard_normal((3, 10))
     (low, high), split = penalty.shape[:2], np.concatenate([np.eye(6), -np.eye(6)])
-    bounds = Bounds([max(low, 0.0)] * 6 + [max(-high, 0.0)] * 6, [max(high, 0.0)] * 6 + [max(-low, 0.0)] * 6)
+    bounds = Bounds(
+        [max(low, 0.0)] * 6 + [max(-high, 0.0)] * 6, [max(high, 0.0)] * 6 + [max(-low, 0.0)] * 6
+    )
     system, inner = split @ (atoms @ atoms.T + penalty.l2 * np.eye(6)) @ split.T, split @ atoms
-    for x, reached in zip(X, value(X, encode(X, atoms, penalty).values, atoms, penalty), strict=True):
+    for x, reached in zip(
+        X, value(X, encode(X, atoms, penalty).values, atoms, penalty), strict=True
+    ):
         solution = minimize(
             lambda v, x=x: 0.5 * v @ system @ v - v @ (inner @ x - penalty.l1),
             np.clip(np.full(12, 0.3), bounds.lb, bounds.ub),
@@ -167,31 +180,42 @@ def test_never_worse_than_positive_lars(alpha):
     penalty = Nonnegative(l1=alpha)
     ours = encode(X, atoms, penalty)
     assert ours.residual.max() <= EXACT.gap
-    assert (value(X, ours.values, atoms, penalty) <= value(X, theirs, atoms, penalty) * (1 + 1e-12)).all()
+    assert (
+        value(X, ours.values, atoms, penalty) <= value(X, theirs, atoms, penalty) * (1 + 1e-12)
+    ).all()
 
 
-# -- optimality conditions -------------------------------------------------------------------------------------------
+# -- optimality conditions
+# -------------------------------------------------------------------------------------------
 
 
 def violation(X, h, atoms, penalty):
     """How far the best value of each entry, the others fixed, is from it, in units of atom and remainder."""
     curvature = (atoms**2).sum(axis=1) + penalty.l2
     z = h * curvature - ((h @ atoms - X) @ atoms.T + penalty.l2 * h)
-    best = np.clip(np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2])
+    best = np.clip(
+        np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2]
+    )
     scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), 1e-4 * np.linalg.norm(X, axis=1))
     return (np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / scale
 
 
 def ill_conditioned(rng, dtype, condition):
     """Nonnegative atoms whose Gram matrix has this condition, and samples they nearly make."""
-    atoms = rng.random((30, 30)) @ np.diag(np.logspace(0, -np.log10(condition) / 2, 30)) @ rng.random((30, 50))
+    atoms = (
+        rng.random((30, 30))
+        @ np.diag(np.logspace(0, -np.log10(condition) / 2, 30))
+        @ rng.random((30, 50))
+    )
     return (rng.random((40, 30)) @ atoms + rng.random((40, 50))).astype(dtype), atoms.astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("condition", [1e2, 1e7])
 @pytest.mark.parametrize(
-    "penalty", [Free(l1=0.01), Nonnegative(l1=0.01), Nonnegative(), Box(high=0.4, l2=0.01), Free(l2=0.1)], ids=repr
+    "penalty",
+    [Free(l1=0.01), Nonnegative(l1=0.01), Nonnegative(), Box(high=0.4, l2=0.01), Free(l2=0.1)],
+    ids=repr,
 )
 def test_exact_codes_meet_the_optimality_conditions(dtype, condition, penalty):
     X, atoms = ill_conditioned(np.random.default_rng(2), dtype, condition)
@@ -207,14 +231,18 @@ def test_exact_codes_meet_the_optimality_conditions(dtype, condition, penalty):
 
 
 @pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
-@pytest.mark.parametrize("penalty", [Free(l1=0.3), Nonnegative(), Box(-0.5, 1.0, l1=0.2, l2=0.4)], ids=repr)
+@pytest.mark.parametrize(
+    "penalty", [Free(l1=0.3), Nonnegative(), Box(-0.5, 1.0, l1=0.2, l2=0.4)], ids=repr
+)
 @pytest.mark.parametrize("wanted", [0.3, 0.05, 1e-4])
 def test_a_violation_asked_for_is_kept(coder, penalty, wanted):
     rng = np.random.default_rng(4)
     X, atoms = rng.standard_normal((50, 15)), rng.standard_normal((10, 15))
     codes = encode(X, atoms, penalty, Accuracy(violation=wanted), coder)
     found = violation(X, codes.values, atoms, penalty)
-    slack = 3 if isinstance(coder, ProjectedGradient) else 1 + 1e-9  # there by a common step for all entries
+    slack = (
+        3 if isinstance(coder, ProjectedGradient) else 1 + 1e-9
+    )  # there by a common step for all entries
     assert found.max() <= slack * wanted
     assert found.max() > 0
 
@@ -222,8 +250,15 @@ def test_a_violation_asked_for_is_kept(coder, penalty, wanted):
 def test_more_accuracy_never_raises_the_objective():
     rng = np.random.default_rng(3)
     X, atoms, penalty = rng.random((50, 20)), rng.random((15, 20)), Nonnegative(l1=0.05)
-    wanted = (Accuracy(violation=0.1), Accuracy(violation=1e-3), Accuracy(gap=1e-6), Accuracy(gap=1e-12))
-    values = [value(X, encode(X, atoms, penalty, accuracy).values, atoms, penalty) for accuracy in wanted]
+    wanted = (
+        Accuracy(violation=0.1),
+        Accuracy(violation=1e-3),
+        Accuracy(gap=1e-6),
+        Accuracy(gap=1e-12),
+    )
+    values = [
+        value(X, encode(X, atoms, penalty, accuracy).values, atoms, penalty) for accuracy in wanted
+    ]
     for rough, fine in itertools.pairwise(values):
         assert (fine <= rough + 1e-12).all()
     assert (values[-1] < values[0] - 1e-6).any()
@@ -240,7 +275,9 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
     slope, bound = codes @ gram - linear, DualBound.of(gram, penalty)
     gaps = duality_gap(codes, slope, linear, energy, penalty, bound)
     reached, floor = value(X, codes, atoms, penalty), 0.5 * FLOOR * energy
-    best = value(X, encode(X, atoms, penalty, Accuracy(gap=1e-8), ProjectedGradient()).values, atoms, penalty)
+    best = value(
+        X, encode(X, atoms, penalty, Accuracy(gap=1e-8), ProjectedGradient()).values, atoms, penalty
+    )
     assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
     if penalty.entrywise:
         net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
@@ -256,7 +293,8 @@ def certify(h, gradient, sample, net, bound):
     return kernel_gap(h, gradient, sample, net, bound)
 
 
-# -- degenerate problems ---------------------------------------------------------------------------------------------
+# -- degenerate problems
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
@@ -273,7 +311,9 @@ def test_zero_rows_zero_atoms_and_twins(coder):
 @pytest.mark.parametrize("shape", [(100, 40), (30, 8), (60, 60)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    "penalty", [Free(l1=0.05), Free(l1=1e-3), Nonnegative(), Free(), Box(-1, 1), Simplex()], ids=repr
+    "penalty",
+    [Free(l1=0.05), Free(l1=1e-3), Nonnegative(), Free(), Box(-1, 1), Simplex()],
+    ids=repr,
 )
 def test_more_atoms_than_features_neither_stall_nor_overflow(shape, dtype, penalty):
     rng = np.random.default_rng(0)
@@ -290,7 +330,9 @@ def test_more_atoms_than_features_neither_stall_nor_overflow(shape, dtype, penal
     assert (ours <= theirs * (1 + 1e-5) + 1e-5).all()
 
 
-@pytest.mark.parametrize("penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l1=0.1), Simplex()], ids=repr)
+@pytest.mark.parametrize(
+    "penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l1=0.1), Simplex()], ids=repr
+)
 @pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-7, 1e-3])
 def test_near_twins_of_atoms_end_with_a_certificate(penalty, noise):
     rng = np.random.default_rng(5)
@@ -298,10 +340,14 @@ def test_near_twins_of_atoms_end_with_a_certificate(penalty, noise):
     atoms = np.concatenate([atoms, atoms + noise * rng.standard_normal(atoms.shape), atoms[:5]])
     X = rng.random((100, 30))
     codes = encode(X, atoms, penalty, Accuracy(gap=1e-9))
-    assert codes.residual.max() <= (1e-8 if noise == 1e-7 else 1e-9)  # taken for dependent, though not quite
+    assert codes.residual.max() <= (
+        1e-8 if noise == 1e-7 else 1e-9
+    )  # taken for dependent, though not quite
     merged = atoms[:20] if noise > 1e-6 else atoms[:10]
     lone = encode(X, merged, penalty, Accuracy(gap=1e-9))
-    assert_allclose(value(X, codes.values, atoms, penalty), value(X, lone.values, merged, penalty), rtol=1e-6)
+    assert_allclose(
+        value(X, codes.values, atoms, penalty), value(X, lone.values, merged, penalty), rtol=1e-6
+    )
 
 
 def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
@@ -315,7 +361,9 @@ def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
         assert_allclose(codes.values.sum(axis=1), 1, rtol=1e-12)
 
 
-@pytest.mark.parametrize("penalty", [Free(), Nonnegative(), Box(0, 1e4), Free(l1=1e-3), Free(l2=1e-6)], ids=repr)
+@pytest.mark.parametrize(
+    "penalty", [Free(), Nonnegative(), Box(0, 1e4), Free(l1=1e-3), Free(l2=1e-6)], ids=repr
+)
 def test_near_dependence_never_makes_codes_run_away(penalty):
     """Cholesky pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
     rng, unsettled = np.random.default_rng(7), 0
@@ -347,7 +395,9 @@ def test_zero_rows_from_any_start(penalty):
     start = np.array([[0.3, -0.7, 0.2]])
     codes = encode(np.zeros((1, 2)), atoms, penalty, start=start)
     best = enumerate_supports(np.zeros(2), atoms, penalty)
-    assert value(np.zeros((1, 2)), codes.values, atoms, penalty)[0] == pytest.approx(best, abs=1e-12)
+    assert value(np.zeros((1, 2)), codes.values, atoms, penalty)[0] == pytest.approx(
+        best, abs=1e-12
+    )
     assert codes.residual.max() <= EXACT.gap
 
 
@@ -385,7 +435,9 @@ def test_short_and_long_atoms_count_alike(scale):
     rng = np.random.default_rng(0)
     atoms, X = rng.random((6, 20)), rng.random((10, 20))
     scaled = atoms * np.where(np.arange(6) < 3, scale, 1.0)[:, None]
-    values = [value(X, encode(X, a, Nonnegative()).values, a, Nonnegative()) for a in (atoms, scaled)]
+    values = [
+        value(X, encode(X, a, Nonnegative()).values, a, Nonnegative()) for a in (atoms, scaled)
+    ]
     assert_allclose(values[1], values[0], rtol=1e-6)
     lone = encode(np.c_[0.0, 1.0], np.diag([1, scale]), Nonnegative())
     assert_allclose(lone.values, [[0, 1 / scale]])
@@ -400,14 +452,19 @@ def test_units_of_the_data_do_not_matter(unit):
     assert scaled.residual.max() <= EXACT.gap
 
 
-@pytest.mark.parametrize("penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l2=0.1), Box(), Simplex()], ids=repr)
+@pytest.mark.parametrize(
+    "penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l2=0.1), Box(), Simplex()], ids=repr
+)
 def test_nan_in_a_code_is_never_called_converged(penalty):
     with np.errstate(invalid="ignore"):
-        codes = encode(np.array([[np.nan, 1.0]]), np.eye(2), penalty, Accuracy(violation=0.1, gap=0.1))
+        codes = encode(
+            np.array([[np.nan, 1.0]]), np.eye(2), penalty, Accuracy(violation=0.1, gap=0.1)
+        )
     assert not codes.residual[0] <= 0.1
 
 
-# -- what every coder keeps ------------------------------------------------------------------------------------------
+# -- what every coder keeps
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
@@ -445,7 +502,9 @@ def test_row_products_do_not_depend_on_companions():
 def test_permuting_atoms_permutes_codes(coder, penalty):
     rng = np.random.default_rng(4)
     X, atoms, order = rng.random((10, 9)), rng.random((5, 9)), rng.permutation(5)
-    straight, permuted = (encode(X, a, penalty, Accuracy(gap=1e-13), coder).values for a in (atoms, atoms[order]))
+    straight, permuted = (
+        encode(X, a, penalty, Accuracy(gap=1e-13), coder).values for a in (atoms, atoms[order])
+    )
     assert_allclose(straight[:, order], permuted, atol=1e-6)
 
 
@@ -463,7 +522,10 @@ def test_sparse_rows_are_coded_as_dense_ones(penalty):
     rng = np.random.default_rng(6)
     X, atoms = rng.random((30, 20)) * (rng.random((30, 20)) < 0.2), rng.random((6, 20))
     for coder in CODERS[:2]:
-        dense, sparse = (encode(Y, atoms, penalty, Accuracy(gap=1e-13), coder).values for Y in (X, sp.csr_array(X)))
+        dense, sparse = (
+            encode(Y, atoms, penalty, Accuracy(gap=1e-13), coder).values
+            for Y in (X, sp.csr_array(X))
+        )
         assert_allclose(sparse, dense, atol=1e-6)
 
 
@@ -471,7 +533,9 @@ def test_sparse_rows_are_coded_as_dense_ones(penalty):
 def test_the_same_bits_for_any_number_of_threads(penalty):
     rng = np.random.default_rng(7)
     X, atoms = rng.random((1500, 40)).astype(np.float32), rng.random((25, 40)).astype(np.float32)
-    codes = [encode(X, atoms, penalty, Accuracy(gap=1e-6), ActiveSet(n_jobs=n)).values for n in (1, 2, 3)]
+    codes = [
+        encode(X, atoms, penalty, Accuracy(gap=1e-6), ActiveSet(n_jobs=n)).values for n in (1, 2, 3)
+    ]
     assert_array_equal(codes[0], codes[1])
     assert_array_equal(codes[0], codes[2])
 
@@ -483,8 +547,16 @@ def test_kernels_are_their_plain_functions(monkeypatch):
     rows, energy, gram = Rows(atoms), (X**2).sum(axis=1), atoms @ atoms.T
     bound = tuple(DualBound.of(gram, Nonnegative(l1=0.1)))
     for module, start, tail in (
-        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16))),
-        (active_set, np.zeros((4, 6)), ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16))),
+        (
+            active_set,
+            np.zeros((4, 6)),
+            ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16)),
+        ),
+        (
+            active_set,
+            np.zeros((4, 6)),
+            ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16)),
+        ),
         (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []

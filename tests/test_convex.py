@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import NotFittedError
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
-from atomstream.convex import RowWise
+from atomstream.updates.hull import RowWise
 
 ASSIGNMENTS = ["code", "random", "pooled", "labels"]
 
@@ -23,7 +23,13 @@ def mixture(n=400, m=6, k=3, seed=0, spread=1.0):
 
 
 def model(**settings):
-    known = {"n_components": 3, "n_representatives": 12, "alpha": 0.1, "random_state": 0, "shuffle": False}
+    known = {
+        "n_components": 3,
+        "n_representatives": 12,
+        "alpha": 0.1,
+        "random_state": 0,
+        "shuffle": False,
+    }
     return OnlineConvexMF(**{**known, **settings})
 
 
@@ -105,7 +111,10 @@ def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, 
         assert value <= min(candidates)[0] + 2e-7 * scale
         kept = learner.state_.dictionary.samples
         assert (kept != hulls.samples).any(axis=1).sum() <= 1
-    assert swapped > 0 or m in (2, 12)  # in two dimensions hulls soon hold all that matters; in twelve atoms need all
+    assert swapped > 0 or m in (
+        2,
+        12,
+    )  # in two dimensions hulls soon hold all that matters; in twelve atoms need all
 
 
 def test_damping_and_ridge_are_in_every_step(monkeypatch):
@@ -123,8 +132,12 @@ def test_damping_and_ridge_are_in_every_step(monkeypatch):
         regions = [np.arange(9)[hulls.region(j)] for j in range(3)]
         D = learner.components_
         value = 0.5 * np.vdot(D, A @ D) - np.vdot(D, B)
-        assert value <= best_weights(hulls.samples, regions, A, B)[0] + 2e-7 * learner.memory_.constant
-        assert learner.surrogate() == pytest.approx(learner.memory_.value(hulls) + 0.15 * (D**2).sum(), rel=1e-12)
+        assert (
+            value <= best_weights(hulls.samples, regions, A, B)[0] + 2e-7 * learner.memory_.constant
+        )
+        assert learner.surrogate() == pytest.approx(
+            learner.memory_.value(hulls) + 0.15 * (D**2).sum(), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -150,7 +163,10 @@ def test_invariants_after_every_sample(assignment, codes):
             assert not W[j, outside].any()
         memory = learner.state_.memory
         slack = 1e-9 * memory.constant
-        assert memory.value(learner.state_.dictionary) <= memory.value(before.state_.dictionary) + slack
+        assert (
+            memory.value(learner.state_.dictionary)
+            <= memory.value(before.state_.dictionary) + slack
+        )
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -176,14 +192,20 @@ def test_memory_is_the_harmonic_average_of_the_codes_rows_got():
         learner.partial_fit(x[None])
     H = np.array(codes)
     assert_allclose(learner.memory_.gram, (12 * first.memory_.gram + H.T @ H) / 60, atol=1e-8)
-    assert_allclose(learner.memory_.cross, (12 * first.memory_.cross + H.T @ X[12:]) / 60, atol=1e-7)
+    assert_allclose(
+        learner.memory_.cross, (12 * first.memory_.cross + H.T @ X[12:]) / 60, atol=1e-7
+    )
     assert learner.surrogate() >= learner.objective(X) - 1e-9
 
 
 def test_rows_are_kept_until_there_are_enough_and_saved(tmp_path):
     X, _ = mixture(n=40)
     learner = model().partial_fit(X[:5]).partial_fit(X[5:9])
-    for call in (lambda: learner.transform(X), lambda: learner.components_, lambda: learner.weights_):
+    for call in (
+        lambda: learner.transform(X),
+        lambda: learner.components_,
+        lambda: learner.weights_,
+    ):
         with pytest.raises(NotFittedError):
             call()
     save(learner, tmp_path / "model.atoms")
@@ -286,7 +308,11 @@ def test_fewer_rows_than_representatives_are_all_used():
         ({}, np.ones((40, 4)), "fewer than n_components=3 clusters"),
         ({}, np.full((20, 4), np.nan), "NaN"),
         ({"assignment": "nearest"}, np.ones((20, 4)), "assignment='nearest' is unknown"),
-        ({"n_representatives": 2}, np.ones((20, 4)), "n_representatives must be at least n_components=3"),
+        (
+            {"n_representatives": 2},
+            np.ones((20, 4)),
+            "n_representatives must be at least n_components=3",
+        ),
         ({"n_representatives": 0}, np.ones((20, 4)), "n_representatives must be a whole number"),
         ({"codes": "box"}, np.ones((20, 4)), "codes='box' is unknown"),
         ({"assignment": "labels"}, np.ones((20, 4)), "needs the labels"),
@@ -351,7 +377,11 @@ def test_rows_without_weight_are_never_representatives_twice():
 
 def test_positions_count_batches_without_weight():
     X, _ = mixture(n=100)
-    learner = model(n_representatives=20).partial_fit(X[:50]).partial_fit(X[50:60], sample_weight=np.zeros(10))
+    learner = (
+        model(n_representatives=20)
+        .partial_fit(X[:50])
+        .partial_fit(X[50:60], sample_weight=np.zeros(10))
+    )
     learner.partial_fit(X[60:])
     hulls = learner.state_.dictionary
     assert_array_equal(hulls.samples, X[hulls.indices])
@@ -385,7 +415,11 @@ def test_ids_of_every_kind_are_kept_and_saved(tmp_path):
             assert_array_equal(X[places[str(part.id)]], part.sample)
     mixed = model().partial_fit(X[:50]).partial_fit(X[50:], ids=[f"r{i}" for i in range(50)])
     save(mixed, tmp_path / "model.atoms")
-    early = model(n_representatives=60).partial_fit(X[:50]).partial_fit(X[50:], ids=[f"r{i}" for i in range(50)])
+    early = (
+        model(n_representatives=60)
+        .partial_fit(X[:50])
+        .partial_fit(X[50:], ids=[f"r{i}" for i in range(50)])
+    )
     assert {type(name) for part in early.representatives_ for name in part.ids} == {str}
 
 

@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
-from atomstream.factored import Product
-from atomstream.loadings import Loadings
+from atomstream.core.low_rank import Product
+from atomstream.dictionaries.loadings import Loadings
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
-from atomstream.radius import minimise_within, project_within
 from atomstream.schedules import LogPolynomial
+from atomstream.updates.radius import minimise_within, project_within
 
 SHAPES = [(7,), (5, 4), (3, 4, 2), (2, 3, 2, 3)]
 
@@ -45,10 +45,13 @@ def tensors(n=60, shape=(6, 5), r=3, seed=0, noise=0.02):
 
 
 def model(**settings):
-    return OnlineCPDictionary(**{"n_components": 3, "batch_size": 20, "random_state": 0, **settings})
+    return OnlineCPDictionary(
+        **{"n_components": 3, "batch_size": 20, "random_state": 0, **settings}
+    )
 
 
-# -- the dictionary of loadings against its atoms ------------------------------------------------------------------
+# -- the dictionary of loadings against its atoms
+# ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -62,11 +65,15 @@ def test_products_of_loadings_are_those_of_their_atoms(shape):
     assert dictionary.shape == rows.shape
     assert_allclose(dictionary.gram(), rows @ rows.T, atol=1e-12)
     assert_allclose(dictionary.correlate(X), X @ rows.T, atol=1e-12)
-    assert_allclose(dictionary.correlate(sp.csr_array(X * (X > 0.7))), (X * (X > 0.7)) @ rows.T, atol=1e-12)
+    assert_allclose(
+        dictionary.correlate(sp.csr_array(X * (X > 0.7))), (X * (X > 0.7)) @ rows.T, atol=1e-12
+    )
     assert_allclose(dictionary.decode(codes), codes @ rows, atol=1e-12)
     assert_allclose(dictionary.overlap(cross), np.vdot(cross, rows), atol=1e-12)
     observed = rng.random(rows.shape[1]) < 0.6
-    assert_allclose(dictionary.gram_on(observed), rows[:, observed] @ rows[:, observed].T, atol=1e-12)
+    assert_allclose(
+        dictionary.gram_on(observed), rows[:, observed] @ rows[:, observed].T, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -99,7 +106,10 @@ def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():
         assert_allclose(np.asarray(total), dense)
 
 
-# -- the radius ----------------------------------------------------------------------------------------------------
+# -- the radius
+#
+#
+# ----------------------------------------------------------------------------------------------------
 
 
 SETS = [NonnegativeBall(), Nonnegative(), Free(), UnitBall(), Simplex(), NormBall(1.5)]
@@ -114,7 +124,9 @@ def test_projection_on_a_set_and_a_ball_beats_every_feasible_point(penalty):
         found = project_within(target, start, radius, penalty)
         assert np.linalg.norm(found - start) <= radius * (1 + 1e-9)
         assert_allclose(penalty.prox(found, 0.0), found, atol=1e-9)
-        for _ in range(50):  # variational inequality at feasible points: segments from the start stay inside
+        for _ in range(
+            50
+        ):  # variational inequality at feasible points: segments from the start stay inside
             other = penalty.prox(start + rng.standard_normal((3, 4)), 0.0)
             length = np.linalg.norm(other - start)
             other = start + (other - start) * min(1.0, radius / max(length, 1e-12))
@@ -140,7 +152,11 @@ def test_block_problem_is_solved_inside_the_radius(penalty, radius):
     slope = gram @ found - cross
     step = 1 / np.linalg.eigvalsh(gram)[-1]
     moved = found - step * slope
-    again = penalty.prox(moved, 0.0) if radius == np.inf else project_within(moved, start, radius, penalty)
+    again = (
+        penalty.prox(moved, 0.0)
+        if radius == np.inf
+        else project_within(moved, start, radius, penalty)
+    )
     assert_allclose(again, found, atol=2e-5)
 
 
@@ -154,19 +170,26 @@ def test_block_problem_agrees_with_a_general_solver():
         return 0.5 * np.vdot(V, gram @ V) - np.vdot(V, cross)
 
     ball = {"type": "ineq", "fun": lambda flat: 0.2**2 - ((flat - start.ravel()) ** 2).sum()}
-    oracle = minimize(value, start.ravel(), bounds=[(0, None)] * 6, constraints=[ball], options={"ftol": 1e-14})
+    oracle = minimize(
+        value, start.ravel(), bounds=[(0, None)] * 6, constraints=[ball], options={"ftol": 1e-14}
+    )
     found = minimise_within(start, gram, cross, Nonnegative(), 0.2)
     assert value(found.ravel()) <= oracle.fun + 1e-8
 
 
-# -- the model -----------------------------------------------------------------------------------------------------
+# -- the model
+#
+#
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_one_mode_is_online_nmf():
     X = tensors(shape=(8,))
     init = np.random.default_rng(0).random((3, 8))
     init /= np.linalg.norm(init, axis=1, keepdims=True)
-    known = dict(alpha=0.01, schedule="harmonic", batch_size=20, n_epochs=2, tol="root", random_state=1)
+    known = dict(
+        alpha=0.01, schedule="harmonic", batch_size=20, n_epochs=2, tol="root", random_state=1
+    )
     nmf = OnlineNMF(3, init=init, **known).fit(X)
     cp = OnlineCPDictionary(3, init=[init.T], radius=None, n_sweeps=1, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-10)
@@ -176,7 +199,9 @@ def test_one_mode_is_online_nmf():
 
 def test_one_mode_starts_and_reseeds_as_online_nmf():
     X = tensors(shape=(8,))
-    known = dict(alpha=0.01, batch_size=20, n_epochs=8, tol="root", schedule="power", random_state=3)
+    known = dict(
+        alpha=0.01, batch_size=20, n_epochs=8, tol="root", schedule="power", random_state=3
+    )
     nmf = OnlineNMF(3, **known).fit(X)
     cp = OnlineCPDictionary(3, init="samples", radius=None, n_sweeps=1, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
@@ -200,10 +225,15 @@ def test_invariants_after_every_batch(shape, atoms, radius):
         learner.partial_fit(batch)  # makes the start on the first call
         before = copy.deepcopy(learner)
         codes = before.method_.coder.encode(
-            before._batch(batch), before.state_.dictionary, before.method_.objective, before.clock_.tolerance
+            before._batch(batch),
+            before.state_.dictionary,
+            before.method_.objective,
+            before.clock_.tolerance,
         )
         objective, state = before.method_.objective, before.state_
-        delta = before.method_.statistics.measure(before._batch(batch), codes, state.dictionary, objective)
+        delta = before.method_.statistics.measure(
+            before._batch(batch), codes, state.dictionary, objective
+        )
         state.memory.absorb(delta, before.clock_.tick(delta.mass))
         old, value = [U.copy() for U in state.dictionary.matrices], before.surrogate()
         before.method_.updater.update(state, objective, before.clock_)
@@ -229,12 +259,16 @@ def test_surrogate_is_the_brute_force_sum():
         learner.partial_fit(batch)
         method = before.method_
         found = method.coder.encode(
-            before._batch(batch), before.state_.dictionary, method.objective, before.clock_.tolerance
+            before._batch(batch),
+            before.state_.dictionary,
+            method.objective,
+            before.clock_.tolerance,
         )
         codes.append(found.values)
     first = copy.deepcopy(model(alpha=0.02, schedule="harmonic", damping=0.1, ridge=0.05))
     first.partial_fit(X[:12])
-    # past codes of the first batch enter through the memory alone; take them off by brute force on the rest
+    # past codes of the first batch enter through the memory alone; take them off by brute force on
+    # the rest
     h = np.concatenate(codes)
     parts = np.tensordot(h, learner.components_, 1)
     rest = 0.5 * ((X[12:] - parts) ** 2).sum() + 0.02 * np.abs(h).sum() + 0.025 * (h**2).sum()
@@ -270,8 +304,12 @@ def test_joined_modes_are_one_and_come_back_in_shape():
     assert joined.components_.shape == (3, 4, 3, 5)
     assert_allclose(joined.components_.reshape(3, 4, 15), flat.components_, atol=1e-12)
     crossed = model(reshape=[(0, 2), (1,)], init="random", schedule="harmonic").fit(X)
-    moved = model(init="random", schedule="harmonic").fit(X.transpose(0, 1, 3, 2).reshape(60, 20, 3))
-    assert_allclose(crossed.components_.transpose(0, 1, 3, 2).reshape(3, 20, 3), moved.components_, atol=1e-12)
+    moved = model(init="random", schedule="harmonic").fit(
+        X.transpose(0, 1, 3, 2).reshape(60, 20, 3)
+    )
+    assert_allclose(
+        crossed.components_.transpose(0, 1, 3, 2).reshape(3, 20, 3), moved.components_, atol=1e-12
+    )
     assert_allclose(crossed.inverse_transform(crossed.transform(X)).shape, X.shape)
 
 
@@ -439,7 +477,9 @@ def test_labelled_data_give_labelled_loadings(tmp_path):
     xr = pytest.importorskip("xarray")
     X = tensors(shape=(4, 3, 5))
     cities, hours = ["a", "b", "c", "d"], np.arange(5) * 1.5
-    data = xr.DataArray(X, dims=["day", "city", "kind", "hour"], coords={"city": cities, "hour": hours})
+    data = xr.DataArray(
+        X, dims=["day", "city", "kind", "hour"], coords={"city": cities, "hour": hours}
+    )
     learner = model(reshape=[(0,), (1, 2)]).fit(data)
     save(learner, tmp_path / "model.atoms")
     for part in (learner, load(tmp_path / "model.atoms")):
@@ -457,7 +497,9 @@ def test_labelled_data_give_labelled_loadings(tmp_path):
 def test_one_tensor_is_factorized_by_slices_of_any_mode(mode, tmp_path):
     factors = loadings((12, 10, 8), r=2)
     X = outer(factors).sum(axis=0)
-    weights, found = cp = online_parafac(X, 2, sample_mode=mode, n_epochs=20, n_polish=60, random_state=0)
+    weights, found = cp = online_parafac(
+        X, 2, sample_mode=mode, n_epochs=20, n_polish=60, random_state=0
+    )
     assert [factor.shape for factor in found] == [(12, 2), (10, 2), (8, 2)]
     error = np.linalg.norm(cp.to_tensor() - X) / np.linalg.norm(X)
     assert_allclose(cp.relative_error, error, atol=1e-6)
@@ -476,12 +518,17 @@ def test_a_zarr_array_is_read_slice_by_slice(tmp_path):
     stored[:] = X
     for mode in (0, 1):
         one = online_parafac(stored, 2, sample_mode=mode, random_state=0)
-        assert_allclose(one.factors[0], online_parafac(X, 2, sample_mode=mode, random_state=0).factors[0])
+        assert_allclose(
+            one.factors[0], online_parafac(X, 2, sample_mode=mode, random_state=0).factors[0]
+        )
 
 
 def test_polishing_never_raises_the_error_and_matches_alternating_least_squares_at_the_end():
     X = tensors(n=40, shape=(9, 7), r=4, noise=0.3)
-    errors = [online_parafac(X, 3, n_epochs=2, n_polish=n, random_state=0).relative_error for n in range(8)]
+    errors = [
+        online_parafac(X, 3, n_epochs=2, n_polish=n, random_state=0).relative_error
+        for n in range(8)
+    ]
     assert all(later <= earlier + 1e-9 for earlier, later in pairwise(errors))
 
 
@@ -548,7 +595,9 @@ def test_known_loadings_outside_their_sets_enter_them_at_the_first_update():
 def test_weights_repeat_under_the_bound_too():
     X = tensors()
     weights = np.r_[np.full(10, 30), np.ones(50)].astype(int)
-    known = dict(batch_size=5000, shuffle=False, n_epochs=10, init="samples", atoms="bounded", alpha=0.1)
+    known = dict(
+        batch_size=5000, shuffle=False, n_epochs=10, init="samples", atoms="bounded", alpha=0.1
+    )
     one = model(**known).fit(X, sample_weight=weights)
     other = model(**known).fit(np.repeat(X, weights, axis=0))
     assert_allclose(one.norm_, other.norm_)
@@ -585,8 +634,15 @@ def test_one_tensor_stops_when_told():
             return context.task_name == "batch"
 
     X = tensors()
-    assert online_parafac(X, 2, n_epochs=7, n_polish=3, max_time=0, random_state=0).model.n_steps_ == 1
-    assert online_parafac(X, 2, n_epochs=7, n_polish=3, callbacks=[Stop()], random_state=0).model.n_steps_ == 1
+    assert (
+        online_parafac(X, 2, n_epochs=7, n_polish=3, max_time=0, random_state=0).model.n_steps_ == 1
+    )
+    assert (
+        online_parafac(
+            X, 2, n_epochs=7, n_polish=3, callbacks=[Stop()], random_state=0
+        ).model.n_steps_
+        == 1
+    )
     with pytest.raises(ValueError, match="needs a dense X"):
         online_parafac(sp.csr_array(np.eye(3)), 2)
     with pytest.raises(ValueError, match="fraction"):
@@ -602,7 +658,7 @@ def test_axes_of_other_names_are_refused():
 
 
 def test_large_sums_do_not_depend_on_the_order_in_memory():
-    from atomstream.factored import blend
+    from atomstream.core.low_rank import blend
 
     old, new = np.random.default_rng(0).random((2, 8, 2**16))
     expected = 0.3 * old + 0.7 * new

@@ -30,20 +30,27 @@ def test_the_standard_error_of_a_mean_is_that_of_effective_values():
 def test_advice_follows_the_time():
     rng = np.random.default_rng(0)
     assert "Nearly independent" in mcmc_diagnostics(rng.standard_normal(1000)).advice
-    assert "thin by" in mcmc_diagnostics(lfilter([1], [1, -0.9], rng.standard_normal(20_000))).advice
+    assert (
+        "thin by" in mcmc_diagnostics(lfilter([1], [1, -0.9], rng.standard_normal(20_000))).advice
+    )
     assert "too short to tell" in mcmc_diagnostics(np.cumsum(rng.standard_normal(500))).advice
 
 
 def test_a_cold_chain_is_slower_than_a_hot_one():
     times = []
     for temperature in (2.4, 5.0):
-        chain, rng = IsingGibbs((16, 16), temperature, sweep="checkerboard"), np.random.default_rng(0)
+        chain, rng = (
+            IsingGibbs((16, 16), temperature, sweep="checkerboard"),
+            np.random.default_rng(0),
+        )
         frames, _ = chain.run(rng, chain.init(rng), 5000)
         times.append(mcmc_diagnostics(frames.mean(axis=(1, 2))).autocorrelation_time)
     assert times[0] > 5 * times[1]
 
 
-@pytest.mark.parametrize("wrong", [np.ones(10), [1.0, 2.0], np.ones((5, 5)), [1.0, np.nan, 2.0, 3.0]])
+@pytest.mark.parametrize(
+    "wrong", [np.ones(10), [1.0, 2.0], np.ones((5, 5)), [1.0, np.nan, 2.0, 3.0]]
+)
 def test_what_cannot_be_judged_is_refused(wrong):
     with pytest.raises(ValueError, match="values"):
         mcmc_diagnostics(wrong)
@@ -57,9 +64,13 @@ def test_a_stream_of_batches_is_judged_by_the_loss_along_it():
     losses = model.losses(rows)
     assert_allclose(losses.mean(), -model.score(rows))
     assert_allclose(losses[:1], model.inspect_sample(rows[:1]).loss)
-    found = mcmc_diagnostics((rows[start : start + 1000] for start in range(0, 20_000, 1000)), model)
+    found = mcmc_diagnostics(
+        (rows[start : start + 1000] for start in range(0, 20_000, 1000)), model
+    )
     assert found.autocorrelation_time == mcmc_diagnostics(losses).autocorrelation_time
-    assert 14 < found.autocorrelation_time < 26  # 20, with a standard error of 0.14 of it (Sokal); seen 16.8
+    assert (
+        14 < found.autocorrelation_time < 26
+    )  # 20, with a standard error of 0.14 of it (Sokal); seen 16.8
     assert "thin by 8 to 17" in found.advice
     assert "(M2)" in found.advice
     with pytest.raises(ValueError, match="at least 4"):

@@ -24,7 +24,8 @@ def test_codes_are_those_of_a_model_with_the_same_atoms():
 
 
 @pytest.mark.parametrize(
-    ("penalty", "low", "high"), [(Box(0.1, 0.2), 0.1, 0.2), (Simplex(), 0.0, 1.0), (UnitBall(l1=0.1), -1.0, 1.0)]
+    ("penalty", "low", "high"),
+    [(Box(0.1, 0.2), 0.1, 0.2), (Simplex(), 0.0, 1.0), (UnitBall(l1=0.1), -1.0, 1.0)],
 )
 def test_any_set_of_codes_is_taken(penalty, low, high):
     codes = sparse_encode(X, ATOMS, sign=penalty)
@@ -37,7 +38,9 @@ def test_any_set_of_codes_is_taken(penalty, low, high):
     "make", [np.asarray, sp.csr_array, sp.csc_matrix, pd.DataFrame, lambda x: x[:, ::1].tolist()]
 )
 def test_data_of_every_kind_give_the_same_codes(make):
-    assert_allclose(sparse_encode(make(X), ATOMS, alpha=0.2), sparse_encode(X, ATOMS, alpha=0.2), atol=1e-9)
+    assert_allclose(
+        sparse_encode(make(X), ATOMS, alpha=0.2), sparse_encode(X, ATOMS, alpha=0.2), atol=1e-9
+    )
 
 
 def test_float32_stays_float32_and_comes_near():
@@ -50,12 +53,16 @@ def test_float32_stays_float32_and_comes_near():
 @pytest.mark.parametrize("sparse_x", [False, True])
 def test_sparse_output_holds_the_same_codes(sparse_x):
     samples = sp.csr_array(X) if sparse_x else X
-    dense, sparse = (sparse_encode(samples, ATOMS, alpha=1.0, sparse_output=out) for out in (False, True))
+    dense, sparse = (
+        sparse_encode(samples, ATOMS, alpha=1.0, sparse_output=out) for out in (False, True)
+    )
     assert isinstance(sparse, sp.csr_array)
     assert_array_equal(sparse.toarray(), dense)
     assert sparse.nnz == np.count_nonzero(dense) < 0.5 * dense.size
     model = OnlineNMF.from_components(ATOMS, alpha=1.0)
-    assert_array_equal(model.transform(samples, sparse_output=True).toarray(), model.transform(samples))
+    assert_array_equal(
+        model.transform(samples, sparse_output=True).toarray(), model.transform(samples)
+    )
     parts = list(model.transform_stream([samples[:20], samples[20:]], sparse_output=True))
     assert_allclose(sp.vstack(parts).toarray(), dense, atol=1e-9)
     assert_allclose(model.inverse_transform(parts[0]), dense[:20] @ ATOMS)
@@ -66,7 +73,9 @@ def test_known_codes_are_a_start_and_not_more(kind):
     codes = sparse_encode(X, ATOMS, alpha=0.2)
     near = ATOMS + 0.01 * RNG.random(ATOMS.shape)
     assert_allclose(
-        sparse_encode(X, near, alpha=0.2, start=kind(codes)), sparse_encode(X, near, alpha=0.2), atol=1e-5
+        sparse_encode(X, near, alpha=0.2, start=kind(codes)),
+        sparse_encode(X, near, alpha=0.2),
+        atol=1e-5,
     )
 
 
@@ -91,7 +100,10 @@ BAD = [
     ({"sign": "positive"}, "sign='positive' is unknown; choose one of free, nonnegative"),
     ({"sign": Box(l1=0.1), "alpha": 0.2}, "both set the penalty"),
     ({"n_jobs": 0}, "n_jobs must be None, a number of threads, or -1"),
-    ({"start": np.ones((3, 3))}, r"start must be of shape \(60, 12\), one code per row of X, got \(3, 3\)"),
+    (
+        {"start": np.ones((3, 3))},
+        r"start must be of shape \(60, 12\), one code per row of X, got \(3, 3\)",
+    ),
     ({"start": np.full((60, 12), np.nan)}, "start contains NaN"),
     ({"dictionary": ATOMS[:, :5]}, "dictionary has 5 features and X has 20; they must agree"),
     ({"dictionary": np.full((12, 20), np.inf)}, "dictionary contains infinity"),
@@ -108,5 +120,8 @@ def test_bad_input_gets_one_sentence(settings, message):
 
 def test_what_was_not_reached_is_told():
     model = OnlineNMF.from_components(ATOMS, coder=ActiveSet(max_rounds=1))
-    with pytest.warns(NotConvergedWarning, match=r"of 60 codes stopped at a residual of up to .* \(wanted: 1e-09\)"):
+    with pytest.warns(
+        NotConvergedWarning,
+        match=r"of 60 codes stopped at a residual of up to .* \(wanted: 1e-09\)",
+    ):
         model.transform(X)

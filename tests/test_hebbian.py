@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from atomstream.hebbian import HebbianFactor, Steps, plain_advance
+from atomstream.updates.hebbian import HebbianFactor, Steps, plain_advance
 
 
 def start(m, r, seed=0):
@@ -12,11 +12,15 @@ def start(m, r, seed=0):
 
 
 @pytest.mark.parametrize(("m", "r", "n"), [(12, 3, 100_000), (7, 1, 3000), (60, 10, 20_000)])
-@pytest.mark.parametrize("steps", [Steps(0.05, 0.2, 80.0, 0.6, 2.0), Steps(0.03, 0.0, 0.0, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    "steps", [Steps(0.05, 0.2, 80.0, 0.6, 2.0), Steps(0.03, 0.0, 0.0, 0.0, 0.0)]
+)
 def test_lazy_steps_are_those_of_the_dense_update(m, r, n, steps):
     rng = np.random.default_rng(1)
     # Skewed and dependent: neighbours on a ring, sometimes anywhere.
-    origins = (np.cumsum(rng.integers(-2, 3, n)) + (rng.random(n) < 0.1) * rng.integers(0, m, n)) % m
+    origins = (
+        np.cumsum(rng.integers(-2, 3, n)) + (rng.random(n) < 0.1) * rng.integers(0, m, n)
+    ) % m
     destinations = np.roll(origins, -1)
     weights = np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
     W, numbers, total = start(m, r), np.zeros(4), np.zeros((2 * m, r))
@@ -54,7 +58,13 @@ def test_singular_vectors_are_a_fixed_point_in_expectation():
     for i in range(m):
         for j in range(m):
             after = W.copy()
-            plain_advance(after, ([i], [j], [1.0]), Steps(1e-3, 0.0, 0.0, 0.0, 0.0), np.zeros(4), np.zeros_like(W))
+            plain_advance(
+                after,
+                ([i], [j], [1.0]),
+                Steps(1e-3, 0.0, 0.0, 0.0, 0.0),
+                np.zeros(4),
+                np.zeros_like(W),
+            )
             mean += joint[i, j] * (after - W)
     assert np.linalg.norm(mean) < 1e-15
 

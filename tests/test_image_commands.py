@@ -16,7 +16,11 @@ FEW = ["--atoms", "16", "--patch", "6"]
 def picture(channels=None):
     rows, columns = np.mgrid[:50, :60]
     grey = 0.5 + 0.2 * np.sin(rows / 4) * np.cos(columns / 5) + 0.2 * ((rows + columns) % 23 > 11)
-    values = grey if channels is None else np.stack([grey * (1 - 0.2 * c) for c in range(channels)], axis=2)
+    values = (
+        grey
+        if channels is None
+        else np.stack([grey * (1 - 0.2 * c) for c in range(channels)], axis=2)
+    )
     return np.rint(255 * values).astype(np.uint8)
 
 
@@ -48,7 +52,12 @@ def read(path):
 def test_denoise(capsys, folder):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
     assert told["sigma"] == pytest.approx(15, rel=0.5)
-    assert call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--sigma", "15", *FEW)["sigma"] == 15
+    assert (
+        call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--sigma", "15", *FEW)[
+            "sigma"
+        ]
+        == 15
+    )
     clean = read(folder / "clean.png")
     assert images.psnr(picture(), clean) > images.psnr(picture(), read(folder / "noisy.png")) + 3
     call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
@@ -58,29 +67,55 @@ def test_denoise(capsys, folder):
 def test_inpaint(capsys, folder, name):
     told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
     assert told["filled"] == pytest.approx(0.4, abs=0.05)
-    before, after, mask = read(folder / name), read(folder / "filled.png"), read(folder / "mask.png") > 0
+    before, after, mask = (
+        read(folder / name),
+        read(folder / "filled.png"),
+        read(folder / "mask.png") > 0,
+    )
     assert (after[~mask] == before[~mask]).all()
     assert images.psnr(before, after) > 25
 
 
 def test_compress_and_decompress(capsys, folder):
-    told = call(capsys, folder, "compress", "color.png", "--out", "color.atomp", "--quality", "30", *FEW)
+    told = call(
+        capsys, folder, "compress", "color.png", "--out", "color.atomp", "--quality", "30", *FEW
+    )
     assert told["bytes"] == (folder / "color.atomp").stat().st_size
     assert told["bits_per_pixel"] == pytest.approx(8 * told["bytes"] / 3000, abs=1e-3)
     assert told["psnr"] > 29.5
     told_back = call(capsys, folder, "decompress", "color.atomp", "--out", "back.png")
     assert (told_back["height"], told_back["width"]) == (50, 60)
-    assert images.psnr(read(folder / "color.png"), read(folder / "back.png")) == pytest.approx(told["psnr"], abs=1e-3)
+    assert images.psnr(read(folder / "color.png"), read(folder / "back.png")) == pytest.approx(
+        told["psnr"], abs=1e-3
+    )
     with_model = ("--model", "model.atoms")
-    call(capsys, folder, "compress", "grey.png", "--out", "grey.atomp", "--no-dictionary", *with_model)
+    call(
+        capsys,
+        folder,
+        "compress",
+        "grey.png",
+        "--out",
+        "grey.atomp",
+        "--no-dictionary",
+        *with_model,
+    )
     call(capsys, folder, "decompress", "grey.atomp", "--out", "grey2.png", *with_model)
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
-def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(capsys, folder):
+def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
+    capsys, folder
+):
     noise = np.random.default_rng(0).integers(0, 256, (50, 60), dtype=np.uint8)
     Image.fromarray(noise).save(folder / "noise.png")
-    compress = ["image", "compress", str(folder / "noise.png"), "--out", str(folder / "o.atomp"), "--json"]
+    compress = [
+        "image",
+        "compress",
+        str(folder / "noise.png"),
+        "--out",
+        str(folder / "o.atomp"),
+        "--json",
+    ]
     assert main([*compress, "--atoms", "2"]) == 0
     heard = capsys.readouterr()
     assert "Warning: The packed picture reaches" in heard.err
@@ -95,14 +130,23 @@ def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_a
     ("image", "message"),
     [
         (np.dstack([picture(3), picture()]), "has an alpha channel; the result does not"),
-        (picture().astype(np.uint16) * 257, "has more than 8 bits per channel; the result does not"),
+        (
+            picture().astype(np.uint16) * 257,
+            "has more than 8 bits per channel; the result does not",
+        ),
     ],
 )
 def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
     Image.fromarray(image).save(folder / "rich.png")
-    assert main(["image", "denoise", str(folder / "rich.png"), "--out", str(folder / "o.png"), *FEW]) == 0
+    assert (
+        main(["image", "denoise", str(folder / "rich.png"), "--out", str(folder / "o.png"), *FEW])
+        == 0
+    )
     assert f"rich.png {message}" in capsys.readouterr().err
-    assert main(["image", "denoise", str(folder / "grey.png"), "--out", str(folder / "o.png"), *FEW]) == 0
+    assert (
+        main(["image", "denoise", str(folder / "grey.png"), "--out", str(folder / "o.png"), *FEW])
+        == 0
+    )
     assert "Warning" not in capsys.readouterr().err
 
 
@@ -120,10 +164,16 @@ def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
             "holds OnlineNMF, needed is ImageDictionary",
         ),
         (["denoise", "grey.png", "--out", "o.png", "--model", "grey.png"], "no saved model"),
-        (["denoise", "color.png", "--out", "o.png", "--model", "model.atoms"], "has learned patches of shape"),
+        (
+            ["denoise", "color.png", "--out", "o.png", "--model", "model.atoms"],
+            "has learned patches of shape",
+        ),
         (["inpaint", "grey.png", "--mask", "small.png", "--out", "o.png"], "they must agree"),
         (["inpaint", "grey.png", "--mask", "white.png", "--out", "o.png"], "no known pixel"),
-        (["compress", "grey.png", "--out", "o.atomp", "--quality", "99"], "quality must be above 0"),
+        (
+            ["compress", "grey.png", "--out", "o.atomp", "--quality", "99"],
+            "quality must be above 0",
+        ),
         (["compress", "grey.png", "--out", "o.atomp", "--no-dictionary"], "needs a --model"),
         (["compress", "grey.png", "--out", "nowhere/o.atomp"], "its folder is missing"),
         (["decompress", "grey.png", "--out", "o.png"], "no picture packed by atomstream"),

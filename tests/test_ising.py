@@ -46,7 +46,9 @@ def test_every_update_is_in_detailed_balance_with_the_law(boundary, field):
         flow = pi[:, None] * kernel
         assert_allclose(flow, flow.T, atol=1e-12)
     assert_allclose(pi @ kernels.mean(axis=0), pi, atol=1e-12)  # random sites
-    order = [i * 3 + j for colour in (0, 1) for i in range(3) for j in range((i + colour) % 2, 3, 2)]
+    order = [
+        i * 3 + j for colour in (0, 1) for i in range(3) for j in range((i + colour) % 2, 3, 2)
+    ]
     moved = pi
     for site in order:  # a checkerboard sweep
         moved = moved @ kernels[site]
@@ -139,7 +141,10 @@ def test_a_saved_state_goes_on_exactly():
         ({"shape": (4, 4), "temperature": 0}, "finite temperature above 0"),
         ({"shape": (4, 4), "temperature": 1, "field": np.nan}, "finite field"),
         ({"shape": (4, 4), "temperature": 1, "boundary": "round"}, "choose one of free, torus"),
-        ({"shape": (4, 4), "temperature": 1, "sweep": "both"}, "choose one of random, checkerboard"),
+        (
+            {"shape": (4, 4), "temperature": 1, "sweep": "both"},
+            "choose one of random, checkerboard",
+        ),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, sentence):

@@ -8,12 +8,14 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.method import step
+from atomstream.core.state import State
 from atomstream.dictionaries import Rows
-from atomstream.learner import Batch, Clock, State, step
 from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
-from atomstream.state import Accuracy
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
@@ -31,7 +33,16 @@ MODELS = {
 
 def make(name, **settings):
     cls, extra = MODELS[name]
-    return cls(**{"n_components": 5, "alpha": 0.05, "batch_size": 20, "random_state": 0, **extra, **settings})
+    return cls(
+        **{
+            "n_components": 5,
+            "alpha": 0.05,
+            "batch_size": 20,
+            "random_state": 0,
+            **extra,
+            **settings,
+        }
+    )
 
 
 def data(n=120, d=12, seed=0, dtype=np.float64):
@@ -144,7 +155,9 @@ CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
 
 
 # `fit` starts anew: another number of features is no bad input there.
-@pytest.mark.parametrize(("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")])
+@pytest.mark.parametrize(
+    ("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")]
+)
 def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     X = data()
     model = make(name).fit(X)
@@ -204,7 +217,9 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
     method, dictionary = model.method_, model.state_.dictionary
     values = []
     for rows in (slice(None), slice(0, 1), slice(0, 7)):
-        codes = method.coder.encode(Batch(X[rows]), dictionary, method.objective, Accuracy(gap=1e-3))
+        codes = method.coder.encode(
+            Batch(X[rows]), dictionary, method.objective, Accuracy(gap=1e-3)
+        )
         assert codes.residual.max() <= 1e-3
         values.append(method.objective.values(Batch(X[rows]), codes.values, dictionary)[0])
     assert_allclose(values, values[0], rtol=1e-3, atol=1e-5)
@@ -217,8 +232,12 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     S = convert(X)
     if wide:
         S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
-    dense, sparse = (make(name, init="samples").fit(data) for data in (X, S))  # products of an SVD round differently
-    slack = 1e3 if name == "beta" else 1  # its penalised steps stop where halving them helps, by the last digit
+    dense, sparse = (
+        make(name, init="samples").fit(data) for data in (X, S)
+    )  # products of an SVD round differently
+    slack = (
+        1e3 if name == "beta" else 1
+    )  # its penalised steps stop where halving them helps, by the last digit
     assert_allclose(sparse.components_, dense.components_, rtol=slack * 1e-8, atol=slack * 1e-9)
     assert_allclose(sparse.transform(S), dense.transform(X), rtol=slack * 1e-6, atol=slack * 1e-8)
     assert_allclose(sparse.objective(S), dense.objective(X), rtol=slack * 1e-9)
@@ -242,7 +261,9 @@ def test_law_7_state_does_not_grow(name):
 
     def size():
         parts = [model.memory_, model.state_.usage]
-        return sum(v.nbytes for part in parts for v in vars(part).values() if isinstance(v, np.ndarray))
+        return sum(
+            v.nbytes for part in parts for v in vars(part).values() if isinstance(v, np.ndarray)
+        )
 
     first = size()
     for _ in range(20):
@@ -272,7 +293,9 @@ def test_law_9_measure_is_pure(name):
     model = make(name).fit(X)
     state = copy.deepcopy(model.state_)
     batch = Batch(X)
-    codes = model.method_.coder.encode(batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-6))
+    codes = model.method_.coder.encode(
+        batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-6)
+    )
     kept = codes.values.copy()
     model.method_.statistics.measure(batch, codes, state.dictionary, model.method_.objective)
     assert_array_equal(codes.values, kept)
@@ -318,4 +341,7 @@ def test_one_full_batch_is_the_offline_alternation(name):
         codes, _ = step(Batch(X), state, method, model.clock_, None)
         if objective.loss.quadratic:
             assert_allclose(state.memory.gram, codes.values.T @ codes.values / 80, atol=1e-10)
-        assert model.objective(X) + objective.atoms.value(state.dictionary.atoms()).sum() <= before + 1e-6
+        assert (
+            model.objective(X) + objective.atoms.value(state.dictionary.atoms()).sum()
+            <= before + 1e-6
+        )

@@ -72,7 +72,9 @@ def test_curvature_is_the_finite_difference_of_the_gradient(loss, seed):
     shift = 1e-6 * np.abs(Y)
     slope = (loss.gradient(X, Y + shift) - loss.gradient(X, Y - shift)) / (2 * shift)
     curvature = loss.curvature(X, Y)
-    assert_allclose(curvature, slope, atol=1e-5 * (np.abs(curvature) + np.abs(loss.gradient(X, Y) / Y)).max())
+    assert_allclose(
+        curvature, slope, atol=1e-5 * (np.abs(curvature) + np.abs(loss.gradient(X, Y) / Y)).max()
+    )
 
 
 @parametrize
@@ -106,7 +108,9 @@ def test_a_convex_loss_lies_above_its_tangents_and_another_does_not(loss, seed):
     Z = pair(loss, seed + 1, shape=(40, 3))[1]
     Y[:5] = np.where(X[:5] > 0, X[:5], Y[:5])
     above = loss.value(X, Z) - loss.value(X, Y) - (loss.gradient(X, Y) * (Z - Y)).sum(axis=1)
-    bound = 1e-9 * (loss.value(X, Z) + loss.value(X, Y) + np.abs(loss.gradient(X, Y) * (Z - Y)).sum(axis=1))
+    bound = 1e-9 * (
+        loss.value(X, Z) + loss.value(X, Y) + np.abs(loss.gradient(X, Y) * (Z - Y)).sum(axis=1)
+    )
     if loss.convex:
         assert (above >= -bound).all()
 
@@ -194,7 +198,10 @@ def test_the_slopes_at_zero_are_those_of_the_losses():
         (lambda: Alpha(np.inf), "alpha to be a finite number, got inf"),
         (lambda: Mahalanobis(np.ones(3)), "finite square matrix A"),
         (lambda: Mahalanobis([[1.0, 2.0], [0.0, 1.0]]), "symmetric matrix A"),
-        (lambda: Mahalanobis([[1.0, 2.0], [2.0, 1.0]]), "without negative eigenvalues, the smallest is -1"),
+        (
+            lambda: Mahalanobis([[1.0, 2.0], [2.0, 1.0]]),
+            "without negative eigenvalues, the smallest is -1",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, sentence):
@@ -203,7 +210,7 @@ def test_parameters_out_of_range_are_refused(make, sentence):
 
 
 def test_losses_are_comparable_and_can_be_saved(tmp_path):
-    from atomstream.persistence.telling import _Reader, _Writer
+    from atomstream.io.codec import _Reader, _Writer
 
     for loss in LOSSES:
         writer = _Writer()

@@ -12,18 +12,22 @@ from strategies import PENALTIES, SCHEDULES
 from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
 from atomstream.coders import ActiveSet
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.loop import learn
+from atomstream.core.method import Method, check_compatible, step
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.learner import Batch, Clock, Method, State, check_compatible, learn, step
 from atomstream.losses import Squared
 from atomstream.memory import Aggregates, Usage
-from atomstream.objective import Objective
+from atomstream.memory.gram import GramSums
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
-from atomstream.reseeding import Reseeding
 from atomstream.schedules import Harmonic, Polynomial
-from atomstream.state import Accuracy
-from atomstream.statistics import GramSums
-from atomstream.updates import BlockCoordinate, plain_sweep
+from atomstream.updates import BlockCoordinate
+from atomstream.updates.block_coordinate import plain_sweep
+from atomstream.updates.reseeding import Reseeding
 
 
 def method(codes=None, atoms=None, **settings):
@@ -53,8 +57,12 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         state.memory.absorb(delta, weight)
         state.usage.absorb(delta, state.memory.strength(state.dictionary))
         chosen.updater.update(state, chosen.objective, clock, None)
-    gram = sum(s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True))
-    cross = sum(s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True))
+    gram = sum(
+        s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True)
+    )
+    cross = sum(
+        s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True)
+    )
     usage = sum((b.weights[:, None] * np.abs(h)).sum(axis=0) for b, h in history)
     assert_allclose(state.memory.gram, gram, atol=1e-13)
     assert_allclose(state.memory.cross, cross, atol=1e-13)
@@ -82,7 +90,9 @@ def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
         seen.append(rng.random((10, 7)))
         step(Batch(seen[-1]), state, chosen, clock, None)
         X = np.concatenate(seen)
-        best = chosen.coder.encode(Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-11))
+        best = chosen.coder.encode(
+            Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-11)
+        )
         loss = chosen.objective.values(Batch(X), best.values, state.dictionary).mean()
         assert state.memory.value(state.dictionary) >= loss - 1e-12
     delta = chosen.statistics.measure(Batch(X), best, state.dictionary, chosen.objective)
@@ -101,7 +111,8 @@ def test_compiled_sweep_is_the_plain_one(penalty, damping):
     plain = penalty.normalize(rng.random((40, 9)))
     compiled = plain.copy()
     plain_sweep(plain, gram, cross, penalty, damping, 2)
-    sweep(compiled, gram, cross, penalty, damping, 2)
+    net = (penalty.l1, penalty.l2, *penalty.shape)
+    sweep(compiled, gram, cross, net, damping, 2)
     assert_allclose(compiled, plain, atol=1e-9)
 
 
@@ -133,7 +144,9 @@ def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     chosen.updater.update(state, chosen.objective, None, None)
     assert_allclose(np.linalg.norm(state.dictionary.atoms()[[1, 3]], axis=1), 1)
     assert chosen.updater.value(state, chosen.objective) <= before + 1e-12
-    held = method(codes=Simplex(), atoms=UnitBall())  # codes of a fixed size: lengths mean something
+    held = method(
+        codes=Simplex(), atoms=UnitBall()
+    )  # codes of a fixed size: lengths mean something
     state.dictionary.assign(0.1 * state.dictionary.atoms())
     state.memory.rescale(np.full(4, 10.0))
     held.updater.update(state, held.objective, None, None)
@@ -201,7 +214,9 @@ def test_idle_atoms_are_reseeded_and_forgotten():
     reports = []
     X = rng.random((200, 7))
     batches = [Batch(X[i : i + 10]) for i in range(0, 200, 10)]
-    learn(batches, state, method(), Clock(Polynomial()), rng, lambda p: reports.append(p.n_reseeded))
+    learn(
+        batches, state, method(), Clock(Polynomial()), rng, lambda p: reports.append(p.n_reseeded)
+    )
     assert sum(reports) == 1
     assert reports.index(1) == 3  # 40 samples without use: ten per atom
     assert state.dictionary.atoms()[2].any()

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
 from atomstream.dictionaries import Rows
-from atomstream.state import Accuracy, Batch
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
@@ -54,7 +55,9 @@ def test_codes_are_those_of_the_observed_columns(name):
     for row in range(0, 120, 7):
         seen = ~np.isnan(X[row])
         part = Rows(model.components_[:, seen])
-        alone = method.coder.encode(Batch(X[row : row + 1, seen]), part, method.objective, Accuracy(gap=1e-11))
+        alone = method.coder.encode(
+            Batch(X[row : row + 1, seen]), part, method.objective, Accuracy(gap=1e-11)
+        )
         shown = X[row : row + 1, seen]
         best = method.objective.values(Batch(shown), alone.values, part)[0]
         ours = method.objective.values(Batch(shown), codes[row : row + 1], part)[0]
@@ -71,7 +74,8 @@ def test_law_2_completion_never_raises_the_surrogate(name):
             batch = model._batch(X)
             codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
             delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
-            # The sums of completed rows, at the dictionary they were completed with: the observed objective.
+            # The sums of completed rows, at the dictionary they were completed with: the observed
+            # objective.
             seen = method.objective.values(batch, codes.values, state.dictionary)
             assert_allclose(delta.objective, seen.sum(), rtol=1e-8, atol=1e-10)
             state.memory.absorb(delta, 0.3)
@@ -84,13 +88,18 @@ def test_law_2_completion_never_raises_the_surrogate(name):
 def test_the_completed_sums_bound_the_observed_objective_from_above():
     X, model = data(), make("nmf").fit(data())
     batch, method, rng = model._batch(X), model.method_, np.random.default_rng(0)
-    codes = method.coder.encode(batch, model.state_.dictionary, method.objective, Accuracy(gap=1e-9))
+    codes = method.coder.encode(
+        batch, model.state_.dictionary, method.objective, Accuracy(gap=1e-9)
+    )
     delta = method.statistics.measure(batch, codes, model.state_.dictionary, method.objective)
     memory = method.statistics.start(*model.components_.shape, method.objective.loss)
     memory.absorb(delta, 1.0)
     for _ in range(20):
         other = Rows(np.abs(model.components_ + 0.1 * rng.standard_normal(model.components_.shape)))
-        assert memory.value(other) >= method.objective.values(batch, codes.values, other).mean() - 1e-12
+        assert (
+            memory.value(other)
+            >= method.objective.values(batch, codes.values, other).mean() - 1e-12
+        )
 
 
 def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(name):
@@ -101,7 +110,9 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
 
     def run(batch):
         codes = method.coder.encode(batch, dictionary, method.objective, accuracy)
-        return codes.values, method.statistics.measure(batch, codes, dictionary, method.objective).cross
+        return codes.values, method.statistics.measure(
+            batch, codes, dictionary, method.objective
+        ).cross
 
     hidden = [np.where(mask, X, behind) for behind in (0.0, 1e6, np.nan, rng.random(X.shape))]
     first, *others = [run(Batch(shown, mask=mask)) for shown in hidden]
@@ -109,9 +120,13 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
         assert_array_equal(first[0], other[0])
         assert_array_equal(first[1], other[1])
     full = np.nan_to_num(X)
-    for masked, plain in zip(run(Batch(full, mask=np.ones_like(mask))), run(Batch(full)), strict=True):
+    for masked, plain in zip(
+        run(Batch(full, mask=np.ones_like(mask))), run(Batch(full)), strict=True
+    ):
         assert_array_equal(masked, plain)
-    assert_array_equal(make(name).fit(full).components_, make(name, missing=False).fit(full).components_)
+    assert_array_equal(
+        make(name).fit(full).components_, make(name, missing=False).fit(full).components_
+    )
 
 
 def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
@@ -129,7 +144,9 @@ def test_missing_entries_are_recovered_from_data_of_low_rank():
     X = rng.exponential(size=(400, 3)) @ rng.random((3, 20))
     holes = X.copy()
     holes[rng.random(X.shape) < 0.3] = np.nan
-    model = OnlineNMF(3, missing=True, batch_size=50, n_epochs=200, tol=1e-3, random_state=0).fit(holes)
+    model = OnlineNMF(3, missing=True, batch_size=50, n_epochs=200, tol=1e-3, random_state=0).fit(
+        holes
+    )
     hidden = np.isnan(holes)
     error = np.linalg.norm((model.impute(holes) - X)[hidden]) / np.linalg.norm(X[hidden])
     assert error < 0.01
@@ -148,7 +165,9 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     assert one.clock_.mass == other.clock_.mass == 120
     assert_allclose(one.components_, other.components_, atol=1e-9)
     codes = one.transform(mixed)[np.isnan(mixed).all(axis=1)]
-    assert_array_equal(codes, np.broadcast_to(one.method_.objective.codes.prox(np.zeros((1, 5)), 0.0), codes.shape))
+    assert_array_equal(
+        codes, np.broadcast_to(one.method_.objective.codes.prox(np.zeros((1, 5)), 0.0), codes.shape)
+    )
     steps = one.n_steps_
     assert one.partial_fit(empty).n_steps_ == steps
     assert one.score(mixed) == pytest.approx(one.score(X), rel=1e-9)
@@ -168,7 +187,9 @@ def test_float32_and_sparse_and_frames_may_have_holes():
 
     X = data()
     model = make("nmf").fit(X)
-    small = OnlineNMF.from_components(model.components_.astype(np.float32), alpha=0.05, missing=True)
+    small = OnlineNMF.from_components(
+        model.components_.astype(np.float32), alpha=0.05, missing=True
+    )
     assert small.transform(X.astype(np.float32)).dtype == np.float32
     assert_allclose(small.score(X.astype(np.float32)), model.score(X), rtol=1e-4)
     assert make("nmf").fit(X.astype(np.float32)).components_.dtype == np.float32
@@ -195,7 +216,9 @@ def test_both_coders_agree_where_entries_are_missing():
     X = data()
     model = make("nmf", alpha=0.01).fit(X)
     codes = [
-        coder.encode(model._batch(X), model.state_.dictionary, model.method_.objective, Accuracy(gap=1e-12)).values
+        coder.encode(
+            model._batch(X), model.state_.dictionary, model.method_.objective, Accuracy(gap=1e-12)
+        ).values
         for coder in (ActiveSet(), ProjectedGradient(max_iter=100_000))
     ]
     objective, batch = model.method_.objective, model._batch(X)
@@ -207,7 +230,9 @@ def test_rows_that_determine_nothing_are_said_so():
     X = data(share=0.0)
     X[:3, 2:] = np.nan
     model = make("nmf", alpha=0.0).fit(X)
-    with pytest.warns(UserWarning, match="3 of 120 rows have fewer observed entries than the 5 atoms"):
+    with pytest.warns(
+        UserWarning, match="3 of 120 rows have fewer observed entries than the 5 atoms"
+    ):
         model.impute(X)
     for held in ({"alpha": 0.1}, {"ridge": 0.01}, {"codes": "box"}):
         make("nmf", **{"alpha": 0.0, **held}).fit(X).impute(X)
@@ -220,7 +245,9 @@ def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():
     X[0, 4:] = 1.0
     model = make("nmf", n_components=4, alpha=0.0).fit(np.where(np.isnan(X), 0.5, X))
     batch, state = model._batch(X[1:]), model.state_
-    codes = model.method_.coder.encode(batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9))
+    codes = model.method_.coder.encode(
+        batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9)
+    )
     codes.values[:] = 0.5  # a reconstruction too large where nothing was observed
     state.usage.idle = np.full(4, 1e9)
     assert model.method_.reseed(batch, codes, state, rng) == 4

@@ -15,10 +15,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import atomstream
-from atomstream import IncompatiblePartsError, NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
+from atomstream import (
+    IncompatiblePartsError,
+    NotConvergedWarning,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+)
 from atomstream.callbacks import History, LearningBar
 from atomstream.coders import ProjectedGradient
-from atomstream.models import plain_callbacks
+from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
 
@@ -38,7 +43,10 @@ def test_public_names_are_what_they_say():
         _ = atomstream.nothing
 
 
-# -- bad input ----------------------------------------------------------------------------------------------------
+# -- bad input
+#
+#
+# ----------------------------------------------------------------------------------------------------
 
 X = data()
 SENTENCES = [
@@ -48,11 +56,19 @@ SENTENCES = [
         r"contains NaN \(first in row 3\); OnlineNMF needs finite values: drop or",
     ),
     ({}, np.where(X[5, 2] == X, np.inf, X), r"contains infinity \(first in row 5\)"),
-    ({}, X - 1, r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; shift the data or use Online"),
+    (
+        {},
+        X - 1,
+        r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; shift the data or use Online",
+    ),
     ({}, X[:0], "0 sample"),
     ({}, X[0], "Expected 2D array, got 1D array"),
     ({}, X.astype(complex), "Complex data not supported"),
-    ({}, np.array([["a", "b"]], dtype=object), "could not convert|dtype='numeric' is not compatible"),
+    (
+        {},
+        np.array([["a", "b"]], dtype=object),
+        "could not convert|dtype='numeric' is not compatible",
+    ),
     ({"n_components": 0}, X, "n_components must be a whole number of at least 1, got 0"),
     ({"n_components": 2.5}, X, "n_components must be a whole number of at least 1, got 2.5"),
     ({"alpha": -1}, X, "alpha must be a number of at least 0, got -1"),
@@ -61,8 +77,16 @@ SENTENCES = [
     ({"batch_size": 0}, X, "batch_size must be a whole number of at least 1, got 0"),
     ({"n_epochs": 0}, X, "n_epochs must be a whole number of at least 1, got 0"),
     ({"max_time": -1}, X, "max_time must be a number of at least 0, got -1"),
-    ({"loss": "kll"}, X, "loss='kll' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared"),
-    ({"schedule": "fast"}, X, "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p"),
+    (
+        {"loss": "kll"},
+        X,
+        "loss='kll' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
+    ),
+    (
+        {"schedule": "fast"},
+        X,
+        "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p",
+    ),
     (
         {"coder": "lars"},
         X,
@@ -78,13 +102,33 @@ SENTENCES = [
         X,
         "init='svdd' is unknown; choose one of auto, samples, spread, svd, random or give an array",
     ),
-    ({"init": np.ones((2, 2))}, X, r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)"),
+    (
+        {"init": np.ones((2, 2))},
+        X,
+        r"init must be of shape \(n_components, n_features\) = \(3, 10\), got \(2, 2\)",
+    ),
     ({"n_jobs": 0}, X, "n_jobs must be None, a number of threads, or -1 for all, got 0"),
-    ({"init": None}, X, "init=None is unknown; choose one of auto, samples, spread, svd, random or give an array"),
-    ({"fixed_components": 2}, X, "fixed_components=2 needs init to be an array whose first rows stay"),
+    (
+        {"init": None},
+        X,
+        "init=None is unknown; choose one of auto, samples, spread, svd, random or give an array",
+    ),
+    (
+        {"fixed_components": 2},
+        X,
+        "fixed_components=2 needs init to be an array whose first rows stay",
+    ),
     ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
-    ({"atoms": "unit_ball"}, X, "holds negative entries and OnlineNMF needs nonnegative atoms; use OnlineDictionary"),
-    ({"codes": Nonnegative(l1=1), "alpha": 0.1}, X, "both set the penalty on the codes; give it in one place"),
+    (
+        {"atoms": "unit_ball"},
+        X,
+        "holds negative entries and OnlineNMF needs nonnegative atoms; use OnlineDictionary",
+    ),
+    (
+        {"codes": Nonnegative(l1=1), "alpha": 0.1},
+        X,
+        "both set the penalty on the codes; give it in one place",
+    ),
 ]
 
 
@@ -123,20 +167,29 @@ def test_weights_that_are_zero_everywhere_are_refused_by_fit():
 
 @pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])
 def test_law_3_holds_for_the_source_of_randomness_too(source):
-    broken = np.where(np.arange(200)[:, None] == 150, 1e300, X)  # passes the checks, overflows in the last batches
-    model, twin = (OnlineNMF(3, batch_size=20, shuffle=False, random_state=source(0)) for _ in range(2))
+    broken = np.where(
+        np.arange(200)[:, None] == 150, 1e300, X
+    )  # passes the checks, overflows in the last batches
+    model, twin = (
+        OnlineNMF(3, batch_size=20, shuffle=False, random_state=source(0)) for _ in range(2)
+    )
     for _ in range(2):  # before anything was learned, and after
-        with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="not finite"):
+        with (
+            np.errstate(over="ignore", invalid="ignore"),
+            pytest.raises(ValueError, match="not finite"),
+        ):
             model.fit(broken)
         assert_array_equal(
-            model.set_params(shuffle=True).fit(X).components_, twin.set_params(shuffle=True).fit(X).components_
+            model.set_params(shuffle=True).fit(X).components_,
+            twin.set_params(shuffle=True).fit(X).components_,
         )
         model.set_params(shuffle=False)
 
 
 def test_an_array_is_no_stream():
     with pytest.raises(
-        ValueError, match=r"an iterable of batches, got one array of shape \(200, 10\); wrap it in a list"
+        ValueError,
+        match=r"an iterable of batches, got one array of shape \(200, 10\); wrap it in a list",
     ):
         OnlineNMF().fit_stream(X)
 
@@ -167,7 +220,8 @@ def test_a_model_that_was_watched_can_be_copied():
 def test_callbacks_count_batches_only_also_inside_a_search():
     history = History()
     search = GridSearchCV(
-        OnlineNMF(batch_size=50, n_epochs=1, random_state=0).set_callbacks(history), {"alpha": [0.1]}
+        OnlineNMF(batch_size=50, n_epochs=1, random_state=0).set_callbacks(history),
+        {"alpha": [0.1]},
     )
     search.fit(X)
     assert len(history.n_samples) in (0, 4)  # scikit-learn may clone callbacks away
@@ -209,7 +263,9 @@ def test_settings_that_no_longer_fit_are_refused_at_the_next_step():
     model = OnlineDictionaryLearning(3, coder="active_set", random_state=0).fit(X)
     with pytest.raises(IncompatiblePartsError):
         model.set_params(codes="unit_ball").partial_fit(X)
-    with pytest.raises(ValueError, match="n_components is 5 and the dictionary has 3 atoms; call fit"):
+    with pytest.raises(
+        ValueError, match="n_components is 5 and the dictionary has 3 atoms; call fit"
+    ):
         model.set_params(codes="free", n_components=5).partial_fit(X)
     with pytest.raises(ValueError, match="n_components is 7 and the dictionary has 3 atoms"):
         OnlineNMF.from_components(np.eye(3, 8), n_components=7)
@@ -258,7 +314,9 @@ def test_law_3_an_interrupt_inside_a_step_undoes_the_step(monkeypatch):
 
     model = OnlineNMF(3, random_state=0).fit(X)
     gram, usage = model.memory_.gram.copy(), model.state_.usage.total.copy()
-    monkeypatch.setattr(BlockCoordinate, "update", interrupt)  # after the memory has absorbed the batch
+    monkeypatch.setattr(
+        BlockCoordinate, "update", interrupt
+    )  # after the memory has absorbed the batch
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[:20])
     assert_array_equal(model.memory_.gram, gram)
@@ -303,19 +361,29 @@ def test_a_tolerance_may_depend_on_the_step():
     assert asked == [1, 2, 3, 4]
 
 
-# -- learning -----------------------------------------------------------------------------------------------------
+# -- learning
+#
+#
+# -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:Maximum number of iterations")  # of the batch method, which needs no more
+@pytest.mark.filterwarnings(
+    "ignore:Maximum number of iterations"
+)  # of the batch method, which needs no more
 def test_learning_comes_near_the_batch_factorization():
     rng = np.random.default_rng(1)
     noisy = data(500, 20) + 0.05 * rng.random((500, 20))
     batch = NMF(6, init="nndsvda", max_iter=5000, tol=1e-5, random_state=0).fit(noisy)
     optimum = 0.5 * batch.reconstruction_err_**2 / 500
-    ours = [OnlineNMF(6, batch_size=100, random_state=i, n_epochs=100).fit(noisy).objective(noisy) for i in range(4)]
+    ours = [
+        OnlineNMF(6, batch_size=100, random_state=i, n_epochs=100).fit(noisy).objective(noisy)
+        for i in range(4)
+    ]
     assert np.median(ours) <= 1.35 * optimum
     exact = [
-        OnlineNMF(6, batch_size=100, random_state=i, n_epochs=1000, tol=1e-3, schedule=Power(3)).fit(noisy)
+        OnlineNMF(
+            6, batch_size=100, random_state=i, n_epochs=1000, tol=1e-3, schedule=Power(3)
+        ).fit(noisy)
         for i in range(3)
     ]
     assert max(model.objective(noisy) for model in exact) <= optimum
@@ -326,11 +394,15 @@ def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream():
     early = full.partial_fit(X).stationarity(X)
     for _ in range(3000):
         full.partial_fit(X)
-    clone_ = OnlineNMF.from_components(full.components_.copy(), tol=1e-10, schedule=lambda t, n, total: 1.0)
+    clone_ = OnlineNMF.from_components(
+        full.components_.copy(), tol=1e-10, schedule=lambda t, n, total: 1.0
+    )
     for _ in range(3000):
         clone_.partial_fit(X)
     assert clone_.stationarity(X) < 1e-3 * early
-    exact = OnlineDictionaryLearning.from_components(np.eye(10), alpha=0.0, codes="free", atoms="free")
+    exact = OnlineDictionaryLearning.from_components(
+        np.eye(10), alpha=0.0, codes="free", atoms="free"
+    )
     assert exact.stationarity(X) < 1e-12
 
 
@@ -374,7 +446,7 @@ def test_one_huge_row_does_not_blind_the_start():
     assert np.linalg.matrix_rank(np.unique(model.components_.round(6), axis=0)) >= 4
     start = OnlineNMF(20, random_state=0)
     start._begin()
-    from atomstream.learner import Batch
+    from atomstream.core.batch import Batch
 
     start._start(Batch(rows), start._rng)
     assert len(np.unique(start.components_.round(9), axis=0)) == 20
@@ -401,7 +473,9 @@ def test_the_start_sees_the_first_batch_as_a_weighted_set():
     order = rng.permutation(int(weights.sum()))
     for init in ("samples", "spread"):
         one = OnlineNMF(5, init=init, random_state=3).partial_fit(X[:40], sample_weight=weights)
-        other = OnlineNMF(5, init=init, random_state=3).partial_fit(np.repeat(X[:40], weights, axis=0)[order])
+        other = OnlineNMF(5, init=init, random_state=3).partial_fit(
+            np.repeat(X[:40], weights, axis=0)[order]
+        )
         assert_allclose(one.components_, other.components_, rtol=1e-9)
 
 
@@ -461,7 +535,9 @@ def test_figures_of_a_model_agree_with_each_other():
     losses = 0.5 * ((X - model.inverse_transform(codes)) ** 2).sum(axis=1)
     penalties = 0.1 * codes.sum(axis=1) + 0.025 * (codes**2).sum(axis=1)
     assert model.score(X) == pytest.approx(-losses.mean())
-    assert model.score(X, sample_weight=weights) == pytest.approx(-np.average(losses, weights=weights))
+    assert model.score(X, sample_weight=weights) == pytest.approx(
+        -np.average(losses, weights=weights)
+    )
     assert model.objective(X) == pytest.approx((losses + penalties).mean())
     sample = model.inspect_sample(X[0])
     assert sample.loss == pytest.approx(losses[0])
@@ -486,17 +562,23 @@ def test_sparse_codes_are_decoded():
 
 def test_inverse_transform_needs_codes_of_the_model():
     with pytest.raises(
-        ValueError, match=r"codes must be of shape \(n_samples, 3\), got \(2, 4\); give what transform"
+        ValueError,
+        match=r"codes must be of shape \(n_samples, 3\), got \(2, 4\); give what transform",
     ):
         OnlineNMF(3).fit(X).inverse_transform(np.ones((2, 4)))
 
 
-@pytest.mark.parametrize("codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"])
 @pytest.mark.parametrize(
-    "atoms", ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)]
+    "codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"]
+)
+@pytest.mark.parametrize(
+    "atoms",
+    ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)],
 )
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
-    short = X / np.linalg.norm(X, axis=1).max()  # so that a code and an atom of length one can reach it
+    short = (
+        X / np.linalg.norm(X, axis=1).max()
+    )  # so that a code and an atom of length one can reach it
     model = OnlineDictionaryLearning(
         5, codes=codes, atoms=atoms, alpha=0.001, tol=0.01, batch_size=50, random_state=0
     )
@@ -509,13 +591,18 @@ def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
     assert np.isfinite(model.method_.objective.atoms.value(model.components_)).all()
 
 
-# -- callbacks ----------------------------------------------------------------------------------------------------
+# -- callbacks
+#
+#
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_history_and_bar_watch_a_fit_and_a_stream():
     history, screen = History(), io.StringIO()
     bar = LearningBar(console=Console(file=screen, force_terminal=True, width=160))
-    model = OnlineNMF(4, batch_size=20, n_epochs=2, random_state=0).set_callbacks(history, bar).fit(X)
+    model = (
+        OnlineNMF(4, batch_size=20, n_epochs=2, random_state=0).set_callbacks(history, bar).fit(X)
+    )
     assert history.n_samples == list(range(20, 401, 20))
     assert history.objective[-1] == model.batch_objective_ < history.objective[0]
     assert "samples/s" in screen.getvalue()
@@ -526,7 +613,9 @@ def test_history_and_bar_watch_a_fit_and_a_stream():
 
 def test_history_does_not_grow_with_the_stream():
     history = History(max_points=50)
-    OnlineNMF(3, random_state=0).set_callbacks(history).fit_stream(X[i % 190 : i % 190 + 5] for i in range(400))
+    OnlineNMF(3, random_state=0).set_callbacks(history).fit_stream(
+        X[i % 190 : i % 190 + 5] for i in range(400)
+    )
     assert len(history.n_samples) <= 51
     assert history.n_samples == sorted(history.n_samples)
 
@@ -548,7 +637,9 @@ def test_a_callback_can_stop_learning():
 
 
 def test_callbacks_of_scikit_learn_work():
-    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    callback = pytest.importorskip(
+        "sklearn.callback", reason="scikit-learn before 1.9 has no callbacks"
+    )
     monitor = callback.ScoringMonitor(scoring=lambda model, X, y: {"score": model.score(X)})
     model = OnlineNMF(3, batch_size=50, n_epochs=2, random_state=0)
     model.set_callbacks(monitor, callback.ProgressBar()).fit(X)
@@ -578,8 +669,14 @@ class Plain(plain_callbacks.CallbackSupportMixin):
         context.call_on_fit_task_begin(estimator=self)
         for i in range(3):
             task = context.subcontext(task_name="batch", task_id=i)
-            self.n_steps_, self.n_samples_seen_, self.batch_objective_ = i + 1, 10 * i + 10, 1.0 / (i + 1)
-            if task.call_on_fit_task_end(estimator=self, X=None, y=None, reconstruction_attributes=dict):
+            self.n_steps_, self.n_samples_seen_, self.batch_objective_ = (
+                i + 1,
+                10 * i + 10,
+                1.0 / (i + 1),
+            )
+            if task.call_on_fit_task_end(
+                estimator=self, X=None, y=None, reconstruction_attributes=dict
+            ):
                 break
             if fail:
                 raise RuntimeError("no")
@@ -602,7 +699,9 @@ def test_the_plain_fallback_calls_the_same_hooks():
     assert closed == ["fit"]
 
 
-@pytest.mark.filterwarnings("ignore:.*codes stopped at a residual")  # atoms that nearly repeat each other
+@pytest.mark.filterwarnings(
+    "ignore:.*codes stopped at a residual"
+)  # atoms that nearly repeat each other
 @pytest.mark.parametrize(("n_features", "n_components"), [(3, 20), (4, 30), (9, 100)])
 def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
     # Most atoms are of no use; what rounding leaves of them must not be scaled up again and again.

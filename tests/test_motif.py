@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.samplers import MotifGlauber, MotifPivot, Network, homomorphism_density, homomorphisms, motifs
+from atomstream.domains.networks import motifs
+from atomstream.domains.networks.network import Network
+from atomstream.samplers import MotifGlauber, MotifPivot, homomorphism_density, homomorphisms
 
 MOTIFS = {
     "edge": motifs.path(2),
@@ -76,7 +78,9 @@ def test_runs_make_the_moves_that_are_said(network, motif):
     for _ in range(n):
         counts[tuple(chain.step(rng, begin)[0])] += 1
     likely = [after for after, chance in expected.items() if n * chance > 5]
-    chi = sum((counts[after] - n * expected[after]) ** 2 / (n * expected[after]) for after in likely)
+    chi = sum(
+        (counts[after] - n * expected[after]) ** 2 / (n * expected[after]) for after in likely
+    )
     freedom = max(len(likely) - 1, 1)
     assert abs(chi - freedom) < 4 * np.sqrt(2 * freedom) + 1
 
@@ -89,7 +93,9 @@ def test_long_runs_visit_copies_as_often_as_the_law_says():
     found, _ = chain.run(rng, chain.init(rng), 200_000, 3)
     place = {tuple(state): i for i, state in enumerate(states)}
     visits = np.array([place[tuple(state)] for state in found])
-    shares = np.array([np.bincount(part, minlength=len(states)) / len(part) for part in np.split(visits, 40)])
+    shares = np.array(
+        [np.bincount(part, minlength=len(states)) / len(part) for part in np.split(visits, 40)]
+    )
     error = shares.std(axis=0, ddof=1) / np.sqrt(40)
     assert (np.abs(shares.mean(axis=0) - weights / weights.sum()) < 5 * error + 1e-5).all()
 
@@ -97,7 +103,9 @@ def test_long_runs_visit_copies_as_often_as_the_law_says():
 def test_densities_are_means_over_all_maps():
     matrix, node_weights = NETWORKS["directed"]
     for motif in (motifs.path(3), motifs.cycle(3)):
-        power = np.linalg.matrix_power(matrix, 2 if motif.size == 3 and len(motif.edges) == 2 else 3)
+        power = np.linalg.matrix_power(
+            matrix, 2 if motif.size == 3 and len(motif.edges) == 2 else 3
+        )
         total = power.sum() if len(motif.edges) == 2 else np.trace(power)
         assert_allclose(homomorphism_density(matrix, motif, node_weights), total / 6**3)
 
@@ -126,7 +134,9 @@ def test_starts_lie_in_the_support_or_are_refused():
     with pytest.raises(ValueError, match="3 numbers of nodes below 34"):
         chain.init(np.random.default_rng(0), [0, 1, 99])
     with pytest.raises(ValueError, match="No copy of the motif of 3 nodes was found"):
-        MotifGlauber(sp.csr_array(np.triu(np.ones((5, 5)), 1)), motifs.cycle(3)).init(np.random.default_rng(0))
+        MotifGlauber(sp.csr_array(np.triu(np.ones((5, 5)), 1)), motifs.cycle(3)).init(
+            np.random.default_rng(0)
+        )
 
 
 def test_a_network_is_the_same_from_whatever_holds_it(tmp_path):
@@ -173,7 +183,9 @@ def test_what_is_no_motif_is_refused():
         motifs.Motif(((0, 2, 1.0),), 2)
     with pytest.raises(ValueError, match="each of its edges once"):
         motifs.Motif(((0, 1, 1.0), (0, 1, 2.0)), 2)
-    assert_array_equal(motifs.Motif.of(motifs.wedge(2).adjacency()).adjacency(), motifs.wedge(2).adjacency())
+    assert_array_equal(
+        motifs.Motif.of(motifs.wedge(2).adjacency()).adjacency(), motifs.wedge(2).adjacency()
+    )
 
 
 TREES = {name: MOTIFS[name] for name in ("edge", "path", "star", "wedge")} | {
@@ -207,14 +219,18 @@ def test_pivot_chains_visit_copies_as_often_as_the_law_says(network, motif):
     found, _ = chain.run(rng, chain.init(rng), 200_000)
     place = {tuple(state): i for i, state in enumerate(states)}
     visits = np.array([place[tuple(state)] for state in found])
-    shares = np.array([np.bincount(part, minlength=len(states)) / len(part) for part in np.split(visits, 40)])
+    shares = np.array(
+        [np.bincount(part, minlength=len(states)) / len(part) for part in np.split(visits, 40)]
+    )
     error = shares.std(axis=0, ddof=1) / np.sqrt(40)
     assert (np.abs(shares.mean(axis=0) - weights / weights.sum()) < 5 * error + 5e-5).all()
 
 
 def test_the_approximate_pivot_chain_has_another_law():
     graph = nx.lollipop_graph(5, 4)
-    exact, approximate = (MotifPivot(graph, motifs.path(3), approximate=flag) for flag in (False, True))
+    exact, approximate = (
+        MotifPivot(graph, motifs.path(3), approximate=flag) for flag in (False, True)
+    )
     rng, shares = np.random.default_rng(0), {}
     for name, chain in (("exact", exact), ("approximate", approximate)):
         found, _ = chain.run(rng, chain.init(rng), 100_000)
@@ -225,7 +241,12 @@ def test_the_approximate_pivot_chain_has_another_law():
 
 
 def test_the_pivot_chain_is_for_trees():
-    for motif in (motifs.cycle(3), MOTIFS["loop"], MOTIFS["apart"], motifs.Motif(((0, 1, 1.0), (1, 0, 1.0)), 2)):
+    for motif in (
+        motifs.cycle(3),
+        MOTIFS["loop"],
+        MOTIFS["apart"],
+        motifs.Motif(((0, 1, 1.0), (1, 0, 1.0)), 2),
+    ):
         with pytest.raises(ValueError, match="a motif that is a tree"):
             MotifPivot(nx.karate_club_graph(), motif)
     with pytest.raises(ValueError, match="holds no copy"):

@@ -19,7 +19,9 @@ from atomstream.runs.networks import NetworkRun
 from atomstream.runs.record import open_record
 from atomstream.runs.settings import NetworkSettings
 
-GRAPH = nx.Graph(nx.relabel_nodes(nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0), "node {}".format).edges)
+GRAPH = nx.Graph(
+    nx.relabel_nodes(nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0), "node {}".format).edges
+)
 
 
 def run(*arguments):
@@ -58,7 +60,9 @@ def folder(tmp_path_factory):
 
 
 def test_a_run_holds_what_the_class_learns(folder):
-    model = NetworkDictionary("path:5", 6, n_batches=8, batch_size=100, random_state=0).fit(folder / "edges.txt")
+    model = NetworkDictionary("path:5", 6, n_batches=8, batch_size=100, random_state=0).fit(
+        folder / "edges.txt"
+    )
     again = atomstream.load(folder / "run")
     assert_array_equal(again.components_, model.components_)
     assert_array_equal(again.recent_importance_, model.recent_importance_)
@@ -66,13 +70,25 @@ def test_a_run_holds_what_the_class_learns(folder):
 
 @pytest.mark.parametrize("ending", ["graphml", "gml", "npz"])
 def test_networks_are_read_from_other_files(folder, ending, tmp_path):
-    run("network", "learn", folder / f"graph.{ending}", "--atoms", 3, "--batches", 2, "--out", tmp_path / "run")
+    run(
+        "network",
+        "learn",
+        folder / f"graph.{ending}",
+        "--atoms",
+        3,
+        "--batches",
+        2,
+        "--out",
+        tmp_path / "run",
+    )
     model = NetworkDictionary("path:5", 3, n_batches=2, random_state=0).fit(GRAPH)
     assert_array_equal(atomstream.load(tmp_path / "run").components_, model.components_)
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
-    settings = NetworkSettings((str(folder / "edges.txt"),), atoms=6, batches=8, batch_size=100, checkpoint_every=0.0)
+    settings = NetworkSettings(
+        (str(folder / "edges.txt"),), atoms=6, batches=8, batch_size=100, checkpoint_every=0.0
+    )
     begun = RunFolder(tmp_path / "run")
     with begun.writing():
         session = NetworkRun(begun, settings)
@@ -88,7 +104,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     assert atomstream.load(tmp_path / "run").n_steps_ == 3
     run("resume", tmp_path / "run", "--json")
     assert json.loads(capsys.readouterr().out)["batches"] == 8
-    assert_array_equal(atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_)
+    assert_array_equal(
+        atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_
+    )
     run("resume", tmp_path / "run")
     assert "Nothing is left to do" in capsys.readouterr().out
     run("resume", tmp_path / "run", "--batches", 9)
@@ -119,7 +137,9 @@ def test_all_copies_as_a_run_can_be_stopped_too(folder, tmp_path, capsys):
 
 
 def test_a_config_may_name_its_network_relatively(folder, tmp_path, monkeypatch):
-    (tmp_path / "my.toml").write_text('domain = "network"\ninputs = ["edges.txt"]\natoms = 3\nbatches = 2\n')
+    (tmp_path / "my.toml").write_text(
+        'domain = "network"\ninputs = ["edges.txt"]\natoms = 3\nbatches = 2\n'
+    )
     monkeypatch.chdir(folder)
     run("network", "learn", "--config", tmp_path / "my.toml", "--out", tmp_path / "run")
     monkeypatch.chdir(tmp_path)
@@ -129,7 +149,9 @@ def test_a_config_may_name_its_network_relatively(folder, tmp_path, monkeypatch)
 
 def test_a_config_does_the_same_again(folder, tmp_path):
     run("network", "learn", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
-    assert_array_equal(atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_)
+    assert_array_equal(
+        atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_
+    )
 
 
 def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, capsys):
@@ -140,8 +162,20 @@ def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, cap
     assert told["coverage"] == round(rebuilt.coverage, 4)
     rows = table(folder / "run/reconstruction.csv")
     assert len(rows) == len(rebuilt.pairs())
-    assert_allclose([float(row["weight"]) for row in rows], rebuilt.weights([(r["tail"], r["head"]) for r in rows]))
-    run("network", "reconstruct", folder / "run", folder / "edges.txt", "--steps", 3000, "--out", tmp_path / "r.npz")
+    assert_allclose(
+        [float(row["weight"]) for row in rows],
+        rebuilt.weights([(r["tail"], r["head"]) for r in rows]),
+    )
+    run(
+        "network",
+        "reconstruct",
+        folder / "run",
+        folder / "edges.txt",
+        "--steps",
+        3000,
+        "--out",
+        tmp_path / "r.npz",
+    )
     assert_array_equal(sp.load_npz(tmp_path / "r.npz").toarray(), rebuilt.matrix.toarray())
     for pairs in ("edges", "non-edges"):
         ranking = model.denoise(folder / "edges.txt", pairs, n_steps=3000)
@@ -170,7 +204,17 @@ def test_the_report_and_inspect(folder, capsys):
 
 def test_warnings_are_sentences(folder, tmp_path, capsys):
     (tmp_path / "two.txt").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
-    run("network", "learn", tmp_path / "two.txt", "--motif", "path:3", "--batches", 2, "--out", tmp_path / "run")
+    run(
+        "network",
+        "learn",
+        tmp_path / "two.txt",
+        "--motif",
+        "path:3",
+        "--batches",
+        2,
+        "--out",
+        tmp_path / "run",
+    )
     assert capsys.readouterr().err.count("Warning: The network has 2 components") == 1
     run("network", "reconstruct", tmp_path / "run", "--steps", 50)
     told = capsys.readouterr().err
@@ -182,7 +226,17 @@ def test_warnings_are_sentences(folder, tmp_path, capsys):
 
 def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
     (tmp_path / "edges.txt").write_text((folder / "edges.txt").read_text())
-    run("network", "learn", tmp_path / "edges.txt", "--atoms", 3, "--batches", 2, "--out", tmp_path / "run")
+    run(
+        "network",
+        "learn",
+        tmp_path / "edges.txt",
+        "--atoms",
+        3,
+        "--batches",
+        2,
+        "--out",
+        tmp_path / "run",
+    )
     (tmp_path / "edges.txt").unlink()
     run("report", tmp_path / "run")
     assert "cannot be read any more" in (tmp_path / "run/report.html").read_text()
@@ -191,16 +245,34 @@ def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
 BAD = {
     "no such file": ("network learn gone.txt --out new", "There is no .*gone.txt"),
     "no file": ("network learn --out new", "one file of edges, got 0"),
-    "a line that is no edge": ("network learn torn.txt --out new", "torn.txt, line 2: 'c' is no edge"),
+    "a line that is no edge": (
+        "network learn torn.txt --out new",
+        "torn.txt, line 2: 'c' is no edge",
+    ),
     "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
     "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
-    "a broken matrix": ("network learn bad.npz --out new", "bad.npz cannot be read as a sparse matrix"),
-    "unknown motif": ("network learn edges.txt --motif ring:4 --out new", "motif='ring:4' is none of"),
-    "large motif": ("network learn few.txt --out new", "motif has 5 nodes, more than the network, which has 2"),
-    "no tree": ("network learn edges.txt --motif cycle:3 --out new", "a tree; use the Glauber chain"),
+    "a broken matrix": (
+        "network learn bad.npz --out new",
+        "bad.npz cannot be read as a sparse matrix",
+    ),
+    "unknown motif": (
+        "network learn edges.txt --motif ring:4 --out new",
+        "motif='ring:4' is none of",
+    ),
+    "large motif": (
+        "network learn few.txt --out new",
+        "motif has 5 nodes, more than the network, which has 2",
+    ),
+    "no tree": (
+        "network learn edges.txt --motif cycle:3 --out new",
+        "a tree; use the Glauber chain",
+    ),
     "unknown chain": ("network learn edges.txt --chain fast --out new", "chain='fast' is unknown"),
     "no atoms": ("network learn edges.txt --atoms 0 --out new", "atoms is 0, needed is at least 1"),
-    "unknown schedule": ("network learn edges.txt --schedule s --out new", "schedule='s' is unknown"),
+    "unknown schedule": (
+        "network learn edges.txt --schedule s --out new",
+        "schedule='s' is unknown",
+    ),
     "run there already": ("network learn edges.txt --out run", "holds a run already"),
     "epochs": ("resume run --epochs 3", "--epochs is for rows"),
     "batches": ("resume rows --batches 3", "--batches is for networks"),
@@ -210,8 +282,14 @@ BAD = {
     "over the input": ("network denoise run named.csv --out named.csv", "is the network itself"),
     "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
     "a graph without nodes": ("network learn none.gml --out new", "no edges"),
-    "settings of rows": ("network learn --config rows/run.toml --out new", "sets 'model', which is no setting"),
-    "settings of a network": ("learn --config run/run.toml --out new", "sets 'domain', which is no setting"),
+    "settings of rows": (
+        "network learn --config rows/run.toml --out new",
+        "sets 'model', which is no setting",
+    ),
+    "settings of a network": (
+        "learn --config run/run.toml --out new",
+        "sets 'domain', which is no setting",
+    ),
     "an edited network": ("network reconstruct edited", "has changed since the run began"),
     "other ending": ("network reconstruct run --out r.xls", "must end in .csv or .npz"),
     "other pairs": ("network denoise run --pairs all", "'all' is not one of"),
@@ -234,7 +312,9 @@ def test_pictures_draw_their_data(folder):
     record = open_record(folder / "run")
     patches, shares = plots.network_atoms_data(record.model)
     order = np.argsort(-record.model.recent_importance_, kind="stable")
-    assert_allclose(patches[0], record.model.components_[order[0]] / record.model.components_[order[0]].max())
+    assert_allclose(
+        patches[0], record.model.components_[order[0]] / record.model.components_[order[0]].max()
+    )
     assert (np.diff(shares) <= 0).all()
     figure = plots.network_atoms(record.model, n_columns=3)
     shown = [axes.images[0].get_array() for axes in figure.axes if axes.images]

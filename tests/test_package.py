@@ -17,21 +17,27 @@ import pytest
 from atomstream import OnlineNMF, plots
 from atomstream._kernels import active_set, compile
 from atomstream.callbacks import History
-from atomstream.report import Section, write_report
+from atomstream.viz.report import Section, write_report
 
 ROOT = Path(__file__).parents[1]
 
 
 def run(code, **env):
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **env}, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    loaded = run("import sys, atomstream; print([m for m in ('numpy', 'sklearn', 'numba') if m in sys.modules])")
+    loaded = run(
+        "import sys, atomstream; print([m for m in ('numpy', 'sklearn', 'numba') if m in sys.modules])"
+    )
     assert loaded == "[]"
 
 
@@ -54,7 +60,16 @@ def test_imports_point_one_way():
         here = path.relative_to(ROOT / "src/atomstream").parts[0].removesuffix(".py")
         if here == "models":
             assert not imported & {"applications"}, path
-        elif here not in (*order, "__init__", "plots", "report", "callbacks", "persistence", "runs", "cli"):
+        elif here not in (
+            *order,
+            "__init__",
+            "plots",
+            "report",
+            "callbacks",
+            "persistence",
+            "runs",
+            "cli",
+        ):
             assert not imported & {"applications", "models", "learner"}, path
 
 
@@ -137,7 +152,9 @@ def live_sources():
     return [(page.name, *match) for page in PAGES for match in SOURCE.findall(page.read_text())]
 
 
-@pytest.mark.parametrize(("page", "module", "name", "shown"), live_sources(), ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("page", "module", "name", "shown"), live_sources(), ids=lambda v: str(v)[:40]
+)
 def test_source_shown_in_the_documentation_is_the_source(page, module, name, shown):
     assert shown == inspect.getsource(getattr(import_module(module), name))
 

@@ -9,8 +9,15 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream import ImageDictionary, images
-from atomstream.applications import compression
-from atomstream.applications.packing import differences, folded, squeezed, sums, unfolded, unsqueezed
+from atomstream.domains.images import compression
+from atomstream.domains.images.packing import (
+    differences,
+    folded,
+    squeezed,
+    sums,
+    unfolded,
+    unsqueezed,
+)
 from atomstream.exceptions import InputError
 
 RNG = np.random.default_rng
@@ -19,7 +26,11 @@ RNG = np.random.default_rng
 def picture(shape=(61, 50), dtype=np.uint8):
     rows, columns = np.mgrid[: shape[0], : shape[1]]
     grey = 0.5 + 0.2 * np.sin(rows / 4) * np.cos(columns / 5) + 0.2 * ((rows + columns) % 23 > 11)
-    values = grey if len(shape) == 2 else np.stack([grey * (1 - 0.2 * c) for c in range(shape[2])], axis=2)
+    values = (
+        grey
+        if len(shape) == 2
+        else np.stack([grey * (1 - 0.2 * c) for c in range(shape[2])], axis=2)
+    )
     scale = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
     return (values * scale).astype(dtype)
 
@@ -89,11 +100,15 @@ def test_nonnegative_dictionaries_pack_as_well():
 def test_a_quality_that_is_missed_and_a_file_that_is_too_large_are_told():
     noise = RNG(0).random((64, 64))
     few = learned(picture(), n_components=4)
-    with pytest.warns(UserWarning, match=r"reaches .* decibels, asked were 45: its 4 atoms say no more"):
+    with pytest.warns(
+        UserWarning, match=r"reaches .* decibels, asked were 45: its 4 atoms say no more"
+    ):
         few.compress(noise, 45)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learned(picture(dtype=float)).compress(1.2 * picture(dtype=float), 30)  # what is clipped is not missed
+        learned(picture(dtype=float)).compress(
+            1.2 * picture(dtype=float), 30
+        )  # what is clipped is not missed
     tiny = picture((12, 12))
     with pytest.warns(UserWarning, match="larger than the 144 of its pixels"):
         learned(picture()).compress(tiny, 30)
@@ -166,19 +181,30 @@ def test_atoms_that_there_are_not_are_refused(packed):
         changed = [wrong.get(i, part) for i, part in enumerate(parts)]
         lengths = tuple(map(len, changed))
         with pytest.raises(InputError, match=message):
-            images.decompress(signed_anew(header._replace(lengths=lengths).packed() + b"".join(changed)))
+            images.decompress(
+                signed_anew(header._replace(lengths=lengths).packed() + b"".join(changed))
+            )
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.compress(picture(), 0), "quality must be above 0 and at most 60 decibels, got 0"),
+        (
+            lambda m: m.compress(picture(), 0),
+            "quality must be above 0 and at most 60 decibels, got 0",
+        ),
         (lambda m: m.compress(picture(), 61), "quality must be above 0"),
         (lambda m: m.compress(picture(), "high"), "quality must be above 0"),
-        (lambda m: m.compress(picture().astype(np.int32) << 20), "Images of int32 cannot be compressed"),
+        (
+            lambda m: m.compress(picture().astype(np.int32) << 20),
+            "Images of int32 cannot be compressed",
+        ),
         (lambda m: m.compress(picture((40, 40, 3))), "has learned patches of shape"),
         (lambda m: m.decompress("abc"), "data must be the bytes of a packed picture, got str"),
-        (lambda m: images.decompress(10**15), "data must be the bytes of a packed picture, got int"),
+        (
+            lambda m: images.decompress(10**15),
+            "data must be the bytes of a packed picture, got int",
+        ),
         (lambda m: m.decompress(b"\x89PNG"), "no picture packed by atomstream"),
     ],
 )

@@ -57,7 +57,9 @@ def test_conjugate_is_the_largest_of_a_grid_of_points(penalty, X):
     conjugate = penalty.conjugate(X)
     assert (offered.max(axis=1) <= conjugate + 1e-9).all()
     for x, value in zip(X, conjugate, strict=True):
-        if np.isfinite(value):  # a grid step of 0.15, a slope of at most 3 + l1, and points out to 3
+        if np.isfinite(
+            value
+        ):  # a grid step of 0.15, a slope of at most 3 + l1, and points out to 3
             reached = penalty.prox(1e9 * x[None], 1e9)[0]  # as the step grows: the maximiser
             near = x @ reached - penalty.value(reached[None])[0]
             assert value == pytest.approx(near, abs=1e-6)

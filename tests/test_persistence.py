@@ -24,14 +24,12 @@ from atomstream import (
     NotAModelError,
     OnlineDictionaryLearning,
     OnlineNMF,
-    files,
-    persistence,
 )
 from atomstream.coders import ActiveSet
+from atomstream.coders.tolerances import LogTolerance
+from atomstream.io import archive, codec, files, registry
 from atomstream.penalties import Box
-from atomstream.persistence import archive
 from atomstream.schedules import Constant, Polynomial
-from atomstream.tolerances import LogTolerance
 
 RNG = np.random.default_rng(0)
 X = RNG.random((90, 8))
@@ -50,7 +48,9 @@ MODELS = {
     "array": lambda: OnlineNMF(
         4, init=RNG.random((4, 8)), fixed_components=2, schedule=Polynomial(0.6), max_time=9.0
     ),
-    "missing": lambda: OnlineNMF(4, missing=True, random_state=np.random.Generator(np.random.MT19937(1))),
+    "missing": lambda: OnlineNMF(
+        4, missing=True, random_state=np.random.Generator(np.random.MT19937(1))
+    ),
     "float32": lambda: OnlineNMF(4, random_state=0),
 }
 
@@ -113,7 +113,10 @@ def test_a_snapshot_codes_in_another_thread_while_the_model_learns():
     thread.join()
     assert seen
     assert all(seen)
-    assert_array_equal(model.components_, OnlineNMF(4, random_state=0).fit_stream(X for _ in range(101)).components_)
+    assert_array_equal(
+        model.components_,
+        OnlineNMF(4, random_state=0).fit_stream(X for _ in range(101)).components_,
+    )
 
 
 @pytest.fixture
@@ -164,7 +167,13 @@ def test_other_kinds_of_files_are_refused(saved):
     zipped = io.BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive_file:
         archive_file.writestr("model", saved.read_bytes())
-    for other in (pickle.dumps({"a": 1}), zipped.getvalue(), b"", b"\x93NUMPY" + bytes(200), b"a,b\n1,2\n"):
+    for other in (
+        pickle.dumps({"a": 1}),
+        zipped.getvalue(),
+        b"",
+        b"\x93NUMPY" + bytes(200),
+        b"a,b\n1,2\n",
+    ):
         saved.write_bytes(other)
         refused(saved, NotAModelError)
 
@@ -253,7 +262,12 @@ def tampered(path, change):
         lambda c, a: c["learned"].update(n_features_in_=4),
         lambda c, a: c["generators"][0].update(
             bits="MT19937",
-            state={"dict": {"bit_generator": "MT19937", "state": {"dict": {"key": {"array": 0}, "pos": 2**30}}}},
+            state={
+                "dict": {
+                    "bit_generator": "MT19937",
+                    "state": {"dict": {"key": {"array": 0}, "pos": 2**30}},
+                }
+            },
         ),
         lambda c, a: c["learned"].pop("n_reseeded_"),
         lambda c, a: c.pop("parameters"),
@@ -286,7 +300,9 @@ def test_a_disk_that_is_really_full_says_so(saved, monkeypatch):
     real, model = files.os.open, atomstream.load(saved)
 
     def full(path, flags, *mode):
-        return real("/dev/full" if str(path).endswith(files.PART) else path, flags & ~files.os.O_EXCL, *mode)
+        return real(
+            "/dev/full" if str(path).endswith(files.PART) else path, flags & ~files.os.O_EXCL, *mode
+        )
 
     old = saved.read_bytes()
     monkeypatch.setattr(files.os, "open", full)
@@ -296,12 +312,12 @@ def test_a_disk_that_is_really_full_says_so(saved, monkeypatch):
 
 
 def test_the_parts_that_can_be_saved_are_all_there_are():
-    from atomstream.models import names
+    from atomstream.estimators import registry as names
 
-    assert len(persistence.PARTS) == 37
+    assert len(registry.PARTS) == 37
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
-            assert type(make()).__name__ in persistence.PARTS
+            assert type(make()).__name__ in registry.PARTS
 
 
 def test_a_source_that_is_shared_stays_shared(tmp_path):
@@ -314,20 +330,29 @@ def test_a_source_that_is_shared_stays_shared(tmp_path):
 
 def test_a_list_of_names_costs_once_however_often_it_is_named(tmp_path):
     path = tmp_path / "model.atoms"
-    persistence.write_model(path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)})
+    codec.write_model(
+        path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)}
+    )
     content, arrays = archive.read_archive(path)
     one = content["notes"]["names"]
     content["notes"] = {f"n{i}": one for i in range(3000)}
     archive.write_archive(path, content, arrays)
     tracemalloc.start()
-    _, notes = persistence.read_model(path)
+    _, notes = codec.read_model(path)
     assert tracemalloc.get_traced_memory()[1] < 8e6
     tracemalloc.stop()
     assert notes["n0"] is notes["n2999"]
 
 
 def test_arrays_of_every_shape_come_back(tmp_path):
-    arrays = [np.array(3.5), np.zeros((0, 4)), np.asfortranarray(X), X[::2, ::3], np.arange(3, dtype=">i4"), X > 0.5]
+    arrays = [
+        np.array(3.5),
+        np.zeros((0, 4)),
+        np.asfortranarray(X),
+        X[::2, ::3],
+        np.arange(3, dtype=">i4"),
+        X > 0.5,
+    ]
     archive.write_archive(tmp_path / "a", {}, arrays)
     for array, read in zip(arrays, archive.read_archive(tmp_path / "a")[1], strict=True):
         assert read.shape == array.shape
@@ -339,7 +364,13 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
 
     path, model = tmp_path / "model.atoms", OnlineNMF(2).fit(X[:, :4])
     keys = np.arange(2, dtype=np.uint64)
-    sparse = {"data": np.ones(2), "indptr": np.array([0, 1, 2]), "shape": [2, 4], "keys": keys, "n_held": 2}
+    sparse = {
+        "data": np.ones(2),
+        "indptr": np.array([0, 1, 2]),
+        "shape": [2, 4],
+        "keys": keys,
+        "n_held": 2,
+    }
     for notes in (
         {"holdout": sparse | {"indices": np.array([10**9, 2 * 10**9])}},
         {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 5, 2])}},
@@ -350,7 +381,7 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
         {"shape": [3, 3]},
         {"n_samples": "many"},
     ):
-        persistence.write_model(path, model, notes)
+        codec.write_model(path, model, notes)
         assert main(["inspect", str(path)]) == 2
         assert "notes that make no sense" in capsys.readouterr().err
 

@@ -7,8 +7,8 @@ from sklearn.linear_model import orthogonal_mp
 
 import atomstream
 from atomstream import ImageDictionary, images, plots
-from atomstream.applications.overlap import strips
 from atomstream.coders.pursuit import pursue
+from atomstream.domains.images.overlap import strips
 from atomstream.exceptions import InputError
 
 RNG = np.random.default_rng
@@ -24,7 +24,9 @@ def picture(height=60, width=50, channels=None, seed=0):
 
 
 def small(**settings):
-    return ImageDictionary(**{"n_components": 16, "patch_size": 6, "n_patches": 1500, "random_state": 0} | settings)
+    return ImageDictionary(
+        **{"n_components": 16, "patch_size": 6, "n_patches": 1500, "random_state": 0} | settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,10 @@ def model():
     return small().fit(picture())
 
 
-# -- pursuit ------------------------------------------------------------------------------------------------------
+# -- pursuit
+#
+#
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_pursuit_is_that_of_scikit_learn():
@@ -67,7 +72,10 @@ def test_pursuit_passes_by_empty_atoms_and_twins():
     assert_allclose(pursue(np.array([[3.0, 4]]), D, 0.0, 4), [[0, 3, 0, 2]])
 
 
-# -- learning -----------------------------------------------------------------------------------------------------
+# -- learning
+#
+#
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("channels", [None, 3])
@@ -97,19 +105,25 @@ def test_integers_and_floats_are_one_picture():
     assert_allclose(a.components_, b.components_, atol=1e-4)
     rebuilt = a.reconstruct(image)
     assert rebuilt.dtype == np.uint8
-    assert_allclose(rebuilt / 255, b.reconstruct((image / 255).astype(np.float32)), atol=0.51 / 255 + 1e-3)
+    assert_allclose(
+        rebuilt / 255, b.reconstruct((image / 255).astype(np.float32)), atol=0.51 / 255 + 1e-3
+    )
 
 
 def test_files_folders_and_arrays_are_learned(tmp_path):
     Image = pytest.importorskip("PIL.Image")
     for i in range(3):
-        Image.fromarray(np.rint(255 * picture(40 + i, 50)).astype(np.uint8)).save(tmp_path / f"{i}.png")
+        Image.fromarray(np.rint(255 * picture(40 + i, 50)).astype(np.uint8)).save(
+            tmp_path / f"{i}.png"
+        )
     for given in (tmp_path, str(tmp_path / "0.png"), [tmp_path / "0.png", tmp_path / "2.png"]):
         model = small().fit(given)
         assert model.patch_shape_ == (6, 6)
         assert model.learner_.n_samples_seen_ >= 1500
     assert images.psnr(picture(), model.reconstruct(picture())) > 25
-    Image.fromarray(np.rint(255 * picture(channels=3)).astype(np.uint8)).save(tmp_path / "color.png")
+    Image.fromarray(np.rint(255 * picture(channels=3)).astype(np.uint8)).save(
+        tmp_path / "color.png"
+    )
     assert small().fit(tmp_path).patch_shape_ == (6, 6, 3)
     assert model.partial_fit(tmp_path / "color.png").patch_shape_ == (6, 6)  # read in grey
     assert small().fit([picture(), picture(44, 33)]).n_steps_ == 6
@@ -121,7 +135,9 @@ def test_partial_fit_goes_on_and_fit_starts_anew(model):
     assert_array_equal(a.components_, model.components_)
     a.partial_fit(second)
     assert a.n_steps_ == 12
-    assert images.psnr(second, a.reconstruct(second)) > images.psnr(second, model.reconstruct(second))
+    assert images.psnr(second, a.reconstruct(second)) > images.psnr(
+        second, model.reconstruct(second)
+    )
     assert_array_equal(a.fit(first).components_, model.components_)
 
 
@@ -156,7 +172,8 @@ def test_progress_is_told_to_callbacks():
     assert len(history.objective) == 6
 
 
-# -- cleaning and completing --------------------------------------------------------------------------------------
+# -- cleaning and completing
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.1])
@@ -191,7 +208,9 @@ def test_half_of_the_pixels_are_filled_in_and_others_stay(channels):
     filled = model.inpaint(holes)
     assert_array_equal(filled[~missing], image[~missing])
     assert images.psnr(image, filled) > images.psnr(image, guess) + 3
-    assert_array_equal(model.inpaint(image, missing), filled)  # what stands behind the mask does not matter
+    assert_array_equal(
+        model.inpaint(image, missing), filled
+    )  # what stands behind the mask does not matter
     as_bytes = np.rint(255 * image).astype(np.uint8)
     assert images.psnr(as_bytes, model.inpaint(as_bytes, missing)) > images.psnr(image, guess) + 3
 
@@ -206,7 +225,10 @@ def test_holes_larger_than_patches_are_filled_with_something_likely(model):
     assert_array_equal(model.inpaint(image), image)
 
 
-# -- files --------------------------------------------------------------------------------------------------------
+# -- files
+#
+#
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
@@ -219,7 +241,9 @@ def test_a_saved_model_is_the_same_to_the_bit_and_goes_on_learning(tmp_path, non
     assert_array_equal(again.components_, model.components_)
     other = picture(44, 66, 3)
     assert_array_equal(again.partial_fit(other).components_, model.partial_fit(other).components_)
-    assert_array_equal(again.inpaint(other, other[:, :, 0] > 0.8), model.inpaint(other, other[:, :, 0] > 0.8))
+    assert_array_equal(
+        again.inpaint(other, other[:, :, 0] > 0.8), model.inpaint(other, other[:, :, 0] > 0.8)
+    )
 
 
 @pytest.mark.parametrize("shape", [(6, 7), (6, 6, 3), (5, 5), [6, 6], (6, -6), "66"])
@@ -231,7 +255,10 @@ def test_files_of_parts_that_do_not_fit_are_refused(tmp_path, shape):
         atomstream.load(tmp_path / "m.atoms")
 
 
-# -- bad input ----------------------------------------------------------------------------------------------------
+# -- bad input
+#
+#
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -263,7 +290,10 @@ def test_settings_out_of_range_are_refused(settings, message):
         (np.full((20, 20), np.inf), "holds NaN or infinity"),
         ([], "images is an empty list"),
         ([picture(), picture(channels=3)], "images must have one number of channels and one type"),
-        ([picture(), np.zeros((20, 20), np.uint8)], "images must have one number of channels and one type"),
+        (
+            [picture(), np.zeros((20, 20), np.uint8)],
+            "images must have one number of channels and one type",
+        ),
         ([picture(), "a.png"], "images must be all arrays or all paths, got both"),
         ("nowhere.png", "nowhere.png"),
     ],
@@ -284,14 +314,23 @@ def test_pictures_that_take_255_for_white_are_refused(model, kind):
     image = np.rint(255 * picture()).astype(kind)
     missing = RNG(0).random(image.shape) < 0.5
     calls = (model.fit, model.partial_fit, model.reconstruct, model.denoise, model.compress)
-    for call in (*calls, lambda given: model.inpaint(given, missing), lambda given: model.fit([picture(), given])):
-        with pytest.raises(ValueError, match=r"where white is .*; convert to uint8 or divide by 255"):
+    for call in (
+        *calls,
+        lambda given: model.inpaint(given, missing),
+        lambda given: model.fit([picture(), given]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"where white is .*; convert to uint8 or divide by 255"
+        ):
             call(image)
 
 
 def test_what_stands_behind_a_mask_is_not_taken_for_white(model):
     missing = RNG(0).random(picture().shape) < 0.3
-    assert_array_equal(model.inpaint(np.where(missing, -999, picture()), missing), model.inpaint(picture(), missing))
+    assert_array_equal(
+        model.inpaint(np.where(missing, -999, picture()), missing),
+        model.inpaint(picture(), missing),
+    )
     deep = np.rint(65535 * picture()).astype(np.uint16)
     assert images.psnr(deep, model.reconstruct(deep)) > 25
     assert_array_equal(model.reconstruct(np.zeros((20, 20), np.uint16)), 0)
@@ -301,16 +340,25 @@ def test_atoms_of_the_other_kind_are_refused():
     for kind, learned in ((True, "nonnegative"), (False, "signed")):
         model = small(nonnegative=kind).fit(picture()).set_params(nonnegative=not kind)
         for call in (model.reconstruct, model.denoise, model.compress, model.partial_fit):
-            with pytest.raises(ValueError, match=f"nonnegative is {not kind} and the dictionary has {learned} atoms"):
+            with pytest.raises(
+                ValueError,
+                match=f"nonnegative is {not kind} and the dictionary has {learned} atoms",
+            ):
                 call(picture())
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.reconstruct(picture(channels=3)), r"has learned patches of shape \(6, 6\), got \(6, 6, 3\)"),
+        (
+            lambda m: m.reconstruct(picture(channels=3)),
+            r"has learned patches of shape \(6, 6\), got \(6, 6, 3\)",
+        ),
         (lambda m: m.reconstruct(picture()[:5]), "smaller than a patch"),
-        (lambda m: m.denoise(picture(), -1), "sigma must be a number of at least 0, or None, got -1"),
+        (
+            lambda m: m.denoise(picture(), -1),
+            "sigma must be a number of at least 0, or None, got -1",
+        ),
         (lambda m: m.denoise(picture(), np.nan), "sigma must be a number of at least 0"),
         (lambda m: m.denoise(np.full((20, 20), np.nan)), "holds NaN or infinity"),
         (
@@ -320,7 +368,10 @@ def test_atoms_of_the_other_kind_are_refused():
         (lambda m: m.inpaint(picture(), np.zeros((60, 50))), "missing must be bool"),
         (lambda m: m.inpaint(np.full((20, 20), np.nan)), "has no known pixel|holds nothing"),
         (lambda m: m.inpaint(np.full((20, 20), np.inf)), "holds nothing, or infinity"),
-        (lambda m: m.inpaint(np.zeros((20, 20), np.uint8), np.ones((20, 20), bool)), "has no known pixel"),
+        (
+            lambda m: m.inpaint(np.zeros((20, 20), np.uint8), np.ones((20, 20), bool)),
+            "has no known pixel",
+        ),
         (lambda m: images.noise_level(np.zeros((7, 20))), "needs 8 x 8 pixels"),
     ],
 )
@@ -340,7 +391,8 @@ def test_a_model_of_another_size_or_not_fitted_says_so():
         model.partial_fit(picture())
 
 
-# -- pictures of pictures -----------------------------------------------------------------------------------------
+# -- pictures of pictures
+# -----------------------------------------------------------------------------------------
 
 
 def test_drawn_pictures_are_what_their_twins_return():

@@ -38,4 +38,6 @@ def test_bars_are_the_shares_and_labels_are_the_ids(model):
     assert len(panels) == 3
     for axes, (ids, shares, _) in zip(panels, plots.parts_data(model, top=3), strict=True):
         assert_allclose([bar.get_width() for bar in axes.patches], 100 * shares)
-        assert [tick.get_text() for tick in axes.get_yticklabels()] == [name.replace("$", r"\$") for name in ids]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+            name.replace("$", r"\$") for name in ids
+        ]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF, align, choose_rank, plots
-from atomstream.models.rank import _smallest_good
+from atomstream.estimators.rank import _smallest_good
 
 
 def test_a_permuted_scaled_dictionary_is_recognised():
@@ -84,13 +84,23 @@ def test_errors_are_those_on_the_hidden_entries_of_a_model_that_never_saw_them()
             return super().fit(X)
 
     choice = choose_rank(
-        X, [2, 3], model=Spy(ridge=0.01, n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1
+        X,
+        [2, 3],
+        model=Spy(ridge=0.01, n_epochs=2, batch_size=20),
+        n_seeds=2,
+        holdout=0.2,
+        random_state=1,
     )
     assert [hidden.mean() for hidden in seen] == pytest.approx([0.2] * 4, abs=0.06)
     assert_array_equal(seen[0], seen[1])  # the same entries for both ranks
     assert not np.array_equal(seen[0], seen[2])
     again = choose_rank(
-        X, [2, 3], model=Spy(ridge=0.01, n_epochs=2, batch_size=20), n_seeds=2, holdout=0.2, random_state=1
+        X,
+        [2, 3],
+        model=Spy(ridge=0.01, n_epochs=2, batch_size=20),
+        n_seeds=2,
+        holdout=0.2,
+        random_state=1,
     )
     assert_array_equal(choice.errors, again.errors)
 
@@ -114,7 +124,9 @@ def test_settings_out_of_range_are_refused():
 
 def test_other_models_and_data_with_holes_may_be_asked():
     rng = np.random.default_rng(3)
-    X = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 10)) + 0.05 * rng.standard_normal((120, 10))
+    X = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 10)) + 0.05 * rng.standard_normal(
+        (120, 10)
+    )
     X[rng.random(X.shape) < 0.1] = np.nan
     model = OnlineDictionaryLearning(alpha=0.01, batch_size=40, n_epochs=40)
     assert choose_rank(X, [1, 2, 3], model=model, n_seeds=3, random_state=0).rank == 2

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError
-from atomstream.readers import KINDS, Feed, Position, Wanted, open_inputs, source, tables
-from atomstream.readers.pictures import ENDINGS, Pictures, load_image
+from atomstream.io import source, tables
+from atomstream.io.feed import Feed, Position
+from atomstream.io.images import ENDINGS, Pictures, load_image
+from atomstream.io.inputs import KINDS, Wanted, open_inputs
 from atomstream.streams import patches
 
 RNG = np.random.default_rng(0)
@@ -40,7 +42,9 @@ def write_parquet(path, X):
     import pyarrow as pa
     from pyarrow import parquet
 
-    parquet.write_table(pa.table({name: X[:, i] for i, name in enumerate("abcd")}), path, row_group_size=10)
+    parquet.write_table(
+        pa.table({name: X[:, i] for i, name in enumerate("abcd")}), path, row_group_size=10
+    )
 
 
 def write_zarr(path, X):
@@ -104,14 +108,18 @@ def test_the_list_of_kinds_is_covered():
     assert len(ENDINGS) == 10
 
 
-@pytest.mark.parametrize("names", [["x.npy"], ["x.csv", "x.parquet", "f.npz"], ["rows.npz", "x.mtx", "x.npy"]])
+@pytest.mark.parametrize(
+    "names", [["x.npy"], ["x.csv", "x.parquet", "f.npz"], ["rows.npz", "x.mtx", "x.npy"]]
+)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(size=st.integers(1, 200), at=st.integers(0, 170))
 def test_batches_are_even_and_can_be_taken_up_anywhere(folder, names, size, at):
     inputs = [str(folder / name) for name in names]
     pieces = list(Feed(open_inputs(inputs), size).batches(Position()))
     assert [piece.X.shape[0] for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
-    assert_array_equal(np.concatenate([dense(piece.X) for piece in pieces]), np.concatenate([X] * len(names)))
+    assert_array_equal(
+        np.concatenate([dense(piece.X) for piece in pieces]), np.concatenate([X] * len(names))
+    )
     assert len(set(np.concatenate([piece.ids for piece in pieces]).tolist())) == 57 * len(names)
     cut = min(at // size, len(pieces) - 1)
     rest = list(Feed(open_inputs(inputs), size).batches(pieces[cut].after))
@@ -122,12 +130,16 @@ def test_batches_are_even_and_can_be_taken_up_anywhere(folder, names, size, at):
         assert piece.after == again.after
 
 
-cells = st.one_of(st.just(""), st.floats(-1e6, 1e6).map(repr), st.integers(-99, 99).map(str), st.just("NaN"))
+cells = st.one_of(
+    st.just(""), st.floats(-1e6, 1e6).map(repr), st.integers(-99, 99).map(str), st.just("NaN")
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
 @given(
-    rows=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1)),
+    rows=st.integers(1, 5).flatmap(
+        lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1)
+    ),
     delimiter=st.sampled_from(",;\t|"),
     end=st.sampled_from(["\n", "\r\n"]),
     header=st.booleans(),
@@ -135,7 +147,9 @@ cells = st.one_of(st.just(""), st.floats(-1e6, 1e6).map(repr), st.integers(-99, 
     last=st.booleans(),
     start=st.integers(0, 12),
 )
-def test_tables_of_every_dialect_are_read_as_they_are(tmp_path, rows, delimiter, end, header, blank, last, start):
+def test_tables_of_every_dialect_are_read_as_they_are(
+    tmp_path, rows, delimiter, end, header, blank, last, start
+):
     if len(rows[0]) == 1:
         rows = [[row[0] or "NaN"] for row in rows]  # an empty line is none
     lines = [delimiter.join(row) for row in rows]
@@ -152,8 +166,13 @@ def test_tables_of_every_dialect_are_read_as_they_are(tmp_path, rows, delimiter,
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(
-    kind=st.sampled_from([*(kind for kind in KINDS if "zarr" not in kind), ".zarr.zip", ".png", ".jpg", ".tif"]),
-    data=st.one_of(st.binary(max_size=400), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))),
+    kind=st.sampled_from(
+        [*(kind for kind in KINDS if "zarr" not in kind), ".zarr.zip", ".png", ".jpg", ".tif"]
+    ),
+    data=st.one_of(
+        st.binary(max_size=400),
+        st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")),
+    ),
     cut=st.tuples(st.integers(0, 2000), st.integers(0, 255)),
     real=st.booleans(),
 )
@@ -222,7 +241,9 @@ def test_patches_of_images_are_drawn_once_each_in_an_order_that_can_be_taken_up(
     opened = open_inputs([str(tmp_path)], Wanted(patch=3, per_image=1000, seed=5))[0]
     assert (opened.shape, opened.n_features) == ((3, 3), 9)
     all_patches = np.concatenate([row for image in pixels for row in patches(image / 255.0, 3)])
-    first, second = (np.concatenate([block.X for block in opened.blocks(0, epoch)]) for epoch in (0, 1))
+    first, second = (
+        np.concatenate([block.X for block in opened.blocks(0, epoch)]) for epoch in (0, 1)
+    )
     assert len(first) == opened.n_rows == len(all_patches)
     for read in (first, second):
         assert_allclose(np.sort(read, axis=0), np.sort(all_patches, axis=0), atol=1e-6)
@@ -236,14 +257,16 @@ def test_patches_of_images_are_drawn_once_each_in_an_order_that_can_be_taken_up(
 
 
 def test_images_beyond_a_group_are_never_held_together(tmp_path, monkeypatch):
-    from atomstream.readers import pictures
+    from atomstream.io import images as pictures
 
     for i in range(6):
         make_image(tmp_path / f"{i}.png", (10, 10), seed=i)
     held = []
     monkeypatch.setattr(pictures, "GROUP_PIXELS", 200)
     real = pictures.load_image
-    monkeypatch.setattr(pictures, "load_image", lambda path, color: held.append(path) or real(path, color=color))
+    monkeypatch.setattr(
+        pictures, "load_image", lambda path, color: held.append(path) or real(path, color=color)
+    )
     opened = open_inputs([str(tmp_path)], Wanted(patch=4, per_image=20))[0]
     blocks = opened.blocks(0, 0)
     next(blocks)
@@ -278,14 +301,16 @@ def test_colour_and_grey(tmp_path):
 
 def test_standard_input_is_read_as_it_comes_and_numbered_on():
     code = (
-        "from atomstream.readers import *\n"
+        "from atomstream.io.inputs import *\n"
         "for piece in Feed(open_inputs(['-']), 2).batches(Position(0, 0, 10)):\n"
         "    print(piece.X.tolist(), piece.after.row, flush=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, text=True)
     process.stdin.write("a,b\n1,2\n3,4\n")
     process.stdin.flush()
-    assert process.stdout.readline() == "[[1.0, 2.0], [3.0, 4.0]] 12\n"  # before the stream has ended
+    assert (
+        process.stdout.readline() == "[[1.0, 2.0], [3.0, 4.0]] 12\n"
+    )  # before the stream has ended
     rest, _ = process.communicate("5,6\n7,8\n9,10")
     assert rest == "[[5.0, 6.0], [7.0, 8.0]] 14\n[[9.0, 10.0]] 15\n"
     assert process.returncode == 0
@@ -312,7 +337,9 @@ def test_a_fingerprint_sees_size_and_content_and_of_large_files_the_ends(tmp_pat
 def test_lines_may_be_long(tmp_path):
     wide = RNG.random((5, 20_000))
     for header in ("", ",".join(f"a_name_that_is_long_{i}" for i in range(20_000)) + "\n"):
-        (tmp_path / "wide.csv").write_text(header + "\n".join(",".join(map(repr, row)) for row in wide.tolist()))
+        (tmp_path / "wide.csv").write_text(
+            header + "\n".join(",".join(map(repr, row)) for row in wide.tolist())
+        )
         opened = open_inputs([str(tmp_path / "wide.csv")])[0]
         assert_array_equal(np.concatenate([block.X for block in opened.blocks(0, 0)]), wide)
 

@@ -7,8 +7,8 @@ from sklearn.neural_network import MLPClassifier
 
 import atomstream
 from atomstream import ColorRestorer
-from atomstream.applications.patch_classes import PatchClassifier, features
-from atomstream.applications.pixels import LUMA
+from atomstream.domains.images.patch_classes import PatchClassifier, features
+from atomstream.domains.images.pixels import LUMA
 
 RNG = np.random.default_rng
 
@@ -17,12 +17,18 @@ def material(name, height=60, width=60, seed=0):
     rng = RNG(seed)
     rows = np.arange(height)[:, None, None] + 0 * np.arange(width)[None, :, None]
     if name == "waves":
-        return (0.5 + 0.1 * np.sin(rows / 2) + 0.02 * rng.random((height, width, 1))) * [0.3, 0.6, 1.0]
+        return (0.5 + 0.1 * np.sin(rows / 2) + 0.02 * rng.random((height, width, 1))) * [
+            0.3,
+            0.6,
+            1.0,
+        ]
     return rng.uniform(0.3, 0.7, (height, width, 1)) * [0.9, 0.7, 0.2]
 
 
 def small(**settings):
-    return ColorRestorer(**{"n_components": 3, "patch_size": 6, "n_patches": 1000, "random_state": 0} | settings)
+    return ColorRestorer(
+        **{"n_components": 3, "patch_size": 6, "n_patches": 1000, "random_state": 0} | settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +45,9 @@ def test_materials_get_their_colours_and_are_told_apart(model):
     inside = np.r_[0:52, 68:120]
     assert np.abs(image - original)[:, inside].mean() < 0.05
     missed = np.abs(image @ LUMA - original @ LUMA)
-    assert (missed[((image > 0) & (image < 1)).all(axis=2)] < 0.002).all()  # the weights sum to 0.9999
+    assert (
+        missed[((image > 0) & (image < 1)).all(axis=2)] < 0.002
+    ).all()  # the weights sum to 0.9999
     assert missed.max() < 0.01
     assert model.materials_ == ["waves", "sand"]
 
@@ -47,7 +55,10 @@ def test_materials_get_their_colours_and_are_told_apart(model):
 def test_codes_on_greys_are_codes_of_colours():
     """Where a picture is made of the atoms, colour comes back exactly, luma kept or not."""
     model = small(n_components=1, patch_size=4, keep_luma=False)
-    examples = {"a": np.ones((30, 30, 3)) * [0.2, 0.4, 0.6], "b": np.ones((30, 30, 3)) * [0.9, 0.8, 0.1]}
+    examples = {
+        "a": np.ones((30, 30, 3)) * [0.2, 0.4, 0.6],
+        "b": np.ones((30, 30, 3)) * [0.9, 0.8, 0.1],
+    }
     model.fit(examples)
     for number, example in enumerate(examples.values()):
         image, classes = model.restore(example @ LUMA)
@@ -78,7 +89,9 @@ def test_the_network_kept_is_the_one_that_scikit_learn_fitted(n_classes, monkeyp
     rows = np.concatenate([rng.random((200, 25)) * (0.4 + 0.3 * k) for k in range(n_classes)])
     labels = np.repeat(np.arange(n_classes), 200)
     fit = MLPClassifier.fit
-    monkeypatch.setattr(MLPClassifier, "fit", lambda self, X, y: kept.append(self) or fit(self, X, y))
+    monkeypatch.setattr(
+        MLPClassifier, "fit", lambda self, X, y: kept.append(self) or fit(self, X, y)
+    )
     ours = PatchClassifier(5).fit(rows, labels, 0)
     told = (features(rows, 5) - ours.mean) / ours.scale
     assert_allclose(ours.probabilities(rows), kept[0].predict_proba(told), atol=1e-10)
@@ -118,8 +131,14 @@ def test_files_of_parts_that_do_not_fit_are_refused(spoil, tmp_path):
     [
         (lambda m: m.fit({"one": material("sand")}), "at least two materials"),
         (lambda m: m.fit([material("sand")] * 2), "examples must be a mapping"),
-        (lambda m: m.fit({"a": material("sand"), "b": material("sand")[:, :, 0]}), "b have no three channels"),
-        (lambda m: m.fit({"a": material("sand"), "b": material("sand")[:4]}), "smaller than a patch"),
+        (
+            lambda m: m.fit({"a": material("sand"), "b": material("sand")[:, :, 0]}),
+            "b have no three channels",
+        ),
+        (
+            lambda m: m.fit({"a": material("sand"), "b": material("sand")[:4]}),
+            "smaller than a patch",
+        ),
         (lambda m: m.restore(material("sand")), r"image must be grey, of shape \(height, width\)"),
         (lambda m: m.restore(np.zeros((5, 60))), "smaller than a patch"),
         (lambda m: m.restore(255 * material("sand") @ LUMA), "convert to uint8 or divide by 255"),
@@ -136,8 +155,14 @@ def test_bad_input_is_refused_and_the_model_stays(model, call, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"patch_size": 5}, "patch_size is 5 and the model has learned patches of 6 pixels; call fit to start anew"),
-        ({"n_components": 4}, "n_components is 4 and the dictionary has 3 atoms; call fit to start anew"),
+        (
+            {"patch_size": 5},
+            "patch_size is 5 and the model has learned patches of 6 pixels; call fit to start anew",
+        ),
+        (
+            {"n_components": 4},
+            "n_components is 4 and the dictionary has 3 atoms; call fit to start anew",
+        ),
     ],
 )
 def test_settings_changed_since_fit_are_refused(model, settings, message):
@@ -152,7 +177,10 @@ def test_settings_changed_since_fit_are_refused(model, settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_patches": 9}, "waves give 9 patches, needed are at least 10 to tell materials apart; n_patches is 9"),
+        (
+            {"n_patches": 9},
+            "waves give 9 patches, needed are at least 10 to tell materials apart; n_patches is 9",
+        ),
         ({"n_components": 0}, "n_components must be a whole number"),
         ({"patch_size": 0}, "patch_size must be a whole number"),
         ({"keep_luma": 1}, "keep_luma must be True or False"),

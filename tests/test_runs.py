@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.persistence import read_model
+from atomstream.io.codec import read_model
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import MOST_ROWS, Holdout
 from atomstream.runs.settings import Settings, read_settings, write_settings
@@ -32,7 +32,9 @@ def data(tmp_path):
 
 
 def atomstream_process(*arguments, **options):
-    return subprocess.Popen([sys.executable, "-m", "atomstream", *map(str, arguments)], text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, "-m", "atomstream", *map(str, arguments)], text=True, **options
+    )
 
 
 def run(*arguments):
@@ -54,7 +56,11 @@ def same(run, other):
 def test_fifty_kills_and_fifty_runs_that_end_as_if_never_stopped(tmp_path):
     script = Path(__file__).parent / "kill_and_resume.py"
     done = subprocess.run(
-        [sys.executable, script, str(tmp_path), "50"], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, script, str(tmp_path), "50"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -72,9 +78,22 @@ def test_a_run_is_partial_fit_on_the_batches_of_the_file(data, tmp_path):
 
 
 def test_passes_replace_what_earlier_ones_measured_as_in_fit(data, tmp_path):
-    settings = ["--atoms", 4, "--holdout", 0, "--batch-size", 100, "--schedule", "harmonic", "--epochs", 3]
+    settings = [
+        "--atoms",
+        4,
+        "--holdout",
+        0,
+        "--batch-size",
+        100,
+        "--schedule",
+        "harmonic",
+        "--epochs",
+        3,
+    ]
     run("learn", data, *settings, "--out", tmp_path / "run")
-    model = OnlineNMF(4, batch_size=100, n_epochs=3, shuffle=False, schedule="harmonic", random_state=0, n_jobs=1)
+    model = OnlineNMF(
+        4, batch_size=100, n_epochs=3, shuffle=False, schedule="harmonic", random_state=0, n_jobs=1
+    )
     learned = atomstream.load(tmp_path / "run/model.atoms")
     assert_array_equal(learned.components_, model.fit(X).components_)
     assert learned.clock_.mass == 1000
@@ -120,7 +139,19 @@ def test_a_signal_ends_the_step_saves_and_ends_cleanly(tmp_path, number):
 
 
 def test_max_time_ends_a_run_that_can_go_on(data, tmp_path, capsys):
-    run("learn", data, "--epochs", 50, "--atoms", 3, "--max-time", "0s", "--json", "--out", tmp_path / "run")
+    run(
+        "learn",
+        data,
+        "--epochs",
+        50,
+        "--atoms",
+        3,
+        "--max-time",
+        "0s",
+        "--json",
+        "--out",
+        tmp_path / "run",
+    )
     told = json.loads(capsys.readouterr().out)
     assert (told["stopped_by"], told["steps"]) == ("max-time", 1)
     run("resume", tmp_path / "run")
@@ -188,7 +219,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(data, tmp
     folder = RunFolder(tmp_path / "run")
     settings = RunFolder(tmp_path / "whole").settings()
     with folder.writing():
-        folder.begin(settings, atomstream.readers.open_inputs(settings.inputs))
+        folder.begin(settings, atomstream.io.inputs.open_inputs(settings.inputs))
     run("resume", tmp_path / "run")
     same(tmp_path / "run", tmp_path / "whole")
 
@@ -201,7 +232,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_says_so(data, tmp_path, caps
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("atomstream.files.os.fsync", full)
+        patch.setattr("atomstream.io.files.os.fsync", full)
         assert main(["resume", str(tmp_path / "run")]) == 1
     assert "No space left on device" in capsys.readouterr().err
     assert (tmp_path / "run/model.atoms").read_bytes() == before
@@ -210,7 +241,9 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_says_so(data, tmp_path, caps
     same(tmp_path / "run", tmp_path / "whole")
 
 
-def test_a_folder_that_cannot_be_written_to_leaves_the_old_checkpoint_whole(data, tmp_path, capsys, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_leaves_the_old_checkpoint_whole(
+    data, tmp_path, capsys, monkeypatch
+):
     run("learn", data, "--atoms", 3, "--epochs", 2, "--max-time", "0", "--out", tmp_path / "run")
     before = (tmp_path / "run/model.atoms").read_bytes()
     real = os.open
@@ -221,7 +254,7 @@ def test_a_folder_that_cannot_be_written_to_leaves_the_old_checkpoint_whole(data
         return real(path, flags, *mode)
 
     with monkeypatch.context() as patch:  # in place of chmod, which does not bind root
-        patch.setattr("atomstream.files.os.open", read_only)
+        patch.setattr("atomstream.io.files.os.open", read_only)
         assert main(["resume", str(tmp_path / "run")]) == 1
     assert "Permission denied" in capsys.readouterr().err
     assert (tmp_path / "run/model.atoms").read_bytes() == before
@@ -259,7 +292,17 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
 
 def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     process = atomstream_process(
-        "learn", "-", "--batch-size", 2, "--holdout", 0, "--atoms", 2, "--out", tmp_path / "run", stdin=-1
+        "learn",
+        "-",
+        "--batch-size",
+        2,
+        "--holdout",
+        0,
+        "--atoms",
+        2,
+        "--out",
+        tmp_path / "run",
+        stdin=-1,
     )
     process.stdin.write("1,2\n3,4\n5,6\n")
     process.stdin.flush()
@@ -270,7 +313,10 @@ def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     assert process.wait(timeout=30) == 0
     process.stdin.close()
     model = atomstream.load(tmp_path / "run/model.atoms")
-    assert (model.n_steps_, model.n_samples_seen_) == (2, 3)  # the third row came, and will not come again
+    assert (model.n_steps_, model.n_samples_seen_) == (
+        2,
+        3,
+    )  # the third row came, and will not come again
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
@@ -296,13 +342,20 @@ def test_held_out_rows_are_few_never_learned_and_the_same_in_every_pass(convert)
     assert held.sum() == MOST_ROWS
     assert {tuple(row) for row in rows[held]} == {tuple(row) for row in kept}
     assert_array_equal(again.keys, holdout.keys)
-    # A uniform sample: the mean of the rows' numbers lies within 4.5 standard errors of that of all.
+    # A uniform sample: the mean of the rows' numbers lies within 4.5 standard errors of that of
+    # all.
     places = [np.flatnonzero((rows == row).all(axis=1))[0] for row in kept]
     assert abs(np.mean(places) - 9999.5) < 4.5 * 20_000 / np.sqrt(12 * MOST_ROWS)
 
 
 def test_settings_survive_toml(tmp_path):
-    odd = Settings(inputs=('a "quoted" \\ name\n', "ü\x7f"), half_life=1e5, columns=("a b",), alpha=0.1, key="k")
+    odd = Settings(
+        inputs=('a "quoted" \\ name\n', "ü\x7f"),
+        half_life=1e5,
+        columns=("a b",),
+        alpha=0.1,
+        key="k",
+    )
     (tmp_path / "run.toml").write_text(write_settings(odd), encoding="utf-8")
     assert Settings(**read_settings(tmp_path / "run.toml")) == odd
 
@@ -320,7 +373,18 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(learning, "PAUSE", 0.0)
     monkeypatch.setattr(learning.Learning, "save", slow)
-    run("learn", data, "--epochs", 3000, "--max-time", "3", "--batch-size", 10, "--out", tmp_path / "run")
+    run(
+        "learn",
+        data,
+        "--epochs",
+        3000,
+        "--max-time",
+        "3",
+        "--batch-size",
+        10,
+        "--out",
+        tmp_path / "run",
+    )
     assert len(saved) >= 3
     assert np.diff(saved[:-1]).min() > 0.02 * learning.COST
 
@@ -329,7 +393,10 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
     """What is on disk fits together, whichever call failed, and goes on to the bit."""
     settings = ["--atoms", 3, "--batch-size", 50, "--checkpoint-every", 0]
     run("learn", data, *settings, "--out", tmp_path / "whole")
-    for number, name in ((5, "atomstream.files.os.fsync"), (3, "atomstream.updates.BlockCoordinate.update")):
+    for number, name in (
+        (5, "atomstream.io.files.os.fsync"),
+        (3, "atomstream.updates.BlockCoordinate.update"),
+    ):
         out, calls = tmp_path / name, []
 
         def fails_once(*arguments, real, number=number, calls=calls):
@@ -340,7 +407,9 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
 
         with monkeypatch.context() as patch:
             if "fsync" in name:
-                patch.setattr(name, lambda handle, real=os.fsync, f=fails_once: f(handle, real=real))
+                patch.setattr(
+                    name, lambda handle, real=os.fsync, f=fails_once: f(handle, real=real)
+                )
             else:
                 update = BlockCoordinate.update
                 patch.setattr(name, lambda *given, real=update, f=fails_once: f(*given, real=real))
@@ -352,7 +421,9 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
 def test_a_watcher_that_has_gone_does_not_end_a_run(data, tmp_path):
     read, write = os.pipe()
     os.close(read)
-    process = atomstream_process("learn", data, "--atoms", 3, "--out", tmp_path / "run", stdout=-3, stderr=write)
+    process = atomstream_process(
+        "learn", data, "--atoms", 3, "--out", tmp_path / "run", stdout=-3, stderr=write
+    )
     os.close(write)
     assert process.wait(timeout=60) == 0
     assert RunFolder(tmp_path / "run").events()[-1]["complete"]
@@ -368,7 +439,9 @@ def test_a_refused_run_is_none(data, tmp_path, capsys):
 def test_names_and_inputs_may_be_many(tmp_path):
     import pandas as pd
 
-    wide = pd.DataFrame(np.ones((30, 12_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(12_000)])
+    wide = pd.DataFrame(
+        np.ones((30, 12_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(12_000)]
+    )
     wide.to_csv(tmp_path / "wide.csv", index=False)
     run("learn", tmp_path / "wide.csv", "--atoms", 2, "--out", tmp_path / "run")
     for i in range(400):
@@ -389,7 +462,16 @@ def test_sparse_and_dense_inputs_mix(tmp_path):
     np.save(tmp_path / "d.npy", X)
     for order in (("s.npz", "d.npy"), ("d.npy", "s.npz")):
         inputs = [tmp_path / name for name in order]
-        run("learn", *inputs, "--atoms", 2, "--batch-size", 300, "--out", tmp_path / f"run-{order[0]}")
+        run(
+            "learn",
+            *inputs,
+            "--atoms",
+            2,
+            "--batch-size",
+            300,
+            "--out",
+            tmp_path / f"run-{order[0]}",
+        )
 
 
 def test_threads_may_change_from_session_to_session(data, tmp_path):
@@ -426,9 +508,22 @@ def test_fewer_passes_than_were_made_change_nothing(data, tmp_path, capsys):
 
 
 def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
-    lines = "\n".join(",".join(map(str, row)) for row in np.round(np.random.default_rng(0).random((20_000, 60)), 3))
+    lines = "\n".join(
+        ",".join(map(str, row))
+        for row in np.round(np.random.default_rng(0).random((20_000, 60)), 3)
+    )
     process = atomstream_process(
-        "learn", "-", "--atoms", 60, "--holdout", 0, "--json", "--out", tmp_path / "run", stdin=-1, stdout=-1
+        "learn",
+        "-",
+        "--atoms",
+        60,
+        "--holdout",
+        0,
+        "--json",
+        "--out",
+        tmp_path / "run",
+        stdin=-1,
+        stdout=-1,
     )
     process.stdin.write(lines + "\n")
     process.stdin.flush()  # all of it has left our hands, most of it waits to be learned
@@ -497,7 +592,9 @@ def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, mon
     assert told == [f"step {n}" for n in range(MOST_WARNINGS)]
 
 
-def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(data, tmp_path, capsys, monkeypatch):
+def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(
+    data, tmp_path, capsys, monkeypatch
+):
     from atomstream.cli import running
 
     real, ended = running.Learning, []

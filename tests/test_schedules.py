@@ -8,8 +8,15 @@ from numpy.testing import assert_allclose
 from strategies import SCHEDULES
 
 import atomstream.schedules as schedules
-from atomstream.learner import Clock
-from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power, check_conditions
+from atomstream.core.clock import Clock
+from atomstream.schedules import (
+    Constant,
+    Harmonic,
+    LogPolynomial,
+    Polynomial,
+    Power,
+    check_conditions,
+)
 
 MASSES = [3.0, 10.0, 0.5, 20.0, 7.0, 1.0]
 

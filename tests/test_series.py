@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
 from atomstream.callbacks import History
+from atomstream.domains.series.conformal import half_widths
+from atomstream.domains.series.frames import Table
+from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError
-from atomstream.models.conformal import half_widths
-from atomstream.models.tables import Table
-from atomstream.models.times import Times
 from atomstream.schedules import Constant
 
 
@@ -27,7 +27,13 @@ def waves(n=90, d=3, seed=0):
 
 
 def new(**settings):
-    settings = {"n_components": 5, "window": 4, "memory": 12, "alpha": 0.02, "random_state": 0} | settings
+    settings = {
+        "n_components": 5,
+        "window": 4,
+        "memory": 12,
+        "alpha": 0.02,
+        "random_state": 0,
+    } | settings
     return SeriesDictionary(**settings)
 
 
@@ -35,12 +41,15 @@ def holes(Y, share=0.2, seed=1):
     return np.where(np.random.default_rng(seed).random(Y.shape) < share, np.nan, Y)
 
 
-# -- the algorithms --------------------------------------------------------------------------------------------------
+# -- the algorithms
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_scheme_is_online_nmf_on_windows_row_by_row():
     Y = waves(40)
-    model = new(memory=10, n_init_batches=3, init_batch_size=7, forecast_alpha=0.1, ridge=0.02).fit(Y)
+    model = new(memory=10, n_init_batches=3, init_batch_size=7, forecast_alpha=0.1, ridge=0.02).fit(
+        Y
+    )
     rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
     seed = int(rng.integers(2**63))
     learner = OnlineNMF(5, alpha=0.02, ridge=0.02, schedule="harmonic", random_state=seed)
@@ -51,9 +60,13 @@ def test_the_scheme_is_online_nmf_on_windows_row_by_row():
     learner.set_params(schedule="power")
     for t in range(40):
         if t >= 3:
-            code = sparse_encode(Y[t - 3 : t].reshape(1, -1), learner.components_[:, :-3], alpha=0.1, ridge=0.02)
+            code = sparse_encode(
+                Y[t - 3 : t].reshape(1, -1), learner.components_[:, :-3], alpha=0.1, ridge=0.02
+            )
             if t >= 30:
-                assert_allclose(model.in_sample_[t - 30], (code @ learner.components_[:, -3:])[0], atol=1e-7)
+                assert_allclose(
+                    model.in_sample_[t - 30], (code @ learner.components_[:, -3:])[0], atol=1e-7
+                )
             first = max(0, t - 9)
             learner.partial_fit([Y[i : i + 4].ravel() for i in range(first, t - 2)])
     assert_allclose(model.atoms_.reshape(5, -1), learner.components_, atol=1e-12)
@@ -77,7 +90,9 @@ def test_extrapolation_is_one_step_after_another():
     whole = model.predict(5)
     rows = Y.copy()
     for step in range(5):
-        code = sparse_encode(rows[-3:].reshape(1, -1), model.atoms_[:, :-1].reshape(5, -1), ridge=0.01)
+        code = sparse_encode(
+            rows[-3:].reshape(1, -1), model.atoms_[:, :-1].reshape(5, -1), ridge=0.01
+        )
         rows = np.vstack([rows, code @ model.atoms_[:, -1]])
         assert_allclose(whole[step], rows[-1], atol=1e-7)
     assert_array_equal(model.predict(5), whole)
@@ -85,7 +100,9 @@ def test_extrapolation_is_one_step_after_another():
 
 def test_a_series_that_goes_round_is_foreseen():
     Y = np.tile(np.eye(6)[:, :4] + 0.5, (20, 1))
-    model = new(n_components=12, window=6, memory=40, alpha=0.0, ridge=1e-4, n_init_batches=60).fit(Y)
+    model = new(n_components=12, window=6, memory=40, alpha=0.0, ridge=1e-4, n_init_batches=60).fit(
+        Y
+    )
     assert_allclose(model.predict(12), Y[:12], atol=0.05)
 
 
@@ -97,7 +114,8 @@ def test_without_initialisation_learning_begins_with_the_first_window():
     assert np.isfinite(model.one_step_).all()
 
 
-# -- honest predictions ----------------------------------------------------------------------------------------------
+# -- honest predictions
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_change_of_later_rows_changes_no_earlier_prediction():
@@ -125,7 +143,9 @@ def test_rows_that_the_initialisation_saw_are_not_honest():
     seen = new(memory=200).fit(Y, init=Y)
     assert np.isnan(seen.one_step_).all()
     assert np.isfinite(seen.in_sample_[3:]).all()
-    assert_array_equal(np.isnan(new(memory=200).fit(Y, init=Y[:50]).one_step_).all(axis=1), np.arange(90) < 50)
+    assert_array_equal(
+        np.isnan(new(memory=200).fit(Y, init=Y[:50]).one_step_).all(axis=1), np.arange(90) < 50
+    )
     # Rows that come later were not there yet.
     assert np.isfinite(seen.partial_fit(waves(95)[90:]).one_step_[-5:]).all()
 
@@ -151,13 +171,19 @@ def test_rows_that_the_initialisation_saw_are_known_by_dates_else_by_values():
         (table.reset_index(drop=True), other.reset_index(drop=True), 0),
     ):
         model = new(memory=200).fit(Y, init=init)
-        assert_array_equal(np.isnan(np.asarray(model.one_step_)).all(axis=1), np.arange(90) < max(3, first))
+        assert_array_equal(
+            np.isnan(np.asarray(model.one_step_)).all(axis=1), np.arange(90) < max(3, first)
+        )
 
 
 def test_of_a_series_never_observed_nothing_is_made_up():
     Y = waves()
     Y[:, 1] = np.nan
-    for model in (new(memory=40).fit(Y), new(memory=40, n_init_batches=0).fit(Y), new(memory=40).fit(Y, init=Y)):
+    for model in (
+        new(memory=40).fit(Y),
+        new(memory=40, n_init_batches=0).fit(Y),
+        new(memory=40).fit(Y, init=Y),
+    ):
         never = np.arange(3) == 1
         for made in (model.predict(4), model.in_sample_, model.impute(Y), model.reconstruct(Y)):
             assert_array_equal(np.isnan(made).all(axis=0), never)
@@ -197,20 +223,28 @@ def test_memory_is_bounded():
     assert model.n_rows_ == 500
 
 
-# -- bands -----------------------------------------------------------------------------------------------------------
+# -- bands
+#
+#
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_half_widths_by_hand():
     errors = np.array([[-4.0, 1], [1, np.nan], [-2, 3], [3, 2]])
     assert_array_equal(half_widths(errors, 0.6), [3, 3])
     assert_array_equal(half_widths(errors[:, :1], 0.8), [4])
-    with pytest.raises(ValueError, match=r"coverage=0\.8 needs at least 4 honest .* series 1 has 3"):
+    with pytest.raises(
+        ValueError, match=r"coverage=0\.8 needs at least 4 honest .* series 1 has 3"
+    ):
         half_widths(errors, 0.8)
 
 
 def test_conformal_widths_hold_their_share():
     rng = np.random.default_rng(0)
-    held = [np.abs(rng.standard_cauchy()) <= half_widths(rng.standard_cauchy((19, 1)), 0.8)[0] for _ in range(4000)]
+    held = [
+        np.abs(rng.standard_cauchy()) <= half_widths(rng.standard_cauchy((19, 1)), 0.8)[0]
+        for _ in range(4000)
+    ]
     assert abs(np.mean(held) - 0.8) < 4.5 * np.sqrt(0.16 / 4000)
 
 
@@ -241,7 +275,10 @@ def test_one_step_bands_hold_what_they_say():
     assert 0.85 < np.mean(inside) < 0.96
 
 
-# -- rebuilding ------------------------------------------------------------------------------------------------------
+# -- rebuilding
+#
+#
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_rows_are_the_mean_of_the_windows_over_them():
@@ -249,7 +286,9 @@ def test_rows_are_the_mean_of_the_windows_over_them():
     model = new().fit(Y)
     rebuilt, total, count = model.reconstruct(Y), np.zeros_like(Y), np.zeros((90, 1))
     for i in range(87):
-        code = sparse_encode(Y[i : i + 4].reshape(1, -1), model.atoms_.reshape(5, -1), alpha=0.02, ridge=0.01)
+        code = sparse_encode(
+            Y[i : i + 4].reshape(1, -1), model.atoms_.reshape(5, -1), alpha=0.02, ridge=0.01
+        )
         total[i : i + 4] += (code @ model.atoms_.reshape(5, -1)).reshape(4, 3)
         count[i : i + 4] += 1
     assert_allclose(rebuilt, total / count, atol=1e-6)
@@ -298,15 +337,20 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     Y = holes(waves())
     model = new().fit(Y)
     whole = model.impute(Y)
-    monkeypatch.setattr("atomstream.models.rebuilding.BLOCK", 7)
+    monkeypatch.setattr("atomstream.estimators._series_reconstruction.BLOCK", 7)
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 
-# -- tables ----------------------------------------------------------------------------------------------------------
+# -- tables
+#
+#
+# ----------------------------------------------------------------------------------------------------------
 
 
 def frame(n=90, freq="D", start="2020-01-01"):
-    return pd.DataFrame(waves(n), pd.date_range(start, periods=n, freq=freq, name="day"), ["a", "b", "c"])
+    return pd.DataFrame(
+        waves(n), pd.date_range(start, periods=n, freq=freq, name="day"), ["a", "b", "c"]
+    )
 
 
 @pytest.mark.parametrize("freq", ["D", "h", "MS", "ME", "B", "W-SUN", "2D", "YS", "QS"])
@@ -339,9 +383,9 @@ def test_numbers_periods_zones_and_series_keep_their_form():
 
 @pytest.mark.parametrize("freq", ["D", "MS", "h"])
 def test_zones_keep_what_their_clocks_show(freq):
-    index = pd.date_range("2024-01-15", periods=2100, freq=freq, tz="Europe/Berlin")[-100 if freq == "h" else 0 :][
-        :100
-    ]
+    index = pd.date_range("2024-01-15", periods=2100, freq=freq, tz="Europe/Berlin")[
+        -100 if freq == "h" else 0 :
+    ][:100]
     table = pd.DataFrame(waves(100), index, ["a", "b", "c"])
     model = new().fit(table[:80])
     assert_array_equal(model.predict(20).index, index[80:])
@@ -372,17 +416,35 @@ def test_polars_frames_are_taken_as_arrays():
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (lambda t: t.iloc[[0, 1, 3, 4, *range(5, 90)]], "evenly spaced: 2020-01-04 comes after 2020-01-02 .row 2."),
-        (lambda t: t.iloc[[1, 0, *range(2, 90)]], "must go forward: 2020-01-01 .row 1. comes after 2020-01-02"),
+        (
+            lambda t: t.iloc[[0, 1, 3, 4, *range(5, 90)]],
+            "evenly spaced: 2020-01-04 comes after 2020-01-02 .row 2.",
+        ),
+        (
+            lambda t: t.iloc[[1, 0, *range(2, 90)]],
+            "must go forward: 2020-01-01 .row 1. comes after 2020-01-02",
+        ),
         (lambda t: t.iloc[[0, 0, *range(1, 90)]], "2020-01-01 .row 1. comes twice"),
         (lambda t: t.set_axis(pd.DatetimeIndex([pd.NaT, *t.index[1:]])), "known for every row"),
-        (lambda t: t.set_axis([f"day {i}" for i in range(90)]), "must be dates, periods or whole numbers, got str"),
-        (lambda t: t.set_axis(np.arange(90) / 2), "must be dates, periods or whole numbers, got float64"),
+        (
+            lambda t: t.set_axis([f"day {i}" for i in range(90)]),
+            "must be dates, periods or whole numbers, got str",
+        ),
+        (
+            lambda t: t.set_axis(np.arange(90) / 2),
+            "must be dates, periods or whole numbers, got float64",
+        ),
         (lambda t: t.set_axis(["a", "a", "b"], axis=1), "two columns of the name 'a'"),
-        (lambda t: t.assign(c="x"), "must hold numbers, NaN where an entry is missing; got column 'c'"),
+        (
+            lambda t: t.assign(c="x"),
+            "must hold numbers, NaN where an entry is missing; got column 'c'",
+        ),
         (lambda t: t.replace(t.iloc[4, 1], np.inf), "must be finite.* row 4, column 1 is not"),
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
-        (lambda t: t["a"], r"must be of shape \(n_times, n_series\).* got \(90,\); of one series use Y.to_frame\(\)"),
+        (
+            lambda t: t["a"],
+            r"must be of shape \(n_times, n_series\).* got \(90,\); of one series use Y.to_frame\(\)",
+        ),
         (lambda t: t["a"].to_numpy(), r"of one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
         (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
@@ -427,7 +489,10 @@ def test_rows_that_do_not_follow_are_refused():
 def test_gaps_of_other_calendars_are_told():
     for freq in ("MS", "ME", "B", "h"):
         labels = pd.date_range("2020-01-31", periods=30, freq=freq).to_numpy()
-        assert Times.of(labels).at(1, 5)[-1] == pd.date_range(labels[-1], periods=6, freq=freq).to_numpy()[-1]
+        assert (
+            Times.of(labels).at(1, 5)[-1]
+            == pd.date_range(labels[-1], periods=6, freq=freq).to_numpy()[-1]
+        )
         with pytest.raises(ValueError, match="evenly spaced"):
             Times.of(np.delete(labels, 11))
     assert Times.of(np.array([2, 5, 8])).at(1, 2).tolist() == [11, 14]
@@ -438,7 +503,10 @@ def test_gaps_of_other_calendars_are_told():
     ]
 
 
-# -- the estimator ---------------------------------------------------------------------------------------------------
+# -- the estimator
+#
+#
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -495,7 +563,9 @@ def test_a_call_that_fails_half_way_leaves_the_model_as_it_was():
         model.set_params(schedule=breaks).partial_fit(frame(95)[90:])
     assert len(calls) == 3
     model.set_params(schedule="power")
-    assert_array_equal(model.partial_fit(frame(95)[90:]).atoms_, before.partial_fit(frame(95)[90:]).atoms_)
+    assert_array_equal(
+        model.partial_fit(frame(95)[90:]).atoms_, before.partial_fit(frame(95)[90:]).atoms_
+    )
     pd.testing.assert_frame_equal(model.predict(2), before.predict(2))
 
 
@@ -569,7 +639,10 @@ def test_it_is_an_estimator():
     assert atomstream.SeriesDictionary is SeriesDictionary
 
 
-# -- preparation -----------------------------------------------------------------------------------------------------
+# -- preparation
+#
+#
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_a_trailing_mean_is_undone():
@@ -591,7 +664,9 @@ def test_a_trailing_mean_is_undone():
     assert_allclose(set_so.inverse_transform(np.log1p(longer[30:].to_numpy())), frame(36)[30:])
     gone = Y.copy()
     gone.iloc[3, 0] = np.nan
-    assert_allclose(series.MovingAverage(3).fit_transform(gone).iloc[4, 0], Y.iloc[[2, 4], 0].mean())
+    assert_allclose(
+        series.MovingAverage(3).fit_transform(gone).iloc[4, 0], Y.iloc[[2, 4], 0].mean()
+    )
     assert np.isnan(series.MovingAverage(1).fit_transform(gone).iloc[3, 0])
 
 
@@ -640,11 +715,14 @@ def test_tables_keep_what_they_are():
     assert next(streams.windows(table.values, 4, 90)).shape == (87, 12)
 
 
-# -- sktime ----------------------------------------------------------------------------------------------------------
+# -- sktime
+#
+#
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_without_sktime_the_forecaster_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("atomstream.applications.forecaster.BaseForecaster", None)
+    monkeypatch.setattr("atomstream.estimators.forecaster.BaseForecaster", None)
     with pytest.raises(ImportError, match=r"pip install 'atomstream\[series\]'"):
         series.SktimeForecaster()
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
@@ -656,7 +734,9 @@ def test_sktime_gets_what_the_model_says():
     pytest.importorskip("sktime")
     forecaster = series.SktimeForecaster(new()).fit(frame()[:80])
     model = new().fit(frame()[:80])
-    pd.testing.assert_frame_equal(forecaster.predict(fh=[1, 3]), model.predict(3).iloc[[0, 2]], check_freq=False)
+    pd.testing.assert_frame_equal(
+        forecaster.predict(fh=[1, 3]), model.predict(3).iloc[[0, 2]], check_freq=False
+    )
     band = forecaster.predict_interval(fh=[2], coverage=[0.5, 0.8])
     assert_allclose(band["b", 0.8, "upper"], model.predict_interval(2, 0.8).high["b"].iloc[[1]])
     forecaster.update(frame()[80:])

@@ -31,7 +31,13 @@ def epidemic():
 def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
     for seed in range(3):
         model = SeriesDictionary(
-            50, 6, memory=100, alpha=1.5, ridge=0.0, forecast_alpha=0.5, schedule=lambda t, n, N: t**-4.0
+            50,
+            6,
+            memory=100,
+            alpha=1.5,
+            ridge=0.0,
+            forecast_alpha=0.5,
+            schedule=lambda t, n, N: t**-4.0,
         )
         model.set_params(random_state=seed).fit(epidemic, init=epidemic)
         assert rms(model.in_sample_ - epidemic) <= 0.20
@@ -39,7 +45,13 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
 
 
 def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
-    settings = {"memory": 16, "alpha": 0.5, "ridge": 0.0, "schedule": Constant(weight=1.0), "n_init": 40}
+    settings = {
+        "memory": 16,
+        "alpha": 0.5,
+        "ridge": 0.0,
+        "schedule": Constant(weight=1.0),
+        "n_init": 40,
+    }
     errors = []
     for seed in range(3):
         model = SeriesDictionary(50, 10, random_state=seed, **settings).fit(epidemic[:40])
@@ -54,13 +66,17 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
 def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month():
     with (DATA / "temperature/monthly_mean_f_1944_2020.csv").open() as file:
         rows = list(csv.DictReader(file))
-    Y = np.array([[float(row[city] or "nan") for city in ("LA", "SD", "SF", "NYC")] for row in rows])
+    Y = np.array(
+        [[float(row[city] or "nan") for city in ("LA", "SD", "SF", "NYC")] for row in rows]
+    )
     hidden = (np.random.default_rng(0).random(Y.shape) < 0.2) & ~np.isnan(Y)
     left = np.where(hidden, np.nan, Y)
     month = np.arange(len(Y)) % 12
     usual = np.array([np.nanmean(left[month == number], axis=0) for number in range(12)])[month]
     scaler = series.NonnegativeScaler().fit(left)
     Z = scaler.transform(left)
-    filled = scaler.inverse_transform(SeriesDictionary(16, 6, memory=50, random_state=0).fit(Z, init=Z).impute(Z))
+    filled = scaler.inverse_transform(
+        SeriesDictionary(16, 6, memory=50, random_state=0).fit(Z, init=Z).impute(Z)
+    )
     west = hidden[:, :3]
     assert rms((filled - Y)[:, :3][west]) <= 0.85 * rms((usual - Y)[:, :3][west])

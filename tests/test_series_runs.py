@@ -13,7 +13,7 @@ import atomstream
 from atomstream import SeriesDictionary, plots, series
 from atomstream.cli import main
 from atomstream.exceptions import InputError
-from atomstream.readers.series import read_series
+from atomstream.io.series_table import read_series
 from atomstream.runs.record import open_record
 from atomstream.schedules import Constant
 
@@ -33,11 +33,17 @@ def refused(capsys, *arguments):
 
 def waves(n=150):
     t = np.arange(n)[:, None]
-    return np.round(50 + 20 * np.sin(t / 4 + np.arange(3)) + np.random.default_rng(0).random((n, 3)), 3)
+    return np.round(
+        50 + 20 * np.sin(t / 4 + np.arange(3)) + np.random.default_rng(0).random((n, 3)), 3
+    )
 
 
 def write(path, values, labels, names=NAMES, time="day"):
-    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
+    with (
+        gzip.open(path, "wt", newline="")
+        if path.suffix == ".gz"
+        else path.open("w", newline="") as file
+    ):
         writer = csv.writer(file)
         writer.writerow(([time] if labels is not None else []) + names)
         for i, row in enumerate(values.tolist()):
@@ -61,9 +67,23 @@ def folder(tmp_path_factory):
     write(folder / "whole.csv", values, days())
     write(folder / "numbers.csv.gz", values, None)
     holes = np.where(np.random.default_rng(1).random(values.shape) < 0.2, np.nan, values)
-    write(folder / "holes.csv", holes, (np.datetime64("2001-03") + np.arange(150)).astype(str), time="month")
+    write(
+        folder / "holes.csv",
+        holes,
+        (np.datetime64("2001-03") + np.arange(150)).astype(str),
+        time="month",
+    )
     settings = ("--window", 6, "--atoms", 8)
-    run("series", "forecast", folder / "whole.csv", *settings, "--horizon", 5, "--out", folder / "run")
+    run(
+        "series",
+        "forecast",
+        folder / "whole.csv",
+        *settings,
+        "--horizon",
+        5,
+        "--out",
+        folder / "run",
+    )
     run("series", "impute", folder / "holes.csv", *settings, "--out", folder / "filled")
     return folder
 
@@ -85,7 +105,17 @@ def test_a_forecast_is_that_of_the_class(folder):
 
 def test_preparation_is_undone(folder, tmp_path, capsys):
     run(
-        *("series", "forecast", folder / "whole.csv", "--window", 6, "--horizon", 2, "--out", tmp_path / "run"),
+        *(
+            "series",
+            "forecast",
+            folder / "whole.csv",
+            "--window",
+            6,
+            "--horizon",
+            2,
+            "--out",
+            tmp_path / "run",
+        ),
         *("--log", "--scale", "--average", 3, "--coverage", 0.5, "--json"),
     )
     told = json.loads(capsys.readouterr().out)
@@ -116,7 +146,16 @@ def test_scales_do_not_look_ahead(tmp_path):
     for name, values in (("fall", fall), ("changed", changed)):
         write(tmp_path / f"{name}.csv", values, days())
         run(
-            *("series", "forecast", tmp_path / f"{name}.csv", "--window", 6, "--atoms", 8, "--scale"),
+            *(
+                "series",
+                "forecast",
+                tmp_path / f"{name}.csv",
+                "--window",
+                6,
+                "--atoms",
+                8,
+                "--scale",
+            ),
             *("--out", tmp_path / name),
         )
         shown.append(open_record(tmp_path / name).notes["predicted"])
@@ -147,26 +186,50 @@ def test_too_few_rows_make_no_bands(tmp_path, capsys):
 
 
 def test_rows_without_times_are_numbered(folder, tmp_path):
-    run("series", "forecast", folder / "numbers.csv.gz", "--window", 6, "--atoms", 8, "--out", tmp_path / "run")
+    run(
+        "series",
+        "forecast",
+        folder / "numbers.csv.gz",
+        "--window",
+        6,
+        "--atoms",
+        8,
+        "--out",
+        tmp_path / "run",
+    )
     rows = read(tmp_path / "run/forecast.csv")
     assert rows[1][0] == "151"
     assert rows[1][1:] == read(folder / "run/forecast.csv")[1][1:]
 
 
 def test_columns_and_times_are_chosen(tmp_path):
-    write(tmp_path / "table.csv", waves(20), [str(2 * i) for i in range(20)], ["a", "b", "c"], "week")
+    write(
+        tmp_path / "table.csv", waves(20), [str(2 * i) for i in range(20)], ["a", "b", "c"], "week"
+    )
     table = read_series(tmp_path / "table.csv", time="week", columns=("c", "2"))
     assert table.names == ["c", "a"]
     assert_array_equal(table.labels, 2 * np.arange(20))
     assert_array_equal(table.values, waves(20)[:, [2, 0]])
     assert read_series(tmp_path / "table.csv").names == ["week", "a", "b", "c"]
-    write(tmp_path / "hours.csv", waves(3), ["2020-01-01 10:00", "2020-01-01 11:00", "2020-01-01T12:00"])
+    write(
+        tmp_path / "hours.csv",
+        waves(3),
+        ["2020-01-01 10:00", "2020-01-01 11:00", "2020-01-01T12:00"],
+    )
     assert str(read_series(tmp_path / "hours.csv").labels[2]) == "2020-01-01T12:00"
 
 
 def test_report_inspect_and_plot_show_the_run(folder, capsys):
     for name, words in (
-        ("run", ["8 atoms of 6 times x 3 series", "Before and after the online phase", "bands of 90 %", "nothing"]),
+        (
+            "run",
+            [
+                "8 atoms of 6 times x 3 series",
+                "Before and after the online phase",
+                "bands of 90 %",
+                "nothing",
+            ],
+        ),
         (
             "filled",
             [
@@ -200,7 +263,9 @@ def test_report_inspect_and_plot_show_the_run(folder, capsys):
 
 def test_the_same_again_from_its_settings(folder, tmp_path):
     run("series", "forecast", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
-    assert (tmp_path / "again/forecast.csv").read_text() == (folder / "run/forecast.csv").read_text()
+    assert (tmp_path / "again/forecast.csv").read_text() == (
+        folder / "run/forecast.csv"
+    ).read_text()
 
 
 def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
@@ -230,8 +295,16 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         ("negative.csv", ("--scale",), "--log and --scale do not shift, add a constant"),
         ("tail.csv", ("--window", 6), "The last 5 rows of .*tail.csv are empty"),
         ("never.csv", (), "Series 'Sud' of .*never.csv has no value; leave it out with --columns"),
-        ("late.csv", ("--window", 6, "--scale"), "no value in the first 24 rows, by which --scale goes; take more"),
-        ("few.csv", ("--window", 6, "--init-rows", 5), "init_rows is 5, needed is at least the window, 6"),
+        (
+            "late.csv",
+            ("--window", 6, "--scale"),
+            "no value in the first 24 rows, by which --scale goes; take more",
+        ),
+        (
+            "few.csv",
+            ("--window", 6, "--init-rows", 5),
+            "init_rows is 5, needed is at least the window, 6",
+        ),
         ("twice.csv", (), r"2021-02-28 \(row 59\) comes twice"),
         ("gap.csv", (), "evenly spaced: 2022-01-01 comes after 2021-02-28"),
         ("back.csv", (), "must go forward"),
@@ -258,16 +331,24 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         ("gap.csv", ("--memory", 3), "memory must be a whole number of at least 12"),
         ("gap.csv", ("--config", folder / "filled/run.toml"), "domain is 'series impute'"),
     ):
-        said = refused(capsys, "series", "forecast", tmp_path / name, *extra, "--out", tmp_path / "run")
+        said = refused(
+            capsys, "series", "forecast", tmp_path / name, *extra, "--out", tmp_path / "run"
+        )
         assert re.search(told, said), said
         assert not (tmp_path / "run/run.toml").exists()
     for name, extra, told in (
-        ("negative.csv", ("--no-scale",), "series impute needs values of at least 0; --scale shifts series"),
+        (
+            "negative.csv",
+            ("--no-scale",),
+            "series impute needs values of at least 0; --scale shifts series",
+        ),
         ("negative.csv", ("--log",), "--log needs values above -1"),
         ("never.csv", (), "has no value; leave it out with --columns"),
         ("few.csv", (), "has 5 rows, needed are 12: give more, or choose a smaller --window."),
     ):
-        assert told in refused(capsys, "series", "impute", tmp_path / name, *extra, "--out", tmp_path / "run")
+        assert told in refused(
+            capsys, "series", "impute", tmp_path / name, *extra, "--out", tmp_path / "run"
+        )
     assert "holds a run already" in refused(
         capsys, "series", "forecast", folder / "whole.csv", "--out", folder / "run"
     )
@@ -304,10 +385,16 @@ def test_pictures_show_what_their_twins_return(folder):
     assert seen.shape == (24, 3)
     assert ahead.shape == (3, 24, 3)
     assert np.isnan(ahead[:, :20]).all()
-    lines = plots.series_forecast(observed, observed + 1, np.ones((3, 4, 3)), labels=range(24)).axes[2].lines
+    lines = (
+        plots.series_forecast(observed, observed + 1, np.ones((3, 4, 3)), labels=range(24))
+        .axes[2]
+        .lines
+    )
     assert_array_equal(lines[0].get_ydata(), seen[:, 2])
     assert len(plots.series_forecast(observed, observed).axes[0].lines) == 2
     holed = observed.copy()
     holed[3:6, 0] = np.nan
-    for axes, x in zip(plots.series_forecast(holed, observed).axes, ([3, 4, 5], [], []), strict=False):
+    for axes, x in zip(
+        plots.series_forecast(holed, observed).axes, ([3, 4, 5], [], []), strict=False
+    ):
         assert_array_equal(axes.lines[2].get_xdata(), x)

@@ -62,7 +62,9 @@ def X():  # noqa: N802 - the data's name
 @pytest.mark.parametrize("cls", BOTH)
 def test_pipeline_grid_search_and_frames(cls, X):
     frame = pd.DataFrame(X, columns=[f"gene{i}" for i in range(8)])
-    pipeline = make_pipeline(MinMaxScaler(), cls(n_components=3, random_state=0)).set_output(transform="pandas")
+    pipeline = make_pipeline(MinMaxScaler(), cls(n_components=3, random_state=0)).set_output(
+        transform="pandas"
+    )
     codes = pipeline.fit_transform(frame)
     assert list(codes.columns) == [f"{cls.__name__.lower()}{i}" for i in range(3)]
     assert_array_equal(pipeline[-1].feature_names_in_, frame.columns)

@@ -80,7 +80,10 @@ def test_interleave_takes_turns_until_all_have_ended():
         (lambda: streams.patches(np.zeros((4, 4)), 5), "smaller than a patch"),
         (lambda: streams.patches(np.zeros(4), 2), "image must have 2 axes"),
         (lambda: streams.patches(np.zeros((4, 4)), 2, n_samples=3), "n_samples=3 needs rng"),
-        (lambda: streams.patches(np.zeros((4, 4)), 2, center="image"), "center must be None or 'patch', got 'image'"),
+        (
+            lambda: streams.patches(np.zeros((4, 4)), 2, center="image"),
+            "center must be None or 'patch', got 'image'",
+        ),
         (lambda: streams.windows(np.zeros(3), 5), "at least size=5 times"),
         (lambda: streams.batches(np.zeros((3, 2)), 0), "batch_size must be at least 1, got 0"),
     ],
@@ -122,7 +125,9 @@ def test_overlaps_are_averaged():
 
 
 def test_a_photograph_is_learned_and_rebuilt():
-    image = np.clip(np.add.outer(np.sin(np.arange(60) / 5), np.cos(np.arange(50) / 7)) / 4 + 0.5, 0, 1)
+    image = np.clip(
+        np.add.outer(np.sin(np.arange(60) / 5), np.cos(np.arange(50) / 7)) / 4 + 0.5, 0, 1
+    )
     model = OnlineNMF(n_components=16, random_state=0)
     model.fit_stream(streams.patches(image, 6, 100, n_samples=4000, rng=RNG(0)))
     assert images.psnr(image, images.reconstruct(model, image, 6)) > 35
@@ -131,7 +136,9 @@ def test_a_photograph_is_learned_and_rebuilt():
 def test_bad_strides_are_refused_and_integers_seed_streams():
     with pytest.raises(ValueError, match="stride must be from 1 to the patch's size, 5, got 6"):
         images.reconstruct(None, np.zeros((20, 20)), 5, stride=6)
-    assert_array_equal(next(streams.batches([[1], [2], [3]], rng=0)), next(streams.batches(np.c_[1:4], rng=RNG(0))))
+    assert_array_equal(
+        next(streams.batches([[1], [2], [3]], rng=0)), next(streams.batches(np.c_[1:4], rng=RNG(0)))
+    )
 
 
 def test_psnr():

@@ -11,12 +11,13 @@ from test_divergences import NAMES, positive
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative, ProjectedSubgradient
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.objective import Objective
 from atomstream.penalties import Box, Covering, Free
 from atomstream.schedules import Constant
-from atomstream.state import Accuracy, Batch
 from atomstream.updates import SubgradientStep
 
 
@@ -67,10 +68,16 @@ def test_atoms_stay_in_their_set_after_every_step(name):
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_one_default_step_serves_every_loss_and_scale(name, scale):
     X = scale * positive(400)
-    settings = {"loss": name if name != "huber" else f"huber:{0.5 * scale}", "method": "spsg", "random_state": 0}
+    settings = {
+        "loss": name if name != "huber" else f"huber:{0.5 * scale}",
+        "method": "spsg",
+        "random_state": 0,
+    }
     started = OnlineNMF(4, batch_size=20, n_epochs=1, **settings).fit(X[:20]).objective(X)
     learned = OnlineNMF(4, batch_size=20, n_epochs=20, **settings).fit(X).objective(X)
-    assert learned < (0.7 if name in ("l1", "l2") else 0.6) * started  # noise that nothing explains is most of these
+    assert (
+        learned < (0.7 if name in ("l1", "l2") else 0.6) * started
+    )  # noise that nothing explains is most of these
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,9 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale):
         (loss, rule)
         for loss in LOSSES
         for rule in ("armijo", "constant", "polyak")
-        if rule == "polyak" or hasattr(loss, "curvature") or loss.smoothness  # kinks need Polyak's rule
+        if rule == "polyak"
+        or hasattr(loss, "curvature")
+        or loss.smoothness  # kinks need Polyak's rule
     ],
     ids=repr,
 )
@@ -125,17 +134,29 @@ def test_losses_without_a_majoriser_take_the_steps_by_themselves():
     for loss in (Alpha(0.0), Mahalanobis(metric)):
         model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=30, random_state=0)
         assert isinstance(model.method_.coder, ProjectedSubgradient)
-        first = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=1, random_state=0).fit(X[:20]).objective(X)
+        first = (
+            OnlineNMF(2, loss=loss, batch_size=20, n_epochs=1, random_state=0)
+            .fit(X[:20])
+            .objective(X)
+        )
         assert model.fit(X).objective(X) < first
 
 
 @pytest.mark.parametrize("name", ["kl", "is", "huber", "l2"])
 def test_both_doors_reach_critical_points_of_the_same_objective(name):
     X = positive(60, 5)
-    fast = OnlineNMF(2, loss=name, batch_size=60, n_epochs=2000, schedule=Constant(0.5), random_state=0).fit(X)
+    fast = OnlineNMF(
+        2, loss=name, batch_size=60, n_epochs=2000, schedule=Constant(0.5), random_state=0
+    ).fit(X)
     assert fast.stationarity(X) < 1e-3
     slow = OnlineNMF(
-        2, loss=name, method="spsg", coder=Multiplicative(), batch_size=60, n_epochs=1500, random_state=0
+        2,
+        loss=name,
+        method="spsg",
+        coder=Multiplicative(),
+        batch_size=60,
+        n_epochs=1500,
+        random_state=0,
     ).fit(X)
     assert slow.stationarity(X) < 1e-2
     assert_allclose(slow.objective(X), fast.objective(X), rtol=0.02)

@@ -9,10 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.applications import text
-from atomstream.applications.text import FUNCTION_WORDS, word_adjacency
+from atomstream.domains.text import word_adjacency as text
+from atomstream.domains.text.word_adjacency import FUNCTION_WORDS, word_adjacency
 
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[2] / "shared" / "data")) / "word_adjacency"
+DATA = (
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    / "word_adjacency"
+)
 WORDS = ["a", "b", "c"]
 
 
@@ -43,7 +46,9 @@ def test_counts_are_those_of_counting_by_hand_however_the_text_comes(tokens, win
     assert_allclose(word_adjacency(whole, WORDS, window, decay=decay).out.toarray(), expected)
     try:
         text.PIECE = piece  # blocks so small that windows reach over several
-        assert_allclose(word_adjacency(iter(pieces), WORDS, window, decay=decay).out.toarray(), expected)
+        assert_allclose(
+            word_adjacency(iter(pieces), WORDS, window, decay=decay).out.toarray(), expected
+        )
     finally:
         text.PIECE = before
 
@@ -55,7 +60,12 @@ def test_case_apostrophes_and_signs():
 
 
 def test_accents_are_one_letter_however_they_are_written():
-    assert word_adjacency("cafe\u0301 nai\u0308f", ["caf\u00e9", "na\u00eff"], window=np.int64(1)).out[0, 1] == 1
+    assert (
+        word_adjacency("cafe\u0301 nai\u0308f", ["caf\u00e9", "na\u00eff"], window=np.int64(1)).out[
+            0, 1
+        ]
+        == 1
+    )
 
 
 def test_the_function_words_are_many_and_different():
@@ -86,14 +96,22 @@ def test_bad_input_gets_one_sentence(arguments, told):
         word_adjacency("a b", ["a"], decay=0)
 
 
-@pytest.mark.skipif(not DATA.exists() and os.environ.get("CI") != "true", reason=f"shared data missing: {DATA}")
+@pytest.mark.skipif(
+    not DATA.exists() and os.environ.get("CI") != "true", reason=f"shared data missing: {DATA}"
+)
 def test_a_novel_gives_the_published_matrix_up_to_its_edition():
-    matrices, stream = (np.load(DATA / name) for name in ("wan_matrices.npz", "huckleberry_finn_stream.npz"))
+    matrices, stream = (
+        np.load(DATA / name) for name in ("wan_matrices.npz", "huckleberry_finn_stream.npz")
+    )
     words = [str(word) for word in stream["words"]]
     signs = {-1: "zzz", -2: "."} | dict(enumerate(words))
     tokens = " ".join(signs[int(token)] for token in stream["tokens"])
     network = word_adjacency(tokens, words, 10, decay=0.75)
     published = matrices["matrices"][list(matrices["name"]).index("twain_1")] / 100
     ours = network.out.toarray()
-    ours *= np.vdot(ours, published) / np.vdot(ours, ours)  # 1.029: the editions differ in length too
-    assert np.linalg.norm(ours - published) / np.linalg.norm(published) < 0.066  # as the note on the data says
+    ours *= np.vdot(ours, published) / np.vdot(
+        ours, ours
+    )  # 1.029: the editions differ in length too
+    assert (
+        np.linalg.norm(ours - published) / np.linalg.norm(published) < 0.066
+    )  # as the note on the data says

@@ -12,7 +12,7 @@ import atomstream
 from atomstream import TopicModel, VideoDictionary
 from atomstream.callbacks import History
 from atomstream.cli import main
-from atomstream.readers.documents import open_documents
+from atomstream.io.documents import open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.settings import TextSettings
 from atomstream.runs.texts import TextRun
@@ -40,9 +40,15 @@ def folder(tmp_path_factory):
     lines = "\n".join(documents) + "\n"
     (folder / "lines.txt").write_text(lines.replace("\n", "\n\n", 3))
     (folder / "lines.txt.gz").write_bytes(gzip.compress(lines.encode()))
-    (folder / "rows.jsonl").write_text("\n".join(json.dumps({"id": 1, "text": text}) for text in documents))
-    (folder / "table.csv").write_text("id,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(documents)))
-    (folder / "table.tsv").write_text("id\tbody\n" + "".join(f"{i}\t{text}\n" for i, text in enumerate(documents)))
+    (folder / "rows.jsonl").write_text(
+        "\n".join(json.dumps({"id": 1, "text": text}) for text in documents)
+    )
+    (folder / "table.csv").write_text(
+        "id,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(documents))
+    )
+    (folder / "table.tsv").write_text(
+        "id\tbody\n" + "".join(f"{i}\t{text}\n" for i, text in enumerate(documents))
+    )
     (folder / "one.csv").write_text("body\n" + lines)
     (folder / "many").mkdir()
     for number, text in enumerate(documents):
@@ -90,12 +96,16 @@ def test_documents_are_read_from_other_files(folder, given, tmp_path, monkeypatc
 
 
 def test_several_files_are_one_after_the_other(folder):
-    files = open_documents((str(folder / "one.csv"), str(folder / "lines.txt")), "line", "text", None)
+    files = open_documents(
+        (str(folder / "one.csv"), str(folder / "lines.txt")), "line", "text", None
+    )
     assert [text.strip() for file in files for text in file] == corpus() * 2
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
-    settings = TextSettings((str(folder / "lines.txt"),), topics=3, batch_size=30, epochs=3, checkpoint_every=0.0)
+    settings = TextSettings(
+        (str(folder / "lines.txt"),), topics=3, batch_size=30, epochs=3, checkpoint_every=0.0
+    )
     begun = RunFolder(tmp_path / "run")
     with begun.writing():
         session = TextRun(begun, settings)
@@ -113,7 +123,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     assert "1 of 3 passes complete" in capsys.readouterr().out
     run("resume", tmp_path / "run", "--json")
     assert json.loads(capsys.readouterr().out)["steps"] == 12
-    assert_array_equal(atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_)
+    assert_array_equal(
+        atomstream.load(tmp_path / "run").components_, atomstream.load(folder / "run").components_
+    )
     run("resume", tmp_path / "run")
     assert "Nothing is left to do" in capsys.readouterr().out
     run("resume", tmp_path / "run", "--epochs", 4)
@@ -122,7 +134,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
 
 def test_a_config_does_the_same_again(folder, tmp_path):
     run("text", "topics", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
-    assert_array_equal(atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_)
+    assert_array_equal(
+        atomstream.load(tmp_path / "again").components_, atomstream.load(folder / "run").components_
+    )
 
 
 def test_the_report_and_inspect(folder, capsys):
@@ -138,7 +152,14 @@ def test_the_report_and_inspect(folder, capsys):
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
     assert page.count("<img") == 2
-    for told in ("Topics of run", "What was learned", "From what", "100", "features with a word", *WORDS[0]):
+    for told in (
+        "Topics of run",
+        "What was learned",
+        "From what",
+        "100",
+        "features with a word",
+        *WORDS[0],
+    ):
         assert told in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     assert (folder / "run/figures/topics.png").exists()
@@ -148,7 +169,9 @@ def test_the_report_and_inspect(folder, capsys):
 def test_models_without_a_run(folder, tmp_path, capsys):
     run("inspect", folder / "run/model.atoms")
     assert "3 topics of 32,768 features" in capsys.readouterr().out
-    atomstream.save(VideoDictionary(2, random_state=0).fit(np.ones((3, 4, 5))), tmp_path / "video.atoms")
+    atomstream.save(
+        VideoDictionary(2, random_state=0).fit(np.ones((3, 4, 5))), tmp_path / "video.atoms"
+    )
     for command in ("inspect", "report"):
         assert main([command, str(tmp_path / "video.atoms")]) == 2
         assert "has learned from a video" in capsys.readouterr().err
@@ -159,27 +182,66 @@ BAD = {
     "no file": ("text topics --out new", "No documents were given"),
     "another ending": ("text topics x.npy --out new", "x.npy ends like no file of documents"),
     "a folder without": ("text topics none --out new", "none holds no text files"),
-    "an empty document": ("text topics hole.jsonl --out new", "hole.jsonl, line 2: the document is empty"),
-    "another field": ("text topics other.jsonl --out new", "line 2: no text in the field 'text'; fields are title"),
+    "an empty document": (
+        "text topics hole.jsonl --out new",
+        "hole.jsonl, line 2: the document is empty",
+    ),
+    "another field": (
+        "text topics other.jsonl --out new",
+        "line 2: no text in the field 'text'; fields are title",
+    ),
     "no JSON": ("text topics torn.jsonl --out new", "torn.jsonl, line 2: no JSON"),
-    "a short row": ("text topics short.csv --column body --out new", "short.csv, row 3: the document is empty"),
-    "two columns": ("text topics table.csv --out new", "has 2 columns; choose one with --column: id, body"),
-    "no column": ("text topics table.csv --column c --out new", "has no column 'c'; there are id, body"),
+    "a short row": (
+        "text topics short.csv --column body --out new",
+        "short.csv, row 3: the document is empty",
+    ),
+    "two columns": (
+        "text topics table.csv --out new",
+        "has 2 columns; choose one with --column: id, body",
+    ),
+    "no column": (
+        "text topics table.csv --column c --out new",
+        "has no column 'c'; there are id, body",
+    ),
     "blank lines": ("text topics blank.txt --out new", "There are no documents"),
-    "a blank file": ("text topics blank.txt --per file --out new", "blank.txt, whole file: the document is empty"),
-    "stop words": ("text topics stops.txt --vectorizer counts --out new", "No word of the 2 documents counts"),
+    "a blank file": (
+        "text topics blank.txt --per file --out new",
+        "blank.txt, whole file: the document is empty",
+    ),
+    "stop words": (
+        "text topics stops.txt --vectorizer counts --out new",
+        "No word of the 2 documents counts",
+    ),
     "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
-    "unknown vectorizer": ("text topics lines.txt --vectorizer v --out new", "vectorizer='v' is unknown"),
-    "unknown per": ("text topics lines.txt --per word --out new", "per is 'word', needed is line or file"),
-    "stop words of another": ("text topics lines.txt --stop-words de --out new", "stop_words is 'de', needed is"),
-    "no topics": ("text topics lines.txt --topics 0 --out new", "topics is 0, needed is at least 1"),
+    "unknown vectorizer": (
+        "text topics lines.txt --vectorizer v --out new",
+        "vectorizer='v' is unknown",
+    ),
+    "unknown per": (
+        "text topics lines.txt --per word --out new",
+        "per is 'word', needed is line or file",
+    ),
+    "stop words of another": (
+        "text topics lines.txt --stop-words de --out new",
+        "stop_words is 'de', needed is",
+    ),
+    "no topics": (
+        "text topics lines.txt --topics 0 --out new",
+        "topics is 0, needed is at least 1",
+    ),
     "run there already": ("text topics lines.txt --out run", "holds a run already"),
     "batches": ("resume run --batches 3", "--batches is for networks"),
     "codes": ("encode run x.npy --out c.csv", "has learned from texts"),
     "a picture": ("reconstruct run x.npy", "has learned from texts"),
     "an edited file": ("resume edited", "has changed since the run began"),
-    "settings of rows": ("text topics --config rows/run.toml --out new", "sets 'atoms', which is no setting"),
-    "settings of texts": ("learn --config run/run.toml --out new", "sets 'domain', which is no setting"),
+    "settings of rows": (
+        "text topics --config rows/run.toml --out new",
+        "sets 'atoms', which is no setting",
+    ),
+    "settings of texts": (
+        "learn --config run/run.toml --out new",
+        "sets 'domain', which is no setting",
+    ),
 }
 
 
@@ -197,5 +259,18 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monke
 
 def test_an_empty_table_has_no_lines(tmp_path, capsys):
     (tmp_path / "empty.csv").write_text("")
-    assert main(["text", "topics", str(tmp_path / "empty.csv"), "--column", "a", "--out", str(tmp_path / "run")]) == 2
+    assert (
+        main(
+            [
+                "text",
+                "topics",
+                str(tmp_path / "empty.csv"),
+                "--column",
+                "a",
+                "--out",
+                str(tmp_path / "run"),
+            ]
+        )
+        == 2
+    )
     assert "empty.csv has no lines" in capsys.readouterr().err

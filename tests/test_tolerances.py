@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import atomstream.tolerances as tolerances
 from atomstream import OnlineNMF
-from atomstream.coders import ActiveSet
-from atomstream.tolerances import LogTolerance, RootTolerance
+from atomstream.coders import ActiveSet, tolerances
+from atomstream.coders.tolerances import LogTolerance, RootTolerance
 
 LAWS = {LogTolerance: lambda t: np.log(t) ** -2.0, RootTolerance: lambda t: t**-0.5}
 
@@ -21,7 +20,9 @@ def test_every_tolerance_is_in_the_list():
 @pytest.mark.parametrize("kind", LAWS)
 def test_the_law_is_the_papers_and_the_cut_is_kept(kind):
     steps = [2, 10, 100, 10**6]
-    assert [kind(3.0, most=10.0)(t) for t in steps] == pytest.approx([3 * LAWS[kind](t) for t in steps])
+    assert [kind(3.0, most=10.0)(t) for t in steps] == pytest.approx(
+        [3 * LAWS[kind](t) for t in steps]
+    )
     values = [kind()(t) for t in range(1, 200)]
     assert max(values) == 0.2
     assert all(late <= early for early, late in itertools.pairwise(values))
@@ -35,10 +36,15 @@ def test_what_is_not_above_zero_is_refused(kind, settings):
         kind(**settings)
 
 
-@pytest.mark.parametrize(("name", "part"), [("log", LogTolerance()), ("root", RootTolerance()), (0.1, 0.1)])
+@pytest.mark.parametrize(
+    ("name", "part"), [("log", LogTolerance()), ("root", RootTolerance()), (0.1, 0.1)]
+)
 def test_names_stand_for_parts_and_later_batches_are_coded_more_exactly(name, part):
     X = np.random.default_rng(0).random((600, 10))
-    named, given = (OnlineNMF(4, tol=tol, batch_size=50, n_epochs=1, random_state=0).fit(X) for tol in (name, part))
+    named, given = (
+        OnlineNMF(4, tol=tol, batch_size=50, n_epochs=1, random_state=0).fit(X)
+        for tol in (name, part)
+    )
     assert np.array_equal(named.components_, given.components_)
     wanted = part(13) if callable(part) else part
     assert named.clock_.tolerance.violation == wanted
@@ -53,7 +59,9 @@ def test_the_codes_of_every_step_keep_its_tolerance():
             codes = super().encode(batch, dictionary, objective, accuracy, start)
             atoms, h = dictionary.atoms(), codes.values
             curvature = np.maximum((atoms**2).sum(axis=1), 1e-300)
-            best = np.maximum(h - ((h @ atoms - batch.X) @ atoms.T + objective.codes.l1) / curvature, 0)
+            best = np.maximum(
+                h - ((h @ atoms - batch.X) @ atoms.T + objective.codes.l1) / curvature, 0
+            )
             rest = np.linalg.norm(batch.X - h @ atoms, axis=1)
             asked.append(accuracy.violation)
             found.append(((np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / rest).max())

@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
-from atomstream.applications.spans import spans
 from atomstream.callbacks import History
-from atomstream.vocabulary import Vocabulary
+from atomstream.domains.text.time_bins import spans
+from atomstream.domains.text.vocabulary import Vocabulary
 
 THEMES = {
     "animals": ["cat", "dog", "horse", "mouse", "sheep", "goat", "lion", "tiger"],
@@ -35,9 +35,17 @@ def learned(documents, **settings):
     return TopicModel(3, **settings).fit(documents)
 
 
-# -- counting --------------------------------------------------------------------------------------------------------
+# -- counting
+#
+#
+# --------------------------------------------------------------------------------------------------------
 
-TEXTS = ["The Cat, the dog.", "A dog and a DOG is 42 times a dog", "na\u00efve caf\u00e9 cat", "of the and"]
+TEXTS = [
+    "The Cat, the dog.",
+    "A dog and a DOG is 42 times a dog",
+    "na\u00efve caf\u00e9 cat",
+    "of the and",
+]
 
 
 def test_counts_are_those_of_scikit_learn():
@@ -50,15 +58,21 @@ def test_counts_are_those_of_scikit_learn():
         expected = TfidfVectorizer(stop_words=stop_words).fit_transform(TEXTS).toarray()
         assert_allclose(tfidf.count(TEXTS).toarray(), expected, atol=1e-15)
         hashed = Vocabulary("hashing", n_features=50, stop_words=stop_words).count(TEXTS)
-        theirs = HashingVectorizer(n_features=50, stop_words=stop_words, norm=None, alternate_sign=False)
+        theirs = HashingVectorizer(
+            n_features=50, stop_words=stop_words, norm=None, alternate_sign=False
+        )
         assert_array_equal(hashed.toarray(), theirs.transform(TEXTS).toarray())
 
 
 def test_the_most_frequent_words_are_kept_and_unknown_ones_left_out():
-    words = Vocabulary("counts", n_features=2, stop_words=None).learned(["bb bb aa", "cc cc cc", "aa"])
+    words = Vocabulary("counts", n_features=2, stop_words=None).learned(
+        ["bb bb aa", "cc cc cc", "aa"]
+    )
     assert list(words.names) == ["aa", "cc"]  # of equals the first in the alphabet
     assert_array_equal(words.count(["bb cc", "zz"]).toarray(), [[0, 1], [0, 0]])
-    assert list(Vocabulary("counts", min_df=2, stop_words=None).learned(["aa bb", "aa"]).names) == ["aa"]
+    assert list(Vocabulary("counts", min_df=2, stop_words=None).learned(["aa bb", "aa"]).names) == [
+        "aa"
+    ]
 
 
 def test_a_word_that_is_most_of_its_feature_names_it_in_any_order():
@@ -85,13 +99,20 @@ def test_streams_yield_batches_of_counts():
     assert [batch.shape for batch in batches] == [(50, 2**15), (50, 2**15), (20, 2**15)]
     assert_array_equal(batches[0].toarray(), Vocabulary().count(documents[:50]).toarray())
     words = Vocabulary("tfidf").learned(documents)
-    assert_array_equal(next(text.stream(documents, words)).toarray(), words.count(documents).toarray())
+    assert_array_equal(
+        next(text.stream(documents, words)).toarray(), words.count(documents).toarray()
+    )
     assert next(text.stream(itertools.cycle(documents), "counts")).shape == (256, 24)
-    model = OnlineNMF(3, loss="kl", random_state=0).fit_stream(text.stream(documents, words, batch_size=40))
+    model = OnlineNMF(3, loss="kl", random_state=0).fit_stream(
+        text.stream(documents, words, batch_size=40)
+    )
     assert model.n_samples_seen_ == 120
 
 
-# -- topics ----------------------------------------------------------------------------------------------------------
+# -- topics
+#
+#
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
@@ -108,7 +129,9 @@ def test_planted_topics_are_found(vectorizer):
     assert [share for _, share in model.top_words(3)[0]] == sorted(model.components_[0])[::-1][:3]
     if vectorizer == "counts":
         assert_allclose(model.transform(documents).sum(axis=1), 12, rtol=1e-6)
-    assert_array_equal(model.topic_shares(["xyzzy unheard"] if vectorizer != "hashing" else ["the"]), [[0, 0, 0]])
+    assert_array_equal(
+        model.topic_shares(["xyzzy unheard"] if vectorizer != "hashing" else ["the"]), [[0, 0, 0]]
+    )
 
 
 def test_fit_takes_any_iterable_of_documents():
@@ -127,7 +150,9 @@ def test_a_stream_is_learned_in_steps():
         stepped.partial_fit(documents[start : start + 40])
     assert_array_equal(streamed.components_, stepped.components_)
     assert streamed.top_words() == stepped.top_words()
-    endless = TopicModel(3, batch_size=40, random_state=0).fit_stream(itertools.cycle(documents), n_batches=3)
+    endless = TopicModel(3, batch_size=40, random_state=0).fit_stream(
+        itertools.cycle(documents), n_batches=3
+    )
     assert_array_equal(endless.components_, streamed.components_)
     words = TopicModel(3, vectorizer="counts", random_state=0).partial_fit(documents).vocabulary_
     assert len(words.names) == 24
@@ -137,14 +162,18 @@ def test_words_that_come_late_make_topics_too():
     old = ["cat mouse dog purr", "stock bond market trade"] * 60
     model = TopicModel(3, batch_size=20, random_state=0).fit_stream(old)
     model.fit_stream(["goal team match league", *old] * 3 + ["goal team match league"] * 200)
-    assert {"goal", "league", "match", "team"} in [{word for word, _ in topic} for topic in model.top_words(4)]
+    assert {"goal", "league", "match", "team"} in [
+        {word for word, _ in topic} for topic in model.top_words(4)
+    ]
 
 
 def test_memory_does_not_grow_on_an_endless_stream():
     def documents():
         """Yield documents of words of which there are ever new ones."""
         for number in itertools.count():
-            yield " ".join(f"w{number % 50} x{number} y{number // 7} {'z' * 200}{number}".split() * 3)
+            yield " ".join(
+                f"w{number % 50} x{number} y{number // 7} {'z' * 200}{number}".split() * 3
+            )
 
     model = TopicModel(3, n_features=2**10, batch_size=50, random_state=0)
     endless = documents()
@@ -163,18 +192,30 @@ def test_memory_does_not_grow_on_an_endless_stream():
 
 def test_callbacks_watch():
     history = History()
-    learned_ = TopicModel(3, batch_size=30, n_epochs=2, random_state=0).set_callbacks(history).fit(corpus()[0])
+    learned_ = (
+        TopicModel(3, batch_size=30, n_epochs=2, random_state=0)
+        .set_callbacks(history)
+        .fit(corpus()[0])
+    )
     assert len(history.n_samples) == 8
     assert not hasattr(learned_.learner_, "_skl_callbacks")
 
 
-# -- time ------------------------------------------------------------------------------------------------------------
+# -- time
+#
+#
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_spans_of_dates():
     days = ["2003-02-19", "2003-02-23", "2003-02-24", "2003-04-01"]
     _, starts, span = spans(days, "W", None)
-    assert [str(starts[place]) for place in span] == ["2003-02-17", "2003-02-17", "2003-02-24", "2003-03-31"]
+    assert [str(starts[place]) for place in span] == [
+        "2003-02-17",
+        "2003-02-17",
+        "2003-02-24",
+        "2003-03-31",
+    ]
     assert len(starts) == 7
     _, starts, span = spans(np.array(days, "datetime64[D]"), "M", None)
     assert list(map(str, starts)) == ["2003-02-01", "2003-03-01", "2003-04-01"]
@@ -235,7 +276,10 @@ def test_times_that_are_none(arguments, told):
         spans(*arguments)
 
 
-# -- laws ------------------------------------------------------------------------------------------------------------
+# -- laws
+#
+#
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
@@ -278,7 +322,11 @@ def test_a_fit_that_was_stopped_goes_on_to_the_bit():
 
     documents, _ = corpus()
     whole = learned(documents)
-    stopped = TopicModel(3, vectorizer="counts", batch_size=30, random_state=0).set_callbacks(Stop()).fit(documents)
+    stopped = (
+        TopicModel(3, vectorizer="counts", batch_size=30, random_state=0)
+        .set_callbacks(Stop())
+        .fit(documents)
+    )
     assert stopped.n_steps_ == 7
     counts = stopped.vocabulary_.count(documents)
     assert_array_equal(stopped.set_callbacks().fit_counts(counts).components_, whole.components_)
@@ -287,7 +335,10 @@ def test_a_fit_that_was_stopped_goes_on_to_the_bit():
 def test_tables_and_documents_without_words_are_refused():
     pd = pytest.importorskip("pandas")
     for documents, told in (
-        (pd.DataFrame({"text": ["cat dog"]}), "must be an iterable of str, got DataFrame: give its column of texts"),
+        (
+            pd.DataFrame({"text": ["cat dog"]}),
+            "must be an iterable of str, got DataFrame: give its column of texts",
+        ),
         ({"cat dog": 1}, "must be an iterable of str, got dict"),
         (["the and of"], "No word of the 1 documents counts"),
     ):
@@ -330,7 +381,10 @@ def test_bad_documents_get_one_sentence_and_change_nothing(documents, told):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"vectorizer": "words"}, "vectorizer='words' is unknown; known are counts, hashing, tfidf"),
+        (
+            {"vectorizer": "words"},
+            "vectorizer='words' is unknown; known are counts, hashing, tfidf",
+        ),
         ({"n_features": 0}, "n_features must be"),
         ({"min_df": 0.5}, "min_df must be"),
         ({"stop_words": "german"}, "stop_words must be"),
@@ -355,8 +409,13 @@ def test_pictures_draw_their_data():
     assert len(drawn) == 2
     assert drawn[0][1] >= drawn[1][1]
     figure = plots.topics(model, n_topics=2, n_words=5)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [word for word, _ in drawn[0][2]]
-    assert_allclose([bar.get_width() for bar in figure.axes[0].patches], [100 * share for _, share in drawn[0][2]])
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        word for word, _ in drawn[0][2]
+    ]
+    assert_allclose(
+        [bar.get_width() for bar in figure.axes[0].patches],
+        [100 * share for _, share in drawn[0][2]],
+    )
     over = model.topics_over_time(documents, np.datetime64("2003-02-19") + themes * 9, freq="D")
     starts, order, shares = plots.topics_over_time_data(over, 2)
     assert_array_equal(shares, over.shares[:, order])

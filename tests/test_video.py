@@ -12,7 +12,7 @@ import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
-from atomstream.readers.frames import as_array, as_frames
+from atomstream.io.frames import as_array, as_frames
 
 RNG = np.random.default_rng
 
@@ -32,7 +32,10 @@ def changing(seed, change=60, n_frames=120):
     return video
 
 
-# -- learning --------------------------------------------------------------------------------------------------------
+# -- learning
+#
+#
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_frames_are_learned_in_their_order_as_the_model_below_would():
@@ -91,7 +94,12 @@ def test_colour_grey_and_integers():
     assert_array_equal(color.components_, same.components_)
     grey = VideoDictionary(2, grey=True, random_state=0).fit(video)
     luma = (video.astype(np.float32) / 255) @ np.float32([0.299, 0.587, 0.114])
-    assert_allclose(grey.components_, VideoDictionary(2, random_state=0).fit(luma).components_, rtol=1e-3, atol=1e-5)
+    assert_allclose(
+        grey.components_,
+        VideoDictionary(2, random_state=0).fit(luma).components_,
+        rtol=1e-3,
+        atol=1e-5,
+    )
     pixels = VideoDictionary(2, mode="pixels", random_state=0).fit(video)
     assert pixels.transform(video).shape == (6, 5, 3, 2)
 
@@ -105,7 +113,10 @@ def test_callbacks_watch_and_are_let_go():
     assert len(history.n_samples) == 3
 
 
-# -- changes ---------------------------------------------------------------------------------------------------------
+# -- changes
+#
+#
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_planted_changes_are_found_to_the_frame():
@@ -116,14 +127,24 @@ def test_planted_changes_are_found_to_the_frame():
 
 def test_no_change_is_found_where_there_is_none():
     found = [
-        len(VideoDictionary(4, mode="pixels", n_epochs=3, random_state=seed).fit(video).change_points().times)
+        len(
+            VideoDictionary(4, mode="pixels", n_epochs=3, random_state=seed)
+            .fit(video)
+            .change_points()
+            .times
+        )
         for seed in range(15)
         for video in (blobs(120, seed=seed), RNG(seed).random((120, 12, 10)))
     ]
-    assert sum(count > 0 for count in found) <= 2  # of 30 at a level of 0.01: 3 or more have a chance of 0.3 %
+    assert (
+        sum(count > 0 for count in found) <= 2
+    )  # of 30 at a level of 0.01: 3 or more have a chance of 0.3 %
 
 
-# -- input -----------------------------------------------------------------------------------------------------------
+# -- input
+#
+#
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -157,7 +178,9 @@ def test_stacks_of_images_are_videos(stack):
     assert as_array(frames) is frames
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # imageio leaves what it refuses open
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # imageio leaves what it refuses open
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_files_are_read_frame_by_frame(stack):
     iio = pytest.importorskip("imageio.v3")
@@ -191,7 +214,10 @@ def test_videos_larger_than_memory(tmp_path):
     assert peak < 2e6
 
 
-# -- laws ------------------------------------------------------------------------------------------------------------
+# -- laws
+#
+#
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["frames", "pixels"])
@@ -205,7 +231,9 @@ def test_saved_and_loaded_models_are_the_same_and_go_on(tmp_path, mode):
     assert_array_equal(again.snapshots_, model.snapshots_)
     assert_array_equal(again.transform(video[:20]), model.transform(video[:20]))
     if mode == "frames":
-        assert_array_equal(again.partial_fit(video[20:]).components_, model.partial_fit(video[20:]).components_)
+        assert_array_equal(
+            again.partial_fit(video[20:]).components_, model.partial_fit(video[20:]).components_
+        )
         assert_array_equal(again.snapshots_, model.snapshots_)
     else:
         assert_array_equal(again.change_points().gains, model.change_points().gains)
@@ -318,16 +346,27 @@ def test_what_a_mode_cannot_do():
 
 @pytest.mark.parametrize(("mode", "other"), [("frames", "pixels"), ("pixels", "frames")])
 def test_a_mode_changed_since_fit_is_refused(tmp_path, mode, other):
-    learned = VideoDictionary(2, mode=mode, random_state=0).fit(blobs(120))  # as many frames as pixels
+    learned = VideoDictionary(2, mode=mode, random_state=0).fit(
+        blobs(120)
+    )  # as many frames as pixels
     atomstream.save(learned, tmp_path / "m.atoms")
     for model in (learned, atomstream.load(tmp_path / "m.atoms")):
         model.set_params(mode=other)
-        for call in (lambda m: m.components_, lambda m: m.transform(blobs(120)), lambda m: m.reconstruct(blobs(120))):
-            with pytest.raises(ValueError, match=f"mode is '{other}' and the model has learned {mode}; call fit"):
+        for call in (
+            lambda m: m.components_,
+            lambda m: m.transform(blobs(120)),
+            lambda m: m.reconstruct(blobs(120)),
+        ):
+            with pytest.raises(
+                ValueError, match=f"mode is '{other}' and the model has learned {mode}; call fit"
+            ):
                 call(model)
 
 
-# -- pictures --------------------------------------------------------------------------------------------------------
+# -- pictures
+#
+#
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_pictures_draw_their_data():

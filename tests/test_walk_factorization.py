@@ -42,7 +42,20 @@ def test_the_chain_of_the_paper_is_rebuilt():
     assert_allclose(P.sum(axis=1), 1)
     assert not np.diag(P).any()
     mu = stationary(P)
-    published = [0.105, 0.0874, 0.105, 0.0577, 0.105, 0.0874, 0.105, 0.0577, 0.0577, 0.0874, 0.0577, 0.0874]
+    published = [
+        0.105,
+        0.0874,
+        0.105,
+        0.0577,
+        0.105,
+        0.0874,
+        0.105,
+        0.0577,
+        0.0577,
+        0.0874,
+        0.0577,
+        0.0874,
+    ]
     assert_allclose(mu, published, atol=3e-4)
     assert_allclose(np.linalg.svd(np.diag(mu) @ P)[1][:3], [0.08685, 0.04676, 0.01836], atol=5e-5)
 
@@ -83,7 +96,9 @@ def test_averaging_brings_the_error_down():
     for averaging in (True, False):
         sines = []
         for seed in range(10):
-            model = RandomWalkFactorization(2, n_states=12, step=0.05, averaging=averaging, random_state=seed)
+            model = RandomWalkFactorization(
+                2, n_states=12, step=0.05, averaging=averaging, random_state=seed
+            )
             found = model.fit(walk(P, 30_000, seed)).right_
             sines.append(1 - np.linalg.svd(found.T @ right[:2].T, compute_uv=False).min() ** 2)
         errors[averaging] = np.mean(sines)
@@ -135,7 +150,9 @@ def test_the_plain_sequence_decides_all():
     states = walk(twelve(), 2000, 0)
     one, two = (RandomWalkFactorization(3, random_state=5).fit(states) for _ in range(2))
     assert_array_equal(one.right_, two.right_)
-    assert not np.array_equal(one.right_, RandomWalkFactorization(3, random_state=6).fit(states).right_)
+    assert not np.array_equal(
+        one.right_, RandomWalkFactorization(3, random_state=6).fit(states).right_
+    )
     assert_array_equal(one.fit(states).right_, two.right_)  # fit begins anew
 
 
@@ -166,7 +183,9 @@ def test_a_stream_ends_when_nothing_changes_any_more():
     model.fit_stream(np.array_split(states, 400))
     assert model.n_steps_ < 300_000
     assert model.change_ <= 0.01
-    patient = RandomWalkFactorization(2, n_states=12, random_state=0).fit_stream(np.array_split(states, 400))
+    patient = RandomWalkFactorization(2, n_states=12, random_state=0).fit_stream(
+        np.array_split(states, 400)
+    )
     assert patient.n_steps_ == 399_999
 
 
@@ -236,14 +255,19 @@ def test_other_bad_calls():
 
 def test_mixing_and_conductance_of_the_chain_of_the_paper():
     P = twelve()
-    assert [mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)] == [3, 6, 9]  # by hand below
+    assert [mixing_time(P, accuracy) for accuracy in (0.1, 0.01, 0.001)] == [
+        3,
+        6,
+        9,
+    ]  # by hand below
     assert_allclose(merging_conductance(P), 0.4172, atol=5e-5)  # the paper prints 0.06
     assert_allclose(stationary_law(P), stationary(P), atol=1e-12)
     model = RandomWalkFactorization(3, n_states=12, random_state=0).fit(walk(P, 50_000, 0))
     second = np.sort(np.abs(np.linalg.eigvals(P)))[-2]
     for steps, accuracy in ((3, 0.1), (6, 0.01), (9, 0.001)):
         far = [
-            0.5 * np.abs(np.linalg.matrix_power(P, t) - stationary(P)).sum(axis=1).max() for t in (steps - 1, steps)
+            0.5 * np.abs(np.linalg.matrix_power(P, t) - stationary(P)).sum(axis=1).max()
+            for t in (steps - 1, steps)
         ]
         assert far[1] <= accuracy < far[0]
     assert model.suggest_tau(P) == 3
@@ -261,7 +285,10 @@ def test_merging_conductance_against_all_sets_by_hand():
             outside = [state for state in range(4) if state not in inside]
             if mu[inside].sum() <= 0.5:
                 cut = sum(
-                    mu[j] * P[j, i] * mu[k] * P[k, i] / mu[i] for j in inside for k in outside for i in range(4)
+                    mu[j] * P[j, i] * mu[k] * P[k, i] / mu[i]
+                    for j in inside
+                    for k in outside
+                    for i in range(4)
                 )
                 best = min(best, cut / mu[inside].sum())
     assert_allclose(merging_conductance(P), best)
@@ -286,7 +313,10 @@ def test_lumpability_is_zero_for_lumps_and_more_for_others():
 def test_the_median_of_runs_does_not_mind_a_few_bad_ones():
     P = twelve()
     _, _, right = np.linalg.svd(stationary(P)[:, None] * P)
-    good = [RandomWalkFactorization(2, n_states=12, random_state=s).fit(walk(P, 30_000, s)) for s in range(4)]
+    good = [
+        RandomWalkFactorization(2, n_states=12, random_state=s).fit(walk(P, 30_000, s))
+        for s in range(4)
+    ]
     bad = RandomWalkFactorization(2, n_states=12, random_state=9).fit(np.arange(1000) % 12)
     median = RandomWalkFactorization.median_of([*good, bad])
 
@@ -342,7 +372,10 @@ def test_files_that_make_no_sense_are_refused(tmp_path, part, value):
 def test_what_the_review_found():
     rng = np.random.default_rng(0)
     # A median goes on, transition by transition.
-    models = [RandomWalkFactorization(2, n_states=5, random_state=i).fit(rng.integers(0, 5, 500)) for i in range(10)]
+    models = [
+        RandomWalkFactorization(2, n_states=5, random_state=i).fit(rng.integers(0, 5, 500))
+        for i in range(10)
+    ]
     median = RandomWalkFactorization.median_of(models)
     before = median.n_steps_
     assert median.partial_fit(rng.integers(0, 5, 3000)).n_steps_ - before == 2999
@@ -367,14 +400,23 @@ def test_what_the_review_found():
     with pytest.raises(ValueError, match="missing"):
         mixed.partial_fit_transitions(["a", np.nan], ["b", "a"])
     # A second walk begins where nothing led to.
-    twice = RandomWalkFactorization(2, n_states=5, random_state=0).fit([0, 1, 2]).begin_walk().partial_fit([3, 4])
+    twice = (
+        RandomWalkFactorization(2, n_states=5, random_state=0)
+        .fit([0, 1, 2])
+        .begin_walk()
+        .partial_fit([3, 4])
+    )
     assert twice.n_steps_ == 3
-    assert_array_equal(RandomWalkFactorization(2, n_states=5).fit([0, 1, 2, 1]).index_.find([7, 1]), [-1, 1])
+    assert_array_equal(
+        RandomWalkFactorization(2, n_states=5).fit([0, 1, 2, 1]).index_.find([7, 1]), [-1, 1]
+    )
 
 
 def test_names_that_are_named_tuples_and_other_ranks_are_kept(tmp_path):
     point = collections.namedtuple("point", "x y")
-    model = RandomWalkFactorization(2, random_state=0).fit([point(1, 2), point(3, 4), point(1, 2), point(5, 6)])
+    model = RandomWalkFactorization(2, random_state=0).fit(
+        [point(1, 2), point(3, 4), point(1, 2), point(5, 6)]
+    )
     model.set_params(n_components=3)
     assert model.right_.shape == (3, 2)
     atomstream.save(model, tmp_path / "model.atoms")

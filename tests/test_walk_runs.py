@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 import atomstream
-from atomstream import RandomWalkFactorization, plots, trips
+from atomstream import RandomWalkFactorization, plots
 from atomstream.cli import main
+from atomstream.domains.walks import trips
 from atomstream.runs.folder import RunFolder
 
 
@@ -47,7 +48,9 @@ def folder(tmp_path_factory):
     np.save(folder / "trips.npy", rows)
     np.save(folder / "far.npy", city() + np.random.default_rng(0).random((6000, 4)) * 20)
     names = "a_lon,a_lat,b_lon,b_lat"
-    lines = [",".join("" if value != value else repr(float(value)) for value in row) for row in rows]
+    lines = [
+        ",".join("" if value != value else repr(float(value)) for value in row) for row in rows
+    ]
     (folder / "trips.csv").write_text("\n".join([names, *lines]))
     walk = np.cumsum(np.random.default_rng(0).integers(-1, 2, 5000)) % 12
     np.save(folder / "walk.npy", walk)
@@ -79,13 +82,23 @@ def test_the_two_halves_of_a_city_are_found(folder):
 def test_columns_by_name_do_the_same(folder, tmp_path, capsys):
     ends = ("--origin", "a_lon,a_lat", "--destination", "b_lon, b_lat")
     common = ("--cell", "800m", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
-    run("walk", "partition", folder / "trips.csv", *ends, *common, "--out", tmp_path / "run", "--json")
+    run(
+        "walk",
+        "partition",
+        folder / "trips.csv",
+        *ends,
+        *common,
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
     told = json.loads(capsys.readouterr().out)
     ours = atomstream.load(folder / "run")
     assert told["states"] == len(ours.states_)
     assert told["dropped"] >= 2
     labels = [
-        [row["cluster"] for row in table(place / "partition.csv")] for place in (folder / "run", tmp_path / "run")
+        [row["cluster"] for row in table(place / "partition.csv")]
+        for place in (folder / "run", tmp_path / "run")
     ]
     assert adjusted_rand_score(*labels) == 1
     run("walk", "partition", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
@@ -95,7 +108,18 @@ def test_columns_by_name_do_the_same(folder, tmp_path, capsys):
 def test_walks_of_numbers_and_of_names(folder, tmp_path):
     for name in ("walk.npy", "walk.txt"):
         out = tmp_path / name.partition(".")[2]
-        run("walk", "partition", folder / name, "--states", "--rank", 4, "--clusters", 3, "--out", out)
+        run(
+            "walk",
+            "partition",
+            folder / name,
+            "--states",
+            "--rank",
+            4,
+            "--clusters",
+            3,
+            "--out",
+            out,
+        )
     numbers, named = (atomstream.load(tmp_path / kind) for kind in ("npy", "txt"))
     assert named.states_ == [f"room {state}" for state in numbers.states_]
     assert_array_equal(named.right_, numbers.right_)
@@ -125,22 +149,40 @@ BAD = {
     "no such file": ("partition gone.csv --origin a,b --destination c,d", "There is no .*gone.csv"),
     "no file": ("partition --states", "one file, got 0"),
     "no origin": ("partition trips.csv --destination c,d", "--origin must be the columns"),
-    "one column": ("partition trips.csv --origin a --destination c,d", "--origin must be the columns"),
-    "no such column": ("partition trips.csv --origin x,y --destination a_lon,a_lat", "no column 'x'"),
-    "no such number": ("partition trips.npy --origin 1,9 --destination 1,2", "from 1 to 4, got '9'"),
+    "one column": (
+        "partition trips.csv --origin a --destination c,d",
+        "--origin must be the columns",
+    ),
+    "no such column": (
+        "partition trips.csv --origin x,y --destination a_lon,a_lat",
+        "no column 'x'",
+    ),
+    "no such number": (
+        "partition trips.npy --origin 1,9 --destination 1,2",
+        "from 1 to 4, got '9'",
+    ),
     "too scattered": (
         "partition far.npy --origin 1,2 --destination 3,4 --cell 10m",
         "0 cells 20 times or more; choose larger cells",
     ),
     "no length": ("partition trips.npy --cell wide", "'wide' is no length"),
-    "states with columns": ("partition walk.txt --states --origin a,b", "no --origin or --destination"),
+    "states with columns": (
+        "partition walk.txt --states --origin a,b",
+        "no --origin or --destination",
+    ),
     "no states": ("partition empty.txt --states", "holds no states"),
     "an empty array": ("partition none.npy --states", "none.npy cannot be read"),
     "one state": ("partition one.txt --states --rank 1 --clusters 1", "no transition"),
     "a column twice": ("partition trips.npy --origin 1,1 --destination 3,4", "one column twice"),
     "states of fractions": ("partition floats.npy --states", "needed is .* whole numbers"),
-    "more clusters than states": ("partition walk.txt --states --clusters 99 --rank 3", "n_clusters must be"),
-    "more dimensions than states": ("partition walk.txt --states --rank 50", "n_components=50 is more"),
+    "more clusters than states": (
+        "partition walk.txt --states --clusters 99 --rank 3",
+        "n_clusters must be",
+    ),
+    "more dimensions than states": (
+        "partition walk.txt --states --rank 50",
+        "n_components=50 is more",
+    ),
     "run there already": ("partition walk.txt --states --out run", "holds a run already"),
 }
 
@@ -159,7 +201,10 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monke
 
 
 def test_a_run_on_a_walk_is_complete(folder, capsys):
-    for arguments in (("resume", folder / "run"), ("encode", folder / "run", "x.npy", "--out", "c.csv")):
+    for arguments in (
+        ("resume", folder / "run"),
+        ("encode", folder / "run", "x.npy", "--out", "c.csv"),
+    ):
         assert main([str(argument) for argument in arguments]) == 2
     told = capsys.readouterr().err
     assert "is complete" in told
@@ -181,7 +226,9 @@ def test_cells_are_squares_of_their_size():
     often, _ = trips.grid_cells(latitude, longitude, grid=grid, min_count=2)
     values, counts = np.unique(cells, return_counts=True)
     assert_array_equal(np.unique(often[often >= 0]), values[counts >= 2])
-    assert_array_equal(trips.grid_cells([np.nan, 91, 52], [13, 13, 999], grid=grid)[0], [-1, -1, -1])
+    assert_array_equal(
+        trips.grid_cells([np.nan, 91, 52], [13, 13, 999], grid=grid)[0], [-1, -1, -1]
+    )
     for arguments, told in [
         (([0.0], [0.0]), "No position"),
         (([1.0, 2], [1.0], 250.0), "as many"),

@@ -81,9 +81,10 @@ class History(Callback):
 class StoredObjective(History):
     r"""Follow the mean loss of all rows met so far at the codes they got, under the dictionary of the moment.
 
-    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the
-    mean loss at optimal codes (`OnlineNMF.objective`). It keeps every row and its newest code, so memory grows with
-    the data, unlike anything else here; and it looks at all of them at every point.
+    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an
+    upper bound of the mean loss at optimal codes (`OnlineNMF.objective`). It keeps every row and
+    its newest code, so memory grows with the data, unlike anything else here; and it looks at all
+    of them at every point.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class StoredObjective(History):
         import numpy as np
         import scipy.sparse as sp
 
-        from atomstream.state import Batch
+        from atomstream.core.batch import Batch
 
         batch, codes = estimator._progress.batch, estimator._progress.codes.values
         if len(set(batch.ids)) < len(batch.ids):
@@ -134,7 +135,9 @@ class StoredObjective(History):
         if any(mask is not None for mask in masks):
             seen = np.array([np.ones(X.shape[1], bool) if mask is None else mask for mask in masks])
         objective = estimator.method_.objective
-        losses = objective.losses(Batch(X, mask=seen), np.array(stored), estimator.state_.dictionary)
+        losses = objective.losses(
+            Batch(X, mask=seen), np.array(stored), estimator.state_.dictionary
+        )
         self.n_samples.append(estimator.n_samples_seen_)
         counts = np.array(weights) > 0
         self.objective.append(float(np.average(losses[counts], weights=np.array(weights)[counts])))
@@ -158,7 +161,12 @@ class LearningBar(Callback):
     """
 
     def __init__(
-        self, console: Any = None, memory: float = 0.95, *, text: str = "learning", every: float = 10.0
+        self,
+        console: Any = None,
+        memory: float = 0.95,
+        *,
+        text: str = "learning",
+        every: float = 10.0,
     ) -> None:
         self.console = console
         self.memory = memory
@@ -169,7 +177,13 @@ class LearningBar(Callback):
     def setup(self, estimator: Any, context: Any) -> None:
         """Open the bar; its length is known when the number of batches is."""
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         console = self.console or Console(stderr=True)
         columns = (
@@ -182,7 +196,12 @@ class LearningBar(Callback):
         self._drawn = console.is_terminal or console.is_jupyter
         self._bar = Progress(*columns, console=console, disable=not self._drawn)
         self._task = self._bar.add_task(self.text, total=context.max_subtasks, told="")
-        self._began, self._met, self._running, self._said = time.monotonic(), None, None, time.monotonic()
+        self._began, self._met, self._running, self._said = (
+            time.monotonic(),
+            None,
+            None,
+            time.monotonic(),
+        )
         self._bar.start()
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -196,7 +215,11 @@ class LearningBar(Callback):
         if context.task_name != "batch":
             return
         newest, now = estimator.batch_objective_, time.monotonic()
-        self._running = newest if self._running is None else self.memory * self._running + (1 - self.memory) * newest
+        self._running = (
+            newest
+            if self._running is None
+            else self.memory * self._running + (1 - self.memory) * newest
+        )
         if self._met is None:  # compiling, at the first batch, is not learning speed
             self._began, self._met, self._said = now, estimator.n_samples_seen_, now
         rate = (estimator.n_samples_seen_ - self._met) / max(now - self._began, 1e-9)
@@ -208,7 +231,9 @@ class LearningBar(Callback):
         self._bar.update(self._task, advance=1, told=told)
         if not self._drawn and now - self._said >= self.every:
             self._said = now
-            self._bar.console.print(f"{self.text}: {n_samples:,} samples, {told}{self._left()}", soft_wrap=True)
+            self._bar.console.print(
+                f"{self.text}: {n_samples:,} samples, {told}{self._left()}", soft_wrap=True
+            )
 
     def _left(self) -> str:
         seconds = self._bar.tasks[self._task].time_remaining

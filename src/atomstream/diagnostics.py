@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.memory import Delta
-from atomstream.objective import Objective
-from atomstream.penalties import TINY
-from atomstream.state import Batch
+from atomstream.core.batch import Batch
+from atomstream.core.objective import Objective
+from atomstream.memory.base import Delta
+from atomstream.penalties.base import TINY
 
 __all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 
@@ -22,7 +22,8 @@ __all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int = 0) -> float:
     r"""Return how far the dictionary is from a critical point of the mean loss of the measured samples.
 
-    With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their Gram matrix, this is
+    With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their Gram
+    matrix, this is
     :math:`\|D - P(D - G/L)\| / \|D\|` in Frobenius norms, P the projection on the set of atoms: 0 exactly at
     critical points.
 
@@ -38,7 +39,9 @@ def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int
     return relative_move(delta, dictionary, objective.atoms.prox, fixed)
 
 
-def relative_move(delta: Delta, dictionary: Any, prox: Callable[[NDArray, float], NDArray], fixed: int = 0) -> float:
+def relative_move(
+    delta: Delta, dictionary: Any, prox: Callable[[NDArray, float], NDArray], fixed: int = 0
+) -> float:
     """Return by how much a proximal gradient step moves the atoms, over their norm.
 
     Parameters
@@ -102,7 +105,8 @@ class Dependence:
     autocorrelation : ndarray
         Of lags 0, 1, ... as far as they were summed.
     trustworthy : bool
-        Whether the values are at least 50 times as many as the autocorrelation time; else the time is a lower bound.
+        Whether the values are at least 50 times as many as the autocorrelation time; else the time
+        is a lower bound.
     """
 
     autocorrelation_time: float
@@ -132,20 +136,23 @@ class Dependence:
 def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     r"""Return how dependent a scalar is along a chain: the energy, an entry, the loss of a stream of batches.
 
-    The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at least five times
-    the sum so far.
+    The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at
+    least five times the sum so far.
 
     Parameters
     ----------
     values : array-like of shape (n,), or iterable of batches
-        In the order of the chain; at least 4, and not all the same. With a model: finitely many batches of samples.
+        In the order of the chain; at least 4, and not all the same. With a model: finitely many
+        batches of samples.
     model : fitted estimator, optional
-        Takes the values to be the loss of each sample (of a `NetworkDictionary`: of each patch) under it.
+        Takes the values to be the loss of each sample (of a `NetworkDictionary`: of each patch)
+        under it.
 
     References
     ----------
-    Sokal (1997), "Monte Carlo methods in statistical mechanics: foundations and new algorithms", section 3; for
-    condition (M2) of Lyu, Needell and Balzano the times of all quantities of interest must be finite.
+    Sokal (1997), "Monte Carlo methods in statistical mechanics: foundations and new algorithms",
+    section 3; for condition (M2) of Lyu, Needell and Balzano the times of all quantities of
+    interest must be finite.
 
     Examples
     --------
@@ -160,10 +167,14 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
         values = np.concatenate([losses(batch) for batch in values] or [np.empty(0)])
     series = np.asarray(values, dtype=np.float64)
     if series.ndim != 1 or len(series) < 4 or not np.isfinite(series).all():
-        raise ValueError(f"values must be at least 4 finite numbers along a chain, got shape {series.shape}.")
+        raise ValueError(
+            f"values must be at least 4 finite numbers along a chain, got shape {series.shape}."
+        )
     centred = series - series.mean()
     if not centred.any():
-        raise ValueError("values are all the same: nothing can be said of how they depend on each other.")
+        raise ValueError(
+            "values are all the same: nothing can be said of how they depend on each other."
+        )
     n = len(series)
     spectrum = np.fft.rfft(centred, 2 ** int(np.ceil(np.log2(2 * n))))
     covariance = np.fft.irfft(np.abs(spectrum) ** 2)[:n]
@@ -177,9 +188,10 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
 def lumpability(counts: Any, labels: Any) -> float:
     r"""Return how far a partition is from lumping a chain, from its transition counts.
 
-    In a lumpable chain all states of a block go to each block with one probability. The score is the mean, over
-    visits, of the total variation distance between where a state goes and where its block goes, 0 if the chain is
-    lumpable; of n visits per state chance alone makes it about :math:`\sqrt{b / n}` with b blocks.
+    In a lumpable chain all states of a block go to each block with one probability. The score is
+    the mean, over visits, of the total variation distance between where a state goes and where its
+    block goes, 0 if the chain is lumpable; of n visits per state chance alone makes it about
+    :math:`\sqrt{b / n}` with b blocks.
 
     Parameters
     ----------
@@ -190,7 +202,9 @@ def lumpability(counts: Any, labels: Any) -> float:
     """
     counts, labels = sp.csr_array(counts, dtype=np.float64), np.asarray(labels)
     if labels.ndim != 1 or counts.shape != (len(labels), len(labels)):
-        raise ValueError(f"counts must be of shape (n, n) for n labels, got {counts.shape} and {labels.shape}.")
+        raise ValueError(
+            f"counts must be of shape (n, n) for n labels, got {counts.shape} and {labels.shape}."
+        )
     keep = np.flatnonzero(labels >= 0)
     _, block = np.unique(labels[keep], return_inverse=True)
     blocks = sp.csr_array((np.ones(len(keep)), (np.arange(len(keep)), block)))
@@ -234,7 +248,9 @@ def merging_conductance(P: Any) -> float:
     P = np.asarray(P, dtype=np.float64)
     n = len(P)
     if P.shape != (n, n) or n > 20 or not np.allclose(P.sum(axis=1), 1) or (P < 0).any():
-        raise ValueError(f"P must be transition probabilities of at most 20 states, got shape {P.shape}.")
+        raise ValueError(
+            f"P must be transition probabilities of at most 20 states, got shape {P.shape}."
+        )
     mu = stationary_law(P)
     flow = mu[:, None] * P
     merged = (flow / mu) @ flow.T
@@ -274,4 +290,6 @@ def mixing_time(P: Any, accuracy: float = 0.1, most: int = 10_000) -> int:
         if 0.5 * np.abs(power - law).sum(axis=1).max() <= accuracy:
             return step
         power = power @ P
-    raise ValueError(f"The chain is not within {accuracy!r} of its stationary law after {most} steps.")
+    raise ValueError(
+        f"The chain is not within {accuracy!r} of its stationary law after {most} steps."
+    )

@@ -1,8 +1,9 @@
 r"""How much the newest batch weighs in the memory: :math:`A_t = (1 - w_t) A_{t-1} + w_t \Delta_t`.
 
-A schedule is a function ``(step, mass, total) -> weight``: the number t of the step (from 1), the mass n of the
-batch (number of samples, or the sum of their weights) and the mass N so far, this batch included. Weights lie in
-(0, 1] and the first one is 1. Any function with these arguments is a schedule; those below also know their decay
+A schedule is a function ``(step, mass, total) -> weight``: the number t of the step (from 1), the
+mass n of the batch (number of samples, or the sum of their weights) and the mass N so far, this
+batch included. Weights lie in (0, 1] and the first one is 1. Any function with these arguments is a
+schedule; those below also know their decay
 :math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass, which `check_conditions` reads.
 """
 
@@ -40,8 +41,8 @@ class Decay(NamedTuple):
 class Harmonic:
     """Every sample weighs the same: w = n / N (eq. 3 of Lyu, Needell and Balzano: 1/t for equal batches).
 
-    That is the law of one pass. In later passes over the same data the clock keeps N at the mass of one pass, so that
-    new codes replace the old ones of the same samples.
+    That is the law of one pass. In later passes over the same data the clock keeps N at the mass of
+    one pass, so that new codes replace the old ones of the same samples.
     """
 
     def __call__(self, step: int, mass: float, total: float) -> float:
@@ -58,7 +59,8 @@ class Harmonic:
 class Power:
     """A sample at place s weighs as s^(p-1): w = 1 - (1 - n/N)^p; p = 1 is harmonic.
 
-    Codes made with a poor early dictionary fade, and the weights still meet the papers' conditions for p >= 1.
+    Codes made with a poor early dictionary fade, and the weights still meet the papers' conditions
+    for p >= 1.
 
     Parameters
     ----------
@@ -203,7 +205,8 @@ def check_conditions(schedule: Schedule) -> Conditions:
     Parameters
     ----------
     schedule : callable
-        A schedule; one without a ``decay`` is evaluated at large steps and its decay estimated as a power.
+        A schedule; one without a ``decay`` is evaluated at large steps and its decay estimated as a
+        power.
 
     Returns
     -------
@@ -212,7 +215,8 @@ def check_conditions(schedule: Schedule) -> Conditions:
 
     References
     ----------
-    Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary learning for Markovian data", condition (A3).
+    Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary learning for Markovian data",
+    condition (A3).
 
     Examples
     --------
@@ -228,7 +232,8 @@ def check_conditions(schedule: Schedule) -> Conditions:
     return Conditions(
         sum_diverges=beta < 1 or (beta == 1 and delta <= 1),
         squares_converge=beta > 0.75 or (beta == 0.75 and delta > 0.5),
-        # 1/w grows as t^beta (log t)^delta / c: its increments vanish for beta < 1 and tend to 1/c at 1/t.
+        # 1/w grows as t^beta (log t)^delta / c: its increments vanish for beta < 1 and tend to 1/c
+        # at 1/t.
         slow_decay=beta < 1 or (beta == 1 and delta <= 0 and constant >= 1),
         estimated=decay is None,
     )
@@ -244,4 +249,6 @@ def _estimate_decay(schedule: Schedule) -> Decay:
 def _check_beta(schedule: Polynomial | LogPolynomial) -> None:
     if not 0 < schedule.beta <= 1:
         name = type(schedule).__name__
-        raise ValueError(f"{name} needs beta in (0, 1], got {schedule.beta!r}; use Constant for no decay.")
+        raise ValueError(
+            f"{name} needs beta in (0, 1], got {schedule.beta!r}; use Constant for no decay."
+        )

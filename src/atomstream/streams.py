@@ -41,7 +41,9 @@ def batches(X: Any, batch_size: int = 256, *, rng: Any = None) -> Iterator[Any]:
     n_samples = X.shape[0]
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
-        yield X[start : start + batch_size] if order is None else X[order[start : start + batch_size]]
+        yield (
+            X[start : start + batch_size] if order is None else X[order[start : start + batch_size]]
+        )
 
 
 def patches(
@@ -56,9 +58,9 @@ def patches(
 ) -> Iterator[NDArray]:
     """Cut square patches out of one image or several and flatten each to a row, channels last.
 
-    Without ``rng`` all patches come once, row by row; with it patches are drawn at random places, every place of
-    every image as likely as any other. Only the patches of a batch are read: the image may be a memory map larger
-    than memory.
+    Without ``rng`` all patches come once, row by row; with it patches are drawn at random places,
+    every place of every image as likely as any other. Only the patches of a batch are read: the
+    image may be a memory map larger than memory.
 
     Parameters
     ----------
@@ -104,13 +106,15 @@ def patches(
     while left > 0:
         drawn = rng.integers(counts[-1], size=int(min(batch_size, left)))
         which = np.searchsorted(counts, drawn, side="right")
-        yield np.concatenate([_drawn(view, drawn[which == i], center) for i, view in enumerate(views)])[
-            np.argsort(np.argsort(which, kind="stable"), kind="stable")
-        ]
+        yield np.concatenate(
+            [_drawn(view, drawn[which == i], center) for i, view in enumerate(views)]
+        )[np.argsort(np.argsort(which, kind="stable"), kind="stable")]
         left -= len(drawn)
 
 
-def windows(series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: Any = None) -> Iterator[NDArray]:
+def windows(
+    series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: Any = None
+) -> Iterator[NDArray]:
     """Cut windows of consecutive times out of one series or several and flatten each to a row, times first.
 
     Parameters
@@ -172,9 +176,13 @@ def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
     shape = (size, size) if isinstance(size, int | np.integer) else tuple(size)
     _check_positive(**{"size": min(shape)})
     if image.ndim not in (2, 3):
-        raise ValueError(f"image must have 2 axes, or 3 with channels last, got shape {image.shape}.")
+        raise ValueError(
+            f"image must have 2 axes, or 3 with channels last, got shape {image.shape}."
+        )
     if image.shape[0] < shape[0] or image.shape[1] < shape[1]:
-        raise ValueError(f"image of shape {image.shape} is smaller than a patch of {shape}; choose a smaller size.")
+        raise ValueError(
+            f"image of shape {image.shape} is smaller than a patch of {shape}; choose a smaller size."
+        )
     if image.ndim == 2:
         image = image[:, :, None]
     return sliding_window_view(image, shape, axis=(0, 1))
@@ -191,12 +199,16 @@ def steps(n: int, stride: int) -> NDArray:
     return np.union1d(np.arange(0, n, stride), [n - 1])
 
 
-def take(view: NDArray, tops: NDArray, lefts: NDArray, center: str | None) -> tuple[NDArray, NDArray]:
+def take(
+    view: NDArray, tops: NDArray, lefts: NDArray, center: str | None
+) -> tuple[NDArray, NDArray]:
     """Copy patches out of a view as rows; return them, centred if asked, and the means that were taken off."""
     cut = view[tops, lefts].transpose(0, 2, 3, 1)
     dtype = np.float64 if cut.dtype == np.float64 else np.float32
     rows = np.ascontiguousarray(cut, dtype=dtype).reshape(len(tops), -1)
-    means = rows.mean(axis=1, keepdims=True) if center == "patch" else np.zeros((len(rows), 1), dtype)
+    means = (
+        rows.mean(axis=1, keepdims=True) if center == "patch" else np.zeros((len(rows), 1), dtype)
+    )
     return rows - means if center == "patch" else rows, means
 
 

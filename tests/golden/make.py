@@ -1,4 +1,5 @@
-"""Write the golden files: models saved in the first format (atomstream 0.1.0), which every later release must read.
+"""Write the golden files: models saved in the first format (atomstream 0.1.0), which every later
+release must read.
 
 Run once per format, never again for an old one. What they must hold stands beside each in ``.npz``.
 """

@@ -1,7 +1,8 @@
 """Exact codes of many rows under one Gram matrix.
 
-Three stages, each only as long as needed: sweeps of coordinate descent (cheap, for loose accuracy), greedy coordinate
-descent that picks the support entry by entry, and Newton steps on the support with a Cholesky factor that follows it.
+Three stages, each only as long as needed: sweeps of coordinate descent (cheap, for loose accuracy),
+greedy coordinate descent that picks the support entry by entry, and Newton steps on the support
+with a Cholesky factor that follows it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from atomstream._kernels.support import (
     scales,
 )
 
-FIRST_SHARE, SHARE = 0.01, 0.3  # picks from nothing, from a support end at this part of the round's first gain
+FIRST_SHARE, SHARE = (
+    0.01,
+    0.3,
+)  # picks from nothing, from a support end at this part of the round's first gain
 
 
 @kernel
@@ -44,12 +48,17 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached.
     limits : (n_sweeps, max_rounds, rounding)
-        Sweeps before the active set, rounds of picks and Newton steps that a row may take, relative rounding of
-        ``linear``.
+        Sweeps before the active set, rounds of picks and Newton steps that a row may take, relative
+        rounding of ``linear``.
     """
     n_components, n_sweeps, max_rounds = len(gram), limits[0], limits[1]
     gradient = np.empty(n_components)
-    work = (np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components, np.int64))
+    work = (
+        np.empty(n_components),
+        np.empty(n_components),
+        np.empty(n_components),
+        np.empty(n_components, np.int64),
+    )
     support, inside = np.empty(n_components, np.int64), np.empty(n_components, np.bool_)
     factor = np.empty((n_components, n_components))
     problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
@@ -126,9 +135,9 @@ def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type:
 def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-untyped-def]
     """Set the entry that gains most to its best value, again and again; new ones join the support.
 
-    Ends when the next pick gains less than ``share`` of the first. The gain of an entry is the root of what the
-    objective loses. Its float32 bits, last bits overwritten by the index, are ordered as gains are: one pass of
-    integer maxima finds entry and gain at once, many at a time.
+    Ends when the next pick gains less than ``share`` of the first. The gain of an entry is the root
+    of what the objective loses. Its float32 bits, last bits overwritten by the index, are ordered
+    as gains are: one pass of integer maxima finds entry and gain at once, many at a time.
     """
     gram, (l1, l2, low, high), (curvature, inverse, root) = problem
     support, inside, _ = face
@@ -166,9 +175,10 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
 def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-untyped-def]
     """Minimise over the support, signs kept; entries that reach a bound leave it. Return its size.
 
-    The Newton step is first projected on the bounds, so that many entries may leave at once; should that go uphill,
-    it is cut at the first bound instead, as Lawson and Hanson do. A step without a bound in its way ends the loop; if
-    it goes uphill, the factor is no good, and the entry that depends most on the others stays as it is.
+    The Newton step is first projected on the bounds, so that many entries may leave at once; should
+    that go uphill, it is cut at the first bound instead, as Lawson and Hanson do. A step without a
+    bound in its way ends the loop; if it goes uphill, the factor is no good, and the entry that
+    depends most on the others stays as it is.
     """
     gram, (l1, l2, low, high), (curvature, _, root) = problem
     support, (step, goal, change, _) = face[0], work

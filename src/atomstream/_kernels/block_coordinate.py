@@ -1,4 +1,4 @@
-"""Compiled twin of `atomstream.updates.plain_sweep`."""
+"""Compiled twin of `atomstream.updates.block_coordinate.plain_sweep`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream._kernels.compile import kernel
-from atomstream.penalties import Penalty
 
+Net = tuple[float, float, float, float, float, float]
 BLOCK = 16  # atoms whose gradients are computed by one matrix product
 
 
-def sweep(atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int) -> None:
-    """Minimise the surrogate over each atom in turn, in place; see `atomstream.updates.plain_sweep`."""
-    shape = penalty.shape
-    assert shape is not None
-    net = (penalty.l1, penalty.l2, *shape)
+def sweep(
+    atoms: NDArray, gram: NDArray, cross: NDArray, net: Net, damping: float, fixed: int
+) -> None:
+    """Minimise the surrogate over each atom in turn, in place.
+
+    Parameters
+    ----------
+    atoms, gram, cross, damping, fixed
+        As in `atomstream.updates.block_coordinate.plain_sweep`.
+    net : (l1, l2, low, high, radius, total)
+        The penalty: its elastic net, and the `Shape` of its set.
+    """
     for start in range(fixed, len(atoms), BLOCK):
         rows = slice(start, min(start + BLOCK, len(atoms)))
         descent = cross[rows] - gram[rows] @ atoms

@@ -17,7 +17,7 @@ def minimiser(z, l1, inverse, low, high):  # type: ignore[no-untyped-def]
 
 @inlined
 def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def]
-    r"""Return (objective - dual) / objective, as `atomstream.certificates.duality_gap` does for many rows.
+    r"""Return (objective - dual) / objective, as `atomstream.coders.certificates.duality_gap` does for many rows.
 
     ``bound`` is its `DualBound`; ``gradient`` is that of the smooth part, ``l2 * h`` included.
     """
@@ -26,7 +26,8 @@ def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def
     norm1, norm2, products, inner = 0.0, 0.0, 0.0, 0.0
     for k in range(h.size):
         correlation = l2 * h[k] - gradient[k]
-        # Positive floats are ordered as their bits are, and maxima of integers are found many at a time.
+        # Positive floats are ordered as their bits are, and maxima of integers are found many at a
+        # time.
         top = max(top, np.float64(correlation).view(np.int64))
         bottom = max(bottom, np.float64(-correlation).view(np.int64))
         norm1 += abs(h[k])
@@ -44,7 +45,9 @@ def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def
     most, fewest = np.int64(top).view(np.float64), np.int64(bottom).view(np.float64)
     open_above, open_below = high == np.inf and most > l1, low == -np.inf and fewest > l1
     if not open_above and not open_below:
-        return (max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) + rounding) / objective
+        return (
+            max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) + rounding
+        ) / objective
     best = np.inf
     if l2 > 0:
         best = penalty - inner + _conjugate(h, gradient, 1.0, net)
@@ -78,7 +81,15 @@ def _conjugate(h, gradient, scale, net):  # type: ignore[no-untyped-def]
 def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-untyped-def]
     """Bound the gap where neither l1 nor l2 nor bounds make the dual finite; see `DualBound`."""
     lengths, slack, square, curvature = bound
-    shift, inner, lean, violation, gap, outside, reach = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(energy)
+    shift, inner, lean, violation, gap, outside, reach = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        np.sqrt(energy),
+    )
     for k in range(h.size):
         correlation, value = -gradient[k], h[k]
         bound_ahead = high if correlation > 0 else low
@@ -104,7 +115,7 @@ def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-unty
 
 @inlined
 def largest_violation(h, gradient, sample, net, scales):  # type: ignore[no-untyped-def]
-    """Return the largest violation of the optimality conditions: see `atomstream.state.Accuracy`."""
+    """Return the largest violation of the optimality conditions: see `atomstream.core.clock.Accuracy`."""
     l1, l2, low, high = net
     curvature, inverse, root = scales
     linear, energy, rounding = sample

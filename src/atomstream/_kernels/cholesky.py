@@ -1,7 +1,8 @@
 """A Cholesky factor that grows and shrinks by one row at a time.
 
-The factor L of a small matrix lies in the leading rows of a larger array, row by row, with 1 / L[c, c] in place of
-the diagonal: both solves then run along rows from their first entry, which is what the processor reads fastest.
+The factor L of a small matrix lies in the leading rows of a larger array, row by row, with 1 / L[c,
+c] in place of the diagonal: both solves then run along rows from their first entry, which is what
+the processor reads fastest.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from atomstream._kernels.compile import inlined
 def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
     """Make row n of the factor from the products with earlier entries, already written in ``factor[n, :n]``.
 
-    Returns the squared pivot; where it is at most ``least`` the new entry depends on the earlier ones, and the row is
-    left without its diagonal.
+    Returns the squared pivot; where it is at most ``least`` the new entry depends on the earlier
+    ones, and the row is left without its diagonal.
     """
     row = factor[n]
     pivot = diagonal

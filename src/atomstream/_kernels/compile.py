@@ -15,7 +15,8 @@ OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "n
 def source_stamp(folder: Path) -> str:
     """Return a digest of all sources in a folder.
 
-    Numba compiles a kernel anew when the kernel's own file changes; ours contain functions of other files too.
+    Numba compiles a kernel anew when the kernel's own file changes; ours contain functions of other
+    files too.
     """
     sources = sorted(folder.glob("*.py"))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
@@ -55,7 +56,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     try:
         compiled = numba.njit(**OPTIONS, cache=True)(function)
-    except RuntimeError:  # numba: "no locator available", neither the package nor the user's folder is writable
+    except (
+        RuntimeError
+    ):  # numba: "no locator available", neither the package nor the user's folder is writable
         return numba.njit(**OPTIONS)(function)
     compiled._cache._cache_file._source_stamp = STAMP
     return compiled

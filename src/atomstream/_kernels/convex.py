@@ -1,7 +1,8 @@
 """Online convex factorization in the space of products: rows are walked one by one and never looked at themselves.
 
-Everything the algorithm asks for is a product of rows with rows: codes, the quadratic problem of the atoms' weights,
-and the effect of a new representative. These are kept for all representatives and follow every swap.
+Everything the algorithm asks for is a product of rows with rows: codes, the quadratic problem of
+the atoms' weights, and the effect of a new representative. These are kept for all representatives
+and follow every swap.
 """
 
 from __future__ import annotations
@@ -28,18 +29,20 @@ def walk(rows, state, regions, net, constant, tol):  # type: ignore[no-untyped-d
     Parameters
     ----------
     rows : (codes, objective, products, among, past, energy, weights, chosen)
-        codes (b, k) and objective (b,) are written. products (b, N): of rows with representatives; among (b, b): of
-        rows with rows; past (k, b): of B with rows; energy (b,); weights (b,): of the schedule; chosen (b,): the atom
-        that each row is offered to, or -1 for the one with the largest coefficient.
+        codes (b, k) and objective (b,) are written. products (b, N): of rows with representatives;
+        among (b, b): of rows with rows; past (k, b): of B with rows; energy (b,); weights (b,): of
+        the schedule; chosen (b,): the atom that each row is offered to, or -1 for the one with the
+        largest coefficient.
     state : (W, K, A, C, source)
-        Weights (k, N + 1), products of representatives (N + 1, N + 1), A (k, k), products of B with representatives
-        (k, N + 1); the last column is for the row at hand. source (N,) is written: n for the old representative n,
-        N + t for row t.
+        Weights (k, N + 1), products of representatives (N + 1, N + 1), A (k, k), products of B with
+        representatives (k, N + 1); the last column is for the row at hand. source (N,) is written:
+        n for the old representative n, N + t for row t.
     regions : (places, starts, shared)
-        The columns that atom j may use are ``places[starts[j]:starts[j + 1]]``; ``shared``: whether all atoms share
-        one region.
+        The columns that atom j may use are ``places[starts[j]:starts[j + 1]]``; ``shared``: whether
+        all atoms share one region.
     net : (l1, l2, low, high, total, damping)
-        Penalty and set of the codes (total > 0: the simplex), and what is added to the diagonal of A.
+        Penalty and set of the codes (total > 0: the simplex), and what is added to the diagonal of
+        A.
     constant : float
         What the surrogate holds besides the atoms.
     tol : float
@@ -109,13 +112,23 @@ def _code(codes, W, V, energy, net):  # type: ignore[no-untyped-def]
     sizes = np.full(1, energy)
     if net[4] > 0:
         codes[:] = net[4] / k
-        simplex.encode(codes, residual, gram, linear, sizes, (net[0], net[1], net[4]), EXACT, (ROUNDS, EPS))
+        simplex.encode(
+            codes, residual, gram, linear, sizes, (net[0], net[1], net[4]), EXACT, (ROUNDS, EPS)
+        )
     else:
         codes[:] = min(max(0.0, net[2]), net[3])
         bound = (np.sqrt(np.diag(gram)), np.zeros(k), 0.0, 0.0)
         limits = (0, ROUNDS, EPS)
         active_set.encode(
-            codes, residual, gram, linear, sizes, (net[0], net[1], net[2], net[3]), bound, EXACT, limits
+            codes,
+            residual,
+            gram,
+            linear,
+            sizes,
+            (net[0], net[1], net[2], net[3]),
+            bound,
+            EXACT,
+            limits,
         )
     h = codes[0]
     value = 0.5 * energy + net[0] * np.abs(h).sum() + 0.5 * net[1] * (h * h).sum()
@@ -219,8 +232,8 @@ def _move(j, W, V, K, places, step, size):  # type: ignore[no-untyped-def]
 def _face(j, W, K, places, faces):  # type: ignore[no-untyped-def]
     """Invert the products of the columns that an atom uses, unless that is known already.
 
-    A constant is added to all of them: steps that keep the sum do not feel it, and columns that are only affinely
-    independent become independent.
+    A constant is added to all of them: steps that keep the sum do not feel it, and columns that are
+    only affinely independent become independent.
     """
     inverse, support, sizes = faces[0][j], faces[1][j], faces[2]
     size, same = 0, True
@@ -278,7 +291,9 @@ def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
         for b in range(size):
             gram[a, b] = K[n, places[b]]
     now, residual = before.copy(), np.empty(1)
-    simplex.encode(now, residual, gram, linear, np.full(1, scale), (0.0, 0.0, 1.0), (0.0, 1e-11), (ROUNDS, EPS))
+    simplex.encode(
+        now, residual, gram, linear, np.full(1, scale), (0.0, 0.0, 1.0), (0.0, 1e-11), (ROUNDS, EPS)
+    )
     gain = 0.0  # what rounding may spoil is left undone
     for a in range(size):
         change = now[0, a] - before[0, a]
@@ -320,7 +335,8 @@ def _offer(W, V, A, C, K, regions, atom, faces, tol):  # type: ignore[no-untyped
     Returns
     -------
     int
-        The place it takes, with W and V as they are then (the last column's weight at that place); -1 for none.
+        The place it takes, with W and V as they are then (the last column's weight at that place);
+        -1 for none.
     """
     places, starts, shared = regions
     k, last = len(W), len(K) - 1
@@ -345,7 +361,9 @@ def _offer(W, V, A, C, K, regions, atom, faces, tol):  # type: ignore[no-untyped
             _take(W, V, relaxed, lifted, place, last)
             faces[2][first:behind] = 0
             return place
-    chosen = _search((W, V), (relaxed, lifted), (A, C, K), (wider, (first, behind)), old, faces, tol)
+    chosen = _search(
+        (W, V), (relaxed, lifted), (A, C, K), (wider, (first, behind)), old, faces, tol
+    )
     faces[2][first:behind] = 0
     return chosen
 
@@ -387,11 +405,12 @@ def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-
 def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped-def]
     """Return by how much at least the objective rises when a representative leaves the wider region.
 
-    Let atom j alone lose column l, whose weight is w. At the minimum no feasible move goes downhill, so the objective
-    rises by at least half the quadratic form of A at the move, and by at least that with the other atoms where they
-    would like best to be: half of s |d|^2, with 1/s the entry of the inverse of A and d the move of the atom. The
-    shortest move of the atom that takes w off its column is known in closed form from the inverse of the products of
-    all its columns; of atoms that do not use them all nothing is said.
+    Let atom j alone lose column l, whose weight is w. At the minimum no feasible move goes
+    downhill, so the objective rises by at least half the quadratic form of A at the move, and by at
+    least that with the other atoms where they would like best to be: half of s |d|^2, with 1/s the
+    entry of the inverse of A and d the move of the atom. The shortest move of the atom that takes w
+    off its column is known in closed form from the inverse of the products of all its columns; of
+    atoms that do not use them all nothing is said.
     """
     first, behind = atoms
     bounds = np.zeros(len(old))
@@ -415,7 +434,9 @@ def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped
             for turn in range(len(old)):
                 if old[turn] == support[a]:
                     spread = inverse[a, a] - sums[a] * sums[a] / whole
-                    rise = 0.5 * relaxed[j, support[a]] ** 2 / (max(spread, 1e-300) * stiffness[j, j])
+                    rise = (
+                        0.5 * relaxed[j, support[a]] ** 2 / (max(spread, 1e-300) * stiffness[j, j])
+                    )
                     bounds[turn] = max(bounds[turn], SAFE * rise)
     return bounds
 

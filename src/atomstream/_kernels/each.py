@@ -28,7 +28,9 @@ def on_intervals(codes, grams, linear, energy, net, accuracy, limits):  # type: 
     for i in range(len(codes)):
         bound = (np.sqrt(np.diag(grams[i])), none, 0.0, 0.0)
         one = slice(i, i + 1)
-        active_set.encode(codes[one], residual, grams[i], linear[one], energy[one], net, bound, accuracy, limits)
+        active_set.encode(
+            codes[one], residual, grams[i], linear[one], energy[one], net, bound, accuracy, limits
+        )
 
 
 @kernel
@@ -43,4 +45,6 @@ def on_simplex(codes, grams, linear, energy, net, accuracy, limits):  # type: ig
     residual = np.empty(1)
     for i in range(len(codes)):
         one = slice(i, i + 1)
-        simplex.encode(codes[one], residual, grams[i], linear[one], energy[one], net, accuracy, limits)
+        simplex.encode(
+            codes[one], residual, grams[i], linear[one], energy[one], net, accuracy, limits
+        )

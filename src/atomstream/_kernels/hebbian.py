@@ -18,11 +18,12 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     Parameters
     ----------
     factor : (Q, S, inverse, C, P)
-        W = Q S of shape (2 m, r); the inverse of S; the weighted sum of all W so far is Q C + P. Changed.
+        W = Q S of shape (2 m, r); the inverse of S; the weighted sum of all W so far is Q C + P.
+        Changed.
     moves : (origins, destinations, weights)
         int64, int64, float64 of shape (n,).
     law : (gain, longest, horizon, power, recency)
-        As in `atomstream.hebbian.Steps`.
+        As in `atomstream.updates.hebbian.Steps`.
     numbers : ndarray of float64 of shape (4,)
         t, size, and the sums of the weights in the sum of W and in that of ``energy``. Changed.
     energy : ndarray of shape (r, r)
@@ -36,9 +37,13 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     image, back = np.empty((2, r)), np.empty((2, r))
     ahead = 0.0
     for n in range(len(origins)):
-        if n + AHEAD < len(origins):  # rows that will be met soon are on their way while these are computed with
+        if n + AHEAD < len(
+            origins
+        ):  # rows that will be met soon are on their way while these are computed with
             near, far = origins[n + AHEAD], n_states + destinations[n + AHEAD]
-            ahead += Q[near, 0] + Q[far, 0] + P[near, 0] + P[far, 0] + Q[near, r - 1] + Q[far, r - 1]
+            ahead += (
+                Q[near, 0] + Q[far, 0] + P[near, 0] + P[far, 0] + Q[near, r - 1] + Q[far, r - 1]
+            )
         t = numbers[0]
         i, j = origins[n], n_states + destinations[n]
         _row(Q, S, i, rows[0])
@@ -51,7 +56,10 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         numbers[1] += (aa + bb - numbers[1]) / min(t + 1.0, 1000.0)
         step = gain
         if horizon > 0:
-            step = min(gain / max(numbers[1], 1e-300), longest) / (1.0 + t * numbers[1] / (r * horizon)) ** power
+            step = (
+                min(gain / max(numbers[1], 1e-300), longest)
+                / (1.0 + t * numbers[1] / (r * horizon)) ** power
+            )
         step = min(step * weights[n], 0.5 / max(aa + bb, 1e-300))
         # T = I - step (a b' + b a'): S becomes S T, its inverse T^-1 S^-1 by Woodbury's formula.
         for p in range(r):

@@ -20,10 +20,11 @@ def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped
         Overwritten.
     thin : int
     network : (indptr, indices, weights, sums) twice, then node weights and their running sums
-        Outgoing and incoming neighbour lists; ``sums`` are running sums of weight times node weight along each list.
+        Outgoing and incoming neighbour lists; ``sums`` are running sums of weight times node weight
+        along each list.
     motif : (starts, others, outgoing, exponents, loops)
-        For each node of the motif the edges that bind it: the other end, whether the edge leaves it, the exponent;
-        and the exponent of its loop, 0 for none.
+        For each node of the motif the edges that bind it: the other end, whether the edge leaves
+        it, the exponent; and the exponent of its loop, 0 for none.
     """
     candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
     for sample in range(len(found)):
@@ -31,7 +32,9 @@ def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped
             node = int(rng.random() * len(state))
             one = _alone(rng, state, node, network, motif)
             if one < 0:
-                size = conditional(state, node, network, motif, motif[0][node + 1], candidates, chances)
+                size = conditional(
+                    state, node, network, motif, motif[0][node + 1], candidates, chances
+                )
                 one = candidates[_draw(rng, chances, 0, size)]
             state[node] = one
         found[sample] = state
@@ -136,7 +139,12 @@ def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
     """Draw for a node that one plain edge binds, from running sums that are there already; -1 for others."""
     starts, others, outgoing, exponents, loops = motif
     edge = starts[node]
-    if starts[node + 1] - edge != 1 or loops[node] > 0 or exponents[edge] != 1 or others[edge] == node:
+    if (
+        starts[node + 1] - edge != 1
+        or loops[node] > 0
+        or exponents[edge] != 1
+        or others[edge] == node
+    ):
         return -1
     begin, end = _list(network, outgoing[edge], state[others[edge]])
     if outgoing[edge]:

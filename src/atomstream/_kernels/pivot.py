@@ -23,11 +23,13 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
     walk : (indptr, indices)
         The nodes joined to each by an edge in any direction: where the root may go.
     tree : (order, parents, outgoing)
-        Nodes of the motif after the root, each after its parent; its parent; whether the edge leaves the parent.
+        Nodes of the motif after the root, each after its parent; its parent; whether the edge
+        leaves the parent.
     lists : (out_indptr, out_indices, in_indptr, in_indices, tables)
         Neighbour lists, and for each node of the motif after the root the alias tables of its list.
     ratio : ndarray of shape (n_nodes,)
-        Weight of each node as a root over its number of neighbours: moves are accepted by the ratio of two.
+        Weight of each node as a root over its number of neighbours: moves are accepted by the ratio
+        of two.
     """
     out_indptr, out_indices, in_indptr, in_indices, tables = lists
     order, parents, outgoing = tree
@@ -46,5 +48,7 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
                 else:
                     begin, end = in_indptr[parent], in_indptr[parent + 1]
                 chosen = draw(rng, tables[place], begin, end)
-                state[order[place]] = out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
+                state[order[place]] = (
+                    out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
+                )
         found[sample] = np.copy(state)

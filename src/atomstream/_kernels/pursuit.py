@@ -19,7 +19,8 @@ def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped
     codes : ndarray of shape (n_samples, n_components)
         Overwritten. All arrays but ``mask`` are float64.
     samples : ndarray of shape (n_samples, n_features)
-    mask : ndarray of bool of shape (n_samples, n_features), or of shape (0, n_features) where all were observed
+    mask : ndarray of bool of shape (n_samples, n_features), or of shape (0, n_features) where all
+    were observed
     atoms : ndarray of shape (n_features, n_components)
         The dictionary, transposed: loops run along atoms.
     goals : ndarray of shape (n_samples,)
@@ -54,7 +55,10 @@ def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped
                 for a in range(n_seen):
                     factor[size, b] += atoms[seen[a], pick] * atoms[seen[a], support[b]]
             square = 1 / max(scale[pick] ** 2, DEPENDENT * DEPENDENT)
-            if scale[pick] == 0 or append(factor, size, square, DEPENDENT * square) <= DEPENDENT * square:
+            if (
+                scale[pick] == 0
+                or append(factor, size, square, DEPENDENT * square) <= DEPENDENT * square
+            ):
                 break
             support[size] = pick
             size += 1

@@ -7,7 +7,15 @@ import numpy as np
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.constants import EPS, FLOOR
-from atomstream._kernels.support import free_entries, fresh_gradient, grow, leave, move, noise, scales
+from atomstream._kernels.support import (
+    free_entries,
+    fresh_gradient,
+    grow,
+    leave,
+    move,
+    noise,
+    scales,
+)
 
 SHARE = 0.1  # picks of a round end at this part of the round's first gain
 
@@ -34,14 +42,20 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
     n_components, l2 = len(gram), net[1]
     bounds = (0.0, l2, 0.0, np.inf)
     gradient, ones = np.empty(n_components), np.empty(n_components)
-    work = (np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components, np.int64))
+    work = (
+        np.empty(n_components),
+        np.empty(n_components),
+        np.empty(n_components),
+        np.empty(n_components, np.int64),
+    )
     face = (
         np.empty(n_components, np.int64),
         np.empty(n_components, np.bool_),
         np.empty((n_components, n_components)),
     )
     problem = (gram, bounds, scales(gram, l2))
-    # Steps keep the sum, so a constant added to all products changes none, but atoms that are only affinely
+    # Steps keep the sum, so a constant added to all products changes none, but atoms that are only
+    # affinely
     # independent become independent.
     raised = gram + (np.trace(gram) / n_components + 1e-300)
     lifted = (raised, bounds, scales(raised, l2))
@@ -55,7 +69,9 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
             size = grow(h, gradient, sample, lifted, face, size, factored, work)
             size = factored = _newton(h, gradient, problem, face, size, work, ones)
             h *= net[2] / h.sum()
-            fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts, and so does the sum
+            fresh_gradient(
+                h, gradient, sample, problem, work
+            )  # a running one drifts, and so does the sum
             gap = _gap(h, gradient, sample, net)
             if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or (stuck and n_picks == 0):
                 break
@@ -90,7 +106,9 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
         giver, taker = support[0], 0
         for a in range(size):
             k = support[a]
-            if h[k] > 0 and gradient[k] > gradient[giver] + level * root[k]:  # ties are not for rounding to break
+            if (
+                h[k] > 0 and gradient[k] > gradient[giver] + level * root[k]
+            ):  # ties are not for rounding to break
                 giver = k
         for k in range(h.size):
             if gradient[k] < gradient[taker] - level * root[k]:

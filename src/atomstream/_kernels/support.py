@@ -40,7 +40,12 @@ def combine(gradient, gram, index, values, size):  # type: ignore[no-untyped-def
     """Add rows of the Gram matrix times ``values`` to the gradient, four at a time to save passes over it."""
     a = 0
     while a + 4 <= size:
-        row0, row1, row2, row3 = gram[index[a]], gram[index[a + 1]], gram[index[a + 2]], gram[index[a + 3]]
+        row0, row1, row2, row3 = (
+            gram[index[a]],
+            gram[index[a + 1]],
+            gram[index[a + 2]],
+            gram[index[a + 3]],
+        )
         v0, v1, v2, v3 = values[a], values[a + 1], values[a + 2], values[a + 3]
         for j in range(gradient.size):
             gradient[j] += v0 * row0[j] + v1 * row1[j] + v2 * row2[j] + v3 * row3[j]
@@ -109,10 +114,11 @@ def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
 def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ignore[no-untyped-def]
     """Append the entries of the support that the factor lacks; return the size of the support.
 
-    An atom that depends on those before it is not appended. Mass moves downhill along the direction that leaves the
-    reconstruction nearly as it is; then whatever reached zero or a bound leaves, or, if nothing did, the entry stays
-    as it is outside of the support. So the factor stays sound. Rounding in a pivot grows with the inverse of the
-    smallest one, and so does what counts as dependent.
+    An atom that depends on those before it is not appended. Mass moves downhill along the direction
+    that leaves the reconstruction nearly as it is; then whatever reached zero or a bound leaves,
+    or, if nothing did, the entry stays as it is outside of the support. So the factor stays sound.
+    Rounding in a pivot grows with the inverse of the smallest one, and so does what counts as
+    dependent.
     """
     gram, curvature = problem[0], problem[2][0]
     support, _, factor = face
@@ -165,9 +171,9 @@ def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
 def _follow(h, gradient, sample, problem, face, last, curvature, work):  # type: ignore[no-untyped-def]
     """Move along the direction in which entry ``last`` of the support depends on those before it.
 
-    Downhill to the first bound, or as far as ``curvature``, an upper bound of the direction's own, allows; where the
-    slope is rounding towards zero for that entry, so that codes do not grow for nothing. A move that turns out to go
-    uphill is taken back.
+    Downhill to the first bound, or as far as ``curvature``, an upper bound of the direction's own,
+    allows; where the slope is rounding towards zero for that entry, so that codes do not grow for
+    nothing. A move that turns out to go uphill is taken back.
     """
     gram, (l1, l2, low, high), (_, _, root) = problem
     support, factor, change, goal = face[0], face[2], work[2], work[1]

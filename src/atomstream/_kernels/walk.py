@@ -49,9 +49,9 @@ def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
     Parameters
     ----------
     table : ndarray of uint64 of shape (n,)
-        Receives for each place: in its low half the probability that the place is kept when it is drawn, in units of
-        2^-32; in its high half the place, counted from the stretch's beginning, that is taken otherwise. One number,
-        so that a draw looks at one place in memory.
+        Receives for each place: in its low half the probability that the place is kept when it is
+        drawn, in units of 2^-32; in its high half the place, counted from the stretch's beginning,
+        that is taken otherwise. One number, so that a draw looks at one place in memory.
     chances : ndarray of shape (n,)
     indptr : ndarray
         Where the stretches begin and end.
@@ -60,7 +60,11 @@ def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
     ----------
     Vose (1991), "A linear algorithm for generating random numbers with a given distribution".
     """
-    stack, keep, instead = np.empty(len(chances), np.int64), np.ones(len(chances)), np.zeros(len(chances), np.int64)
+    stack, keep, instead = (
+        np.empty(len(chances), np.int64),
+        np.ones(len(chances)),
+        np.zeros(len(chances), np.int64),
+    )
     for row in range(len(indptr) - 1):
         begin, end = indptr[row], indptr[row + 1]
         size, total = end - begin, 0.0
@@ -68,7 +72,10 @@ def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
             total += chances[place]
         if total <= 0:
             continue
-        n_small, n_large = 0, 0  # the small ones fill the stack from its front, the large ones from its back
+        n_small, n_large = (
+            0,
+            0,
+        )  # the small ones fill the stack from its front, the large ones from its back
         for place in range(size):
             keep[begin + place] = chances[begin + place] * size / total
             instead[begin + place] = place

@@ -17,7 +17,8 @@ BAD_INPUT, TROUBLE, INTERRUPTED = 2, 1, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code.
 
-    Bad input ends with 2 and one sentence on standard error, trouble with the system (a full disk) with 1.
+    Bad input ends with 2 and one sentence on standard error, trouble with the system (a full disk)
+    with 1.
 
     Parameters
     ----------

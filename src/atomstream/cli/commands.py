@@ -23,7 +23,9 @@ class Duration(click.ParamType):
         """Return seconds."""
         found = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", str(value).strip())
         if not found:
-            self.fail(f"{value!r} is no time; give seconds, or a number with s, m, h or d.", param, ctx)
+            self.fail(
+                f"{value!r} is no time; give seconds, or a number with s, m, h or d.", param, ctx
+            )
         return float(found[1]) * UNITS[found[2]]
 
 
@@ -35,31 +37,63 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
             "--model",
             help="nmf: nonnegative codes and atoms (default); dictionary: signed; convex: atoms of samples.",
         ),
-        click.option("--representatives", type=int, help="Samples that all atoms are made of, for convex (150)."),
         click.option(
-            "--loss", help="squared (default), kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA, alpha:ALPHA."
+            "--representatives",
+            type=int,
+            help="Samples that all atoms are made of, for convex (150).",
         ),
-        click.option("--method", help="auto (default), majorise, or spsg: projected stochastic subgradient steps."),
         click.option(
-            "--zeros", help="Where the loss is infinite at zeros: floor raises them to 1e-8 (default); refuse."
+            "--loss",
+            help="squared (default), kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA, alpha:ALPHA.",
         ),
-        click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0; dictionary: 0.1)."),
-        click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ..."),
         click.option(
-            "--half-life", type=float, help="Samples after which the past weighs half; instead of --schedule."
+            "--method",
+            help="auto (default), majorise, or spsg: projected stochastic subgradient steps.",
+        ),
+        click.option(
+            "--zeros",
+            help="Where the loss is infinite at zeros: floor raises them to 1e-8 (default); refuse.",
+        ),
+        click.option(
+            "--alpha",
+            type=float,
+            help="Strength of the l1 penalty on the codes (0; dictionary: 0.1).",
+        ),
+        click.option(
+            "--schedule",
+            help="Weights of the past: power (default), harmonic, polynomial, constant ...",
+        ),
+        click.option(
+            "--half-life",
+            type=float,
+            help="Samples after which the past weighs half; instead of --schedule.",
         ),
         click.option("--epochs", type=int, help="Passes over the inputs (1)."),
         click.option("--batch-size", type=int, help="Rows per step (256)."),
-        click.option("--missing", is_flag=True, default=None, help="Empty fields and NaN are missing entries."),
         click.option(
-            "--columns", multiple=True, help="Columns of tables: names, numbers from 1, ranges such as 3-7."
+            "--missing",
+            is_flag=True,
+            default=None,
+            help="Empty fields and NaN are missing entries.",
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            help="Columns of tables: names, numbers from 1, ranges such as 3-7.",
         ),
         click.option("--key", help="Which array of an .npz file or a Zarr group."),
-        click.option("--patch", type=int, help="Height and width of the patches of images, in pixels (12)."),
-        click.option("--grey", is_flag=True, default=None, help="Turn colour images into grey."),
-        click.option("--per-image", type=int, help="Patches drawn from each image in a pass (20000)."),
         click.option(
-            "--center", is_flag=True, default=None, help="Take the mean off each patch (--model dictionary)."
+            "--patch", type=int, help="Height and width of the patches of images, in pixels (12)."
+        ),
+        click.option("--grey", is_flag=True, default=None, help="Turn colour images into grey."),
+        click.option(
+            "--per-image", type=int, help="Patches drawn from each image in a pass (20000)."
+        ),
+        click.option(
+            "--center",
+            is_flag=True,
+            default=None,
+            help="Take the mean off each patch (--model dictionary).",
         ),
         click.option(
             "--holdout",
@@ -76,7 +110,9 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-_max_time = click.option("--max-time", type=Duration(), help="Stop after this time, at the end of a step.")
+_max_time = click.option(
+    "--max-time", type=Duration(), help="Stop after this time, at the end of a step."
+)
 _json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 _run = click.argument("run", type=click.Path(path_type=Path))
 
@@ -92,18 +128,33 @@ def commands() -> None:
 
 @commands.command()
 @click.argument("inputs", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
-@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of the run; must hold none yet.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Settings from a TOML file; options go before it.",
+)
 @_settings
 @_max_time
 @_json
 def learn(
-    inputs: tuple[str, ...], out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+    inputs: tuple[str, ...],
+    out: Path,
+    config: Path | None,
+    max_time: float | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Learn a dictionary from INPUTS.
 
-    Images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, .parquet, .mtx, .zarr, or - for lines on
-    standard input. Ctrl-C ends the step in flight, saves, and ends; `atomstream resume` goes on.
+    Images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, .parquet, .mtx, .zarr,
+    or - for lines on standard input. Ctrl-C ends the step in flight, saves, and ends;
+    `atomstream resume` goes on.
     """
     from atomstream.cli import running
 
@@ -116,7 +167,9 @@ def learn(
 @click.option("--batches", type=int, help="Of a network: change how many batches there are in all.")
 @_max_time
 @_json
-def resume(run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool) -> int:
+def resume(
+    run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool
+) -> int:
     """Go on with RUN where it stopped, to the bit."""
     from atomstream.cli import running
 
@@ -126,7 +179,12 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
 @commands.command()
 @_run
 @click.argument("inputs", nargs=-1, required=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="codes.parquet, codes.csv or codes.npz.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="codes.parquet, codes.csv or codes.npz.",
+)
 @_json
 def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     """Write the codes of INPUTS under the dictionary of RUN (or of a model file)."""
@@ -138,8 +196,16 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 @commands.command()
 @_run
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="PNG to write; by default in the figures of RUN.")
-@click.option("--stride", type=click.IntRange(min=1), default=2, show_default=True, help="Pixels between patches.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="PNG to write; by default in the figures of RUN."
+)
+@click.option(
+    "--stride",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Pixels between patches.",
+)
 @_json
 def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild IMAGE from the patches that RUN has learned."""
@@ -179,8 +245,12 @@ def plot(run: Path, as_json: bool) -> int:
 
 
 _edges = click.argument("edges", type=click.Path(path_type=Path), required=False)
-_steps = click.option("--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Copies met.")
-_seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the chain.")
+_steps = click.option(
+    "--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Copies met."
+)
+_seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the chain."
+)
 
 
 @commands.group()
@@ -190,13 +260,27 @@ def network() -> None:
 
 @network.command("learn")
 @_edges
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
-@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of the run; must hold none yet.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Settings from a TOML file; options go before it.",
+)
 @click.option("--motif", help="path:K, star:K, cycle:K of K nodes, or wedge:DEPTH (path:5).")
 @click.option("--atoms", type=int, help="Number of atoms (25).")
 @click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0).")
-@click.option("--chain", help="pivot: for trees (default); glauber: any motif; approximate_pivot; all: every copy.")
-@click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ...")
+@click.option(
+    "--chain",
+    help="pivot: for trees (default); glauber: any motif; approximate_pivot; all: every copy.",
+)
+@click.option(
+    "--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ..."
+)
 @click.option("--batches", type=int, help="Batches of copies (100).")
 @click.option("--batch-size", type=int, help="Copies per batch (1000).")
 @click.option("--thin", type=int, help="Moves from copy to copy (1).")
@@ -206,11 +290,17 @@ def network() -> None:
 @_max_time
 @_json
 def network_learn(
-    edges: Path | None, out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+    edges: Path | None,
+    out: Path,
+    config: Path | None,
+    max_time: float | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Learn the patches of the network in EDGES.
 
-    Lines of two nodes and maybe a weight (.txt, .csv, .gz of these), .npz and .mtx matrices, .gml, .graphml.
+    Lines of two nodes and maybe a weight (.txt, .csv, .gz of these), .npz and .mtx matrices, .gml,
+    .graphml.
     """
     from atomstream.cli import networks
 
@@ -220,11 +310,17 @@ def network_learn(
 @network.command("reconstruct")
 @_run
 @_edges
-@click.option("--out", type=click.Path(path_type=Path), help="A .csv of pairs or an .npz matrix; by default in RUN.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A .csv of pairs or an .npz matrix; by default in RUN.",
+)
 @_steps
 @_seed
 @_json
-def network_reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool) -> int:
+def network_reconstruct(
+    run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool
+) -> int:
     """Rebuild a network (by default the one learned from) from the atoms of RUN."""
     from atomstream.cli import networks
 
@@ -234,13 +330,21 @@ def network_reconstruct(run: Path, edges: Path | None, out: Path | None, steps: 
 @network.command("denoise")
 @_run
 @_edges
-@click.option("--pairs", type=click.Choice(["edges", "non-edges"]), default="edges", show_default=True)
+@click.option(
+    "--pairs", type=click.Choice(["edges", "non-edges"]), default="edges", show_default=True
+)
 @click.option("--out", type=click.Path(path_type=Path), help="A .csv; by default in RUN.")
 @_steps
 @_seed
 @_json
 def network_denoise(
-    run: Path, edges: Path | None, pairs: str, out: Path | None, steps: int, seed: int, as_json: bool
+    run: Path,
+    edges: Path | None,
+    pairs: str,
+    out: Path | None,
+    steps: int,
+    seed: int,
+    as_json: bool,
 ) -> int:
     """Rank edges that may be spurious (lowest first), or non-edges that may be missing edges (highest first)."""
     from atomstream.cli import networks
@@ -256,13 +360,29 @@ def image() -> None:
 def _learned(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say whose dictionary is used."""
     options = [
-        click.option("--model", type=click.Path(path_type=Path), help="An ImageDictionary; else one is learned."),
         click.option(
-            "--atoms", type=click.IntRange(min=1), help="Number of atoms (256; fewer to compress small ones)."
+            "--model",
+            type=click.Path(path_type=Path),
+            help="An ImageDictionary; else one is learned.",
         ),
-        click.option("--patch", type=click.IntRange(min=2), default=8, show_default=True, help="Pixels of a patch."),
         click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the patches drawn."
+            "--atoms",
+            type=click.IntRange(min=1),
+            help="Number of atoms (256; fewer to compress small ones).",
+        ),
+        click.option(
+            "--patch",
+            type=click.IntRange(min=2),
+            default=8,
+            show_default=True,
+            help="Pixels of a patch.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Of the patches drawn.",
         ),
         click.option("--jobs", type=int, help="Threads for coding (1; -1: all)."),
     ]
@@ -278,7 +398,11 @@ _out = click.option("--out", type=click.Path(path_type=Path), required=True, hel
 @image.command("denoise")
 @_picture
 @_out
-@click.option("--sigma", type=click.FloatRange(min=0), help="Of the noise, in levels of 255; else it is estimated.")
+@click.option(
+    "--sigma",
+    type=click.FloatRange(min=0),
+    help="Of the noise, in levels of 255; else it is estimated.",
+)
 @_learned
 @_json
 def image_denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how: Any) -> int:
@@ -290,7 +414,12 @@ def image_denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, 
 
 @image.command("inpaint")
 @_picture
-@click.option("--mask", type=click.Path(path_type=Path), required=True, help="Image, white where PICTURE is unknown.")
+@click.option(
+    "--mask",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Image, white where PICTURE is unknown.",
+)
 @_out
 @_learned
 @_json
@@ -304,11 +433,17 @@ def image_inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: An
 @image.command("compress")
 @_picture
 @_out
-@click.option("--quality", type=float, default=35.0, show_default=True, help="Decibels (PSNR) to aim at.")
-@click.option("--dictionary/--no-dictionary", default=True, help="Whether the atoms are part of the file.")
+@click.option(
+    "--quality", type=float, default=35.0, show_default=True, help="Decibels (PSNR) to aim at."
+)
+@click.option(
+    "--dictionary/--no-dictionary", default=True, help="Whether the atoms are part of the file."
+)
 @_learned
 @_json
-def image_compress(picture: Path, out: Path, quality: float, dictionary: bool, as_json: bool, **how: Any) -> int:
+def image_compress(
+    picture: Path, out: Path, quality: float, dictionary: bool, as_json: bool, **how: Any
+) -> int:
     """Write PICTURE as sparse codes in a small file, with losses."""
     from atomstream.cli import images
 
@@ -318,7 +453,9 @@ def image_compress(picture: Path, out: Path, quality: float, dictionary: bool, a
 @image.command("decompress")
 @click.argument("packed", type=click.Path(path_type=Path))
 @_out
-@click.option("--model", type=click.Path(path_type=Path), help="Whose atoms PACKED needs, where it has none.")
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="Whose atoms PACKED needs, where it has none."
+)
 @_json
 def image_decompress(packed: Path, out: Path, model: Path | None, as_json: bool) -> int:
     """Write the picture in PACKED as an image."""
@@ -347,10 +484,27 @@ class Length(click.ParamType):
 
 @walk.command("partition")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
-@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
-@click.option("--states", is_flag=True, default=None, help="FILE is a walk: a state per line, or an .npy of numbers.")
-@click.option("--origin", help="Columns of longitude and latitude where trips begin: two names, or numbers from 1.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of the run; must hold none yet.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Settings from a TOML file; options go before it.",
+)
+@click.option(
+    "--states",
+    is_flag=True,
+    default=None,
+    help="FILE is a walk: a state per line, or an .npy of numbers.",
+)
+@click.option(
+    "--origin",
+    help="Columns of longitude and latitude where trips begin: two names, or numbers from 1.",
+)
 @click.option("--destination", help="Those where they end.")
 @click.option("--cell", type=Length(), help="Side of the cells (250m).")
 @click.option("--min-count", type=int, help="Cells met less often are dropped (20).")
@@ -360,10 +514,13 @@ class Length(click.ParamType):
 @click.option("--tau", type=int, help="Learn from every so manieth step of a walk (1).")
 @click.option("--seed", type=int, help="Of all that is random (0).")
 @_json
-def walk_partition(file: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+def walk_partition(
+    file: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any
+) -> int:
     """Partition the places between which the trips in FILE go, or the states of a walk.
 
-    CSV, Parquet, .npy or .npz with a trip per row. Leaves partition.csv and, of trips, partition.geojson.
+    CSV, Parquet, .npy or .npz with a trip per row. Leaves partition.csv and, of trips,
+    partition.geojson.
     """
     from atomstream.cli import walks
 
@@ -377,18 +534,33 @@ def text() -> None:
 
 @text.command("topics")
 @click.argument("files", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; must hold none yet.")
-@click.option("--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go before it.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of the run; must hold none yet.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Settings from a TOML file; options go before it.",
+)
 @click.option("--per", help="What a document is in .txt and .md: a line (default) or a file.")
 @click.option("--field", help="Of .jsonl: the field with the text (text).")
 @click.option("--column", help="Of .csv and .tsv: the column with the text.")
 @click.option("--topics", type=int, help="Number of topics (20).")
 @click.option("--vectorizer", help="hashing (default), counts, tfidf.")
-@click.option("--features", type=int, help="Features of the hash, or the most words that are kept (32768).")
+@click.option(
+    "--features", type=int, help="Features of the hash, or the most words that are kept (32768)."
+)
 @click.option("--stop-words", help="english (default) or none.")
-@click.option("--min-df", type=int, help="Of counts and tfidf: documents in which a word must occur (1).")
+@click.option(
+    "--min-df", type=int, help="Of counts and tfidf: documents in which a word must occur (1)."
+)
 @click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0).")
-@click.option("--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ...")
+@click.option(
+    "--schedule", help="Weights of the past: power (default), harmonic, polynomial, constant ..."
+)
 @click.option("--batch-size", type=int, help="Documents per step (256).")
 @click.option("--epochs", type=int, help="Passes over the documents (10).")
 @click.option("--seed", type=int, help="Of all that is random (0).")
@@ -397,11 +569,17 @@ def text() -> None:
 @_max_time
 @_json
 def text_topics(
-    files: tuple[str, ...], out: Path, config: Path | None, max_time: float | None, as_json: bool, **given: Any
+    files: tuple[str, ...],
+    out: Path,
+    config: Path | None,
+    max_time: float | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Learn topics from the documents in FILES.
 
-    Text files (a document per line, or --per file), folders of them, JSON lines, tables with a header; also with .gz.
+    Text files (a document per line, or --per file), folders of them, JSON lines, tables with a
+    header; also with .gz.
     """
     from atomstream.cli import texts
 
@@ -418,14 +596,28 @@ def _series(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.argument("table", type=click.Path(path_type=Path), required=False),
         click.option(
-            "--out", type=click.Path(path_type=Path), required=True, help="Folder of the run; not there yet."
+            "--out",
+            type=click.Path(path_type=Path),
+            required=True,
+            help="Folder of the run; not there yet.",
         ),
         click.option(
-            "--config", type=click.Path(path_type=Path), help="Settings from a TOML file; options go first."
+            "--config",
+            type=click.Path(path_type=Path),
+            help="Settings from a TOML file; options go first.",
         ),
-        click.option("--time", help="Column of the times: dates or whole numbers (the first, if it holds dates)."),
-        click.option("--columns", multiple=True, help="Series: names, numbers from 1, ranges (all other columns)."),
-        click.option("--log/--no-log", default=None, help="Learn logarithms of one plus the values."),
+        click.option(
+            "--time",
+            help="Column of the times: dates or whole numbers (the first, if it holds dates).",
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            help="Series: names, numbers from 1, ranges (all other columns).",
+        ),
+        click.option(
+            "--log/--no-log", default=None, help="Learn logarithms of one plus the values."
+        ),
         click.option(
             "--scale/--no-scale",
             default=None,
@@ -435,9 +627,17 @@ def _series(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--window", type=int, help="Times in an atom (12)."),
         click.option("--memory", type=int, help="Rows that are learned at a time (ten windows)."),
         click.option("--alpha", type=float, help="Strength of the l1 penalty on the codes (0)."),
-        click.option("--ridge", type=float, help="Strength of the squared l2 penalty on the codes (0.01)."),
-        click.option("--weight", type=float, help="Of the last rows against all before: 1 forgets, 0 does not."),
-        click.option("--init-batches", type=int, help="Batches of random windows to begin with (20)."),
+        click.option(
+            "--ridge", type=float, help="Strength of the squared l2 penalty on the codes (0.01)."
+        ),
+        click.option(
+            "--weight",
+            type=float,
+            help="Of the last rows against all before: 1 forgets, 0 does not.",
+        ),
+        click.option(
+            "--init-batches", type=int, help="Batches of random windows to begin with (20)."
+        ),
         click.option("--seed", type=int, help="Of all that is random (0)."),
     ]
     for option in reversed(options):
@@ -449,10 +649,14 @@ def _series(command: Callable[..., Any]) -> Callable[..., Any]:
 @_series
 @click.option("--horizon", type=int, help="Rows to foretell (1).")
 @click.option("--coverage", type=float, help="Of the bands, one step ahead (0.9).")
-@click.option("--average", type=int, help="Learn and foretell trailing means of so many rows (1: the values).")
+@click.option(
+    "--average", type=int, help="Learn and foretell trailing means of so many rows (1: the values)."
+)
 @click.option("--init-rows", type=int, help="Rows that the beginning sees (four windows).")
 @_json
-def series_forecast(table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+def series_forecast(
+    table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any
+) -> int:
     """Foretell the series in TABLE, comma-separated, one row per time.
 
     Leaves forecast.csv with bands. Empty fields are missing entries.
@@ -466,7 +670,9 @@ def series_forecast(table: Path | None, out: Path, config: Path | None, as_json:
 @series.command("impute")
 @_series
 @_json
-def series_impute(table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any) -> int:
+def series_impute(
+    table: Path | None, out: Path, config: Path | None, as_json: bool, **given: Any
+) -> int:
     """Fill the missing entries of the series in TABLE, comma-separated, one row per time.
 
     Leaves imputed.csv. Empty fields are missing entries.

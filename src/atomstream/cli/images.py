@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.applications import images
 from atomstream.callbacks import LearningBar
 from atomstream.cli.running import checked, heeded, warn
 from atomstream.cli.using import check_out, picture_format, tell, write_picture
+from atomstream.domains import images
+from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
-from atomstream.files import whole_file
-from atomstream.readers.pictures import is_color, load_image, not_kept
+from atomstream.io.files import whole_file
+from atomstream.io.images import is_color, load_image, not_kept
 
-ATOMS = 256  # of a packed picture fewer: its dictionary, a byte per entry, is at most half of the pixels
+# of a packed picture fewer: its dictionary, a byte per entry, is at most half of the pixels
+ATOMS = 256
 
 
 def denoise(image: Path, out: Path, sigma: float | None, how: dict[str, Any], as_json: bool) -> int:
@@ -36,7 +38,9 @@ def inpaint(image: Path, mask: Path, out: Path, how: dict[str, Any], as_json: bo
     _check(out, image, picture=True)
     pixels, white = _picture(image), _pixels(mask, color=False) > 0.5
     if white.shape != pixels.shape[:2]:
-        raise InputError(f"{mask} has {white.shape} pixels, {image} has {pixels.shape[:2]}; they must agree.")
+        raise InputError(
+            f"{mask} has {white.shape} pixels, {image} has {pixels.shape[:2]}; they must agree."
+        )
     model = _model(how, checked(mask, lambda: images.first_guess(pixels, white)))
     write_picture(out, checked(image, lambda: model.inpaint(pixels, white)))
     tell({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
@@ -44,15 +48,26 @@ def inpaint(image: Path, mask: Path, out: Path, how: dict[str, Any], as_json: bo
 
 
 def compress(
-    image: Path, out: Path, quality: float, include_dictionary: bool, how: dict[str, Any], as_json: bool
+    image: Path,
+    out: Path,
+    quality: float,
+    include_dictionary: bool,
+    how: dict[str, Any],
+    as_json: bool,
 ) -> int:
     """Write an image as a small file, and say how small and how good it is."""
     _check(out, image)
     pixels = np.rint(255 * _picture(image)).astype(np.uint8)
     if not include_dictionary and how["model"] is None:
-        raise InputError("--no-dictionary needs a --model: without its dictionary nobody could unpack the file.")
-    model = _model(how, pixels, min(ATOMS, pixels.shape[0] * pixels.shape[1] // (2 * how["patch"] ** 2)))
-    data = heeded(image, lambda: model.compress(pixels, quality, include_dictionary=include_dictionary))
+        raise InputError(
+            "--no-dictionary needs a --model: without its dictionary nobody could unpack the file."
+        )
+    model = _model(
+        how, pixels, min(ATOMS, pixels.shape[0] * pixels.shape[1] // (2 * how["patch"] ** 2))
+    )
+    data = heeded(
+        image, lambda: model.compress(pixels, quality, include_dictionary=include_dictionary)
+    )
     with whole_file(out) as file:
         file.write(data)
     facts = {
@@ -76,19 +91,19 @@ def decompress(packed: Path, out: Path, model: Path | None, as_json: bool) -> in
     return 0
 
 
-def _model(how: dict[str, Any], pixels: NDArray, n_atoms: int = ATOMS) -> images.ImageDictionary:
+def _model(how: dict[str, Any], pixels: NDArray, n_atoms: int = ATOMS) -> ImageDictionary:
     """Return the model in a file, or one of the atoms asked for, else ``n_atoms``, learned from the image itself."""
     if how["model"] is not None:
         return _loaded(how["model"]).set_params(n_jobs=how["jobs"])
     n_atoms = max(n_atoms, 1) if how["atoms"] is None else how["atoms"]
-    model = images.ImageDictionary(n_atoms, how["patch"], n_jobs=how["jobs"], random_state=how["seed"])
+    model = ImageDictionary(n_atoms, how["patch"], n_jobs=how["jobs"], random_state=how["seed"])
     return checked("image", lambda: model.set_callbacks(LearningBar()).fit(pixels)).set_callbacks()
 
 
 def _loaded(path: Path) -> Any:
     """Return the image dictionary in a file."""
     model = checked(path, lambda: atomstream.load(path))
-    if not isinstance(model, images.ImageDictionary):
+    if not isinstance(model, ImageDictionary):
         raise InputError(f"{path} holds {type(model).__name__}, needed is ImageDictionary.")
     return model
 

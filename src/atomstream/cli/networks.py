@@ -14,19 +14,24 @@ import numpy as np
 from atomstream.callbacks import LearningBar
 from atomstream.cli.running import begin_session, heeded, resume_session, signals
 from atomstream.cli.using import check_out, tell
+from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
+from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
-from atomstream.files import whole_file
-from atomstream.models.network import NetworkDictionary
-from atomstream.models.reconstruction import Ranking, Reconstruction
+from atomstream.io.files import whole_file
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.networks import NetworkRun, network_of, read_network
 from atomstream.runs.record import open_record
 from atomstream.runs.settings import NetworkSettings
-from atomstream.samplers import Network
 
 
 def learn(
-    edges: Path | None, out: Path, config: Path | None, given: dict[str, Any], max_time: float | None, as_json: bool
+    edges: Path | None,
+    out: Path,
+    config: Path | None,
+    given: dict[str, Any],
+    max_time: float | None,
+    as_json: bool,
 ) -> int:
     """Begin a run."""
     inputs = {} if edges is None else {"inputs": [str(edges)]}
@@ -36,7 +41,9 @@ def learn(
 
 def resume(folder: RunFolder, batches: int | None, max_time: float | None, as_json: bool) -> int:
     """Go on with a run whose folder is held."""
-    return resume_session(NetworkRun, folder, "batches", batches, lambda run: go(run, max_time, as_json))
+    return resume_session(
+        NetworkRun, folder, "batches", batches, lambda run: go(run, max_time, as_json)
+    )
 
 
 def go(run: NetworkRun, max_time: float | None, as_json: bool) -> int:
@@ -64,7 +71,9 @@ def go(run: NetworkRun, max_time: float | None, as_json: bool) -> int:
     for warning in run.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if outcome.complete and facts["batches"] == before:
-        click.echo(f"Nothing is left to do in {path}; more batches: atomstream resume {path} --batches N")
+        click.echo(
+            f"Nothing is left to do in {path}; more batches: atomstream resume {path} --batches N"
+        )
         return 0
     click.echo(
         f"{facts['atoms']} atoms from {facts['copies']:,} copies of the motif in {facts['seconds']:.1f} s: {path}"
@@ -83,10 +92,14 @@ def n_edges(network: Network) -> int:
     return (network.out.nnz + loops) // 2 if network.undirected else int(network.out.nnz)
 
 
-def reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool) -> int:
+def reconstruct(
+    run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool
+) -> int:
     """Rebuild a network and say how close it is."""
     model, network, out = _given(run, edges, out, "reconstruction.csv", (".csv", ".npz"))
-    rebuilt: Reconstruction = heeded("network", lambda: model.reconstruct(network, n_steps=steps, random_state=seed))
+    rebuilt: Reconstruction = heeded(
+        "network", lambda: model.reconstruct(network, n_steps=steps, random_state=seed)
+    )
     with whole_file(out) as file:
         if out.suffix == ".npz":
             import scipy.sparse as sp
@@ -104,14 +117,34 @@ def reconstruct(run: Path, edges: Path | None, out: Path | None, steps: int, see
     return 0
 
 
-def denoise(run: Path, edges: Path | None, out: Path | None, pairs: str, steps: int, seed: int, as_json: bool) -> int:
+def denoise(
+    run: Path,
+    edges: Path | None,
+    out: Path | None,
+    pairs: str,
+    steps: int,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Rank edges or non-edges."""
     model, network, out = _given(run, edges, out, f"{pairs}.csv", (".csv",))
-    ranking: Ranking = heeded("network", lambda: model.denoise(network, pairs, n_steps=steps, random_state=seed))
+    ranking: Ranking = heeded(
+        "network", lambda: model.denoise(network, pairs, n_steps=steps, random_state=seed)
+    )
     with whole_file(out) as file:
-        lines = zip(ranking.pairs, ranking.scores.tolist(), ranking.visited.astype(int).tolist(), strict=True)
-        _write(file, ("tail", "head", "score", "visited"), ((*pair, *told) for pair, *told in lines))
-    tell({"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)}, as_json)
+        lines = zip(
+            ranking.pairs,
+            ranking.scores.tolist(),
+            ranking.visited.astype(int).tolist(),
+            strict=True,
+        )
+        _write(
+            file, ("tail", "head", "score", "visited"), ((*pair, *told) for pair, *told in lines)
+        )
+    tell(
+        {"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)},
+        as_json,
+    )
     return 0
 
 

@@ -16,11 +16,17 @@ import click
 
 from atomstream.callbacks import LearningBar
 from atomstream.exceptions import InputError
-from atomstream.readers import STANDARD_INPUT, open_inputs
+from atomstream.io.inputs import STANDARD_INPUT, open_inputs
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.learning import Learning, Outcome
 from atomstream.runs.series_settings import SeriesSettings
-from atomstream.runs.settings import NetworkSettings, Settings, TextSettings, WalkSettings, read_settings
+from atomstream.runs.settings import (
+    NetworkSettings,
+    Settings,
+    TextSettings,
+    WalkSettings,
+    read_settings,
+)
 
 
 def learn(
@@ -41,7 +47,9 @@ def learn(
         return _run(learning, max_time, as_json)
 
 
-def resume(run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool) -> int:
+def resume(
+    run: Path, epochs: int | None, batches: int | None, max_time: float | None, as_json: bool
+) -> int:
     """Go on with a run, of rows or of a network."""
     folder = RunFolder(run)
     folder.check()
@@ -59,7 +67,9 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
 
             return texts.resume(folder, epochs, max_time, as_json)
         if isinstance(settings, WalkSettings | SeriesSettings):
-            raise InputError(f"{run} is complete; begin another run with: atomstream {settings.COMMAND}")
+            raise InputError(
+                f"{run} is complete; begin another run with: atomstream {settings.COMMAND}"
+            )
         if batches is not None:
             raise InputError("--batches is for networks; rows are learned from in --epochs.")
         if epochs is not None:
@@ -73,7 +83,9 @@ def resume(run: Path, epochs: int | None, batches: int | None, max_time: float |
                 click.echo(f"Passed over: {complaint}", err=True)
             learning.restore(model, notes)
         if learning.position.epoch > settings.epochs:
-            raise InputError(f"{run} has made {learning.position.epoch} passes, --epochs is {settings.epochs}.")
+            raise InputError(
+                f"{run} has made {learning.position.epoch} passes, --epochs is {settings.epochs}."
+            )
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be gone back to: going on with what comes.", err=True)
@@ -127,7 +139,9 @@ def _settings(inputs: tuple[str, ...], config: Path | None, given: dict[str, Any
     told = {} if config is None else checked(config, lambda: read_settings(config, Settings))
     told |= {name: value for name, value in given.items() if value not in (None, ())}
     if given.get("columns"):
-        told["columns"] = [part.strip() for column in given["columns"] for part in column.split(",")]
+        told["columns"] = [
+            part.strip() for column in given["columns"] for part in column.split(",")
+        ]
     if inputs:
         told["inputs"] = list(inputs)
     settings = checked("settings", lambda: Settings(**told))
@@ -208,7 +222,9 @@ def _tell(learning: Learning, outcome: Outcome, as_json: bool, before: int) -> N
         click.echo(json.dumps(facts))
         return
     if outcome.complete and facts["steps"] == before:
-        click.echo(f"Nothing is left to do in {path}; more passes: atomstream resume {path} --epochs N")
+        click.echo(
+            f"Nothing is left to do in {path}; more passes: atomstream resume {path} --epochs N"
+        )
         return
     click.echo(
         f"{facts['atoms']} atoms from {facts['samples']:,} samples in {facts['seconds']:.1f} s: {path}"

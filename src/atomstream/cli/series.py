@@ -30,7 +30,9 @@ def learn(
     told = {} if config is None else checked(config, lambda: read_settings(config, kind))
     told |= {name: value for name, value in given.items() if value not in (None, ())}
     if given.get("columns"):
-        told["columns"] = [part.strip() for column in given["columns"] for part in column.split(",")]
+        told["columns"] = [
+            part.strip() for column in given["columns"] for part in column.split(",")
+        ]
     if table is not None:
         told["inputs"] = [str(table)]
     settings = checked("settings", lambda: kind(**told))

@@ -57,7 +57,9 @@ def go(run: TextRun, max_time: float | None, as_json: bool) -> int:
     for warning in run.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if outcome.complete and facts["steps"] == before:
-        click.echo(f"Nothing is left to do in {path}; more passes: atomstream resume {path} --epochs N")
+        click.echo(
+            f"Nothing is left to do in {path}; more passes: atomstream resume {path} --epochs N"
+        )
         return 0
     click.echo(
         f"{facts['topics']} topics from {facts['documents']:,} documents in {facts['seconds']:.1f} s: {path}"

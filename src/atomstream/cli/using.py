@@ -15,15 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.applications.topics import TopicModel
-from atomstream.applications.video import VideoDictionary
+from atomstream.estimators.network import NetworkDictionary
+from atomstream.estimators.series import SeriesDictionary
+from atomstream.estimators.topics import TopicModel
+from atomstream.estimators.video import VideoDictionary
+from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
-from atomstream.files import whole_file
-from atomstream.models.network import NetworkDictionary
-from atomstream.models.series import SeriesDictionary
-from atomstream.models.walk import RandomWalkFactorization
-from atomstream.readers import STANDARD_INPUT, Feed, Position, Wanted, open_inputs
-from atomstream.readers.pictures import Pictures, load_image
+from atomstream.io.feed import Feed, Position
+from atomstream.io.files import whole_file
+from atomstream.io.images import Pictures, load_image
+from atomstream.io.inputs import STANDARD_INPUT, Wanted, open_inputs
 from atomstream.runs.record import Record, open_record
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
@@ -45,9 +46,13 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     sources = open_inputs(inputs, wanted)
     if by_name and any(source.names not in (None, record.names) for source in sources):
-        sources = open_inputs(inputs, replace(wanted, columns=tuple(record.names or ())))  # in the order learned
+        sources = open_inputs(
+            inputs, replace(wanted, columns=tuple(record.names or ()))
+        )  # in the order learned
     if isinstance(sources[0], Pictures):
-        raise InputError("encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN IMAGE")
+        raise InputError(
+            "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN IMAGE"
+        )
     if sources[0].n_features != record.model.n_features_in_:
         raise InputError(
             f"{sources[0].name} has {sources[0].n_features} columns, {run} has learned {record.model.n_features_in_}."
@@ -60,7 +65,9 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
             except ValueError as error:
                 found = re.search(r"first in row (\d+)", str(error))
                 told = f"first in row {n_rows + int(found[1])}" if found else ""
-                raise InputError(str(error).replace(found[0], told) if found else str(error)) from None
+                raise InputError(
+                    str(error).replace(found[0], told) if found else str(error)
+                ) from None
             n_rows += piece.X.shape[0]
     tell({"out": str(out), "rows": n_rows, "atoms": len(record.model.components_)}, as_json)
     return 0
@@ -73,15 +80,21 @@ def _refuse_network(record: Record) -> None:
     if isinstance(record.model, RandomWalkFactorization):
         raise InputError(f"{record.path} has learned from a walk and codes no rows.")
     if isinstance(record.model, NetworkDictionary):
-        raise InputError(f"{record.path} has learned from a network; use atomstream network reconstruct or denoise.")
+        raise InputError(
+            f"{record.path} has learned from a network; use atomstream network reconstruct or denoise."
+        )
     if isinstance(record.model, SeriesDictionary):
-        raise InputError(f"{record.path} has learned from series and codes no rows; use its model from Python.")
+        raise InputError(
+            f"{record.path} has learned from series and codes no rows; use its model from Python."
+        )
 
 
 def check_out(out: Path) -> None:
     """Refuse a place where no file can be written."""
     if out.is_dir() or not out.resolve().parent.is_dir():
-        raise InputError(f"{out} cannot be written: {'it is a folder' if out.is_dir() else 'its folder is missing'}.")
+        raise InputError(
+            f"{out} cannot be written: {'it is a folder' if out.is_dir() else 'its folder is missing'}."
+        )
 
 
 @contextmanager
@@ -91,7 +104,9 @@ def _parquet(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
 
     with pq.ParquetWriter(file, schema := _schema(n_atoms)) as writer:
         yield lambda codes: writer.write_table(
-            pa.table([np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema)
+            pa.table(
+                [np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema
+            )
         )
 
 
@@ -102,7 +117,9 @@ def _csv(file: Any, n_atoms: int) -> Iterator[Callable[[NDArray], None]]:
 
     with csv.CSVWriter(file, schema := _schema(n_atoms)) as writer:
         yield lambda codes: writer.write_table(
-            pa.table([np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema)
+            pa.table(
+                [np.ascontiguousarray(column, np.float64) for column in codes.T], schema=schema
+            )
         )
 
 
@@ -126,7 +143,7 @@ WRITERS = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
 
 def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an image and say how close it is."""
-    from atomstream.applications import images
+    from atomstream.domains import images
 
     record = open_record(run)
     _refuse_network(record)
@@ -139,9 +156,13 @@ def reconstruct(run: Path, image: Path, out: Path | None, stride: int, as_json: 
     if min(pixels.shape[:2]) < shape[0]:
         raise InputError(f"{image} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
     if stride > shape[0]:
-        raise InputError(f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}.")
+        raise InputError(
+            f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}."
+        )
     center = "patch" if settings.center else None
-    rebuilt = np.clip(images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center), 0, 1)
+    rebuilt = np.clip(
+        images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center), 0, 1
+    )
     if out is None:
         out = (run if run.is_dir() else run.parent) / "figures" / f"{image.stem}-reconstructed.png"
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +188,9 @@ def write_picture(out: Path, pixels: NDArray) -> None:
 
     kind = picture_format(out)
     with whole_file(out) as file:
-        Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(file, format=kind)
+        Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(
+            file, format=kind
+        )
 
 
 def inspect(run: Path, as_json: bool) -> int:
@@ -181,9 +204,12 @@ def inspect(run: Path, as_json: bool) -> int:
     figures, atoms = reporting.quality(record), reporting.top_atoms(record, 10)
     if as_json:
         listed = [
-            dict(zip(("atom", "code_share", f"{shares}_share", "features"), atom, strict=True)) for atom in atoms
+            dict(zip(("atom", "code_share", f"{shares}_share", "features"), atom, strict=True))
+            for atom in atoms
         ]
-        click.echo(json.dumps({"run": str(run), **_numbers(record), "held_out": figures, "atoms": listed}))
+        click.echo(
+            json.dumps({"run": str(run), **_numbers(record), "held_out": figures, "atoms": listed})
+        )
         return 0
     click.echo(f"{run}")
     inputs = [] if record.settings is None else list(record.settings.inputs)
@@ -198,7 +224,11 @@ def inspect(run: Path, as_json: bool) -> int:
     click.echo(f"  atom   code {shares:>7}")
     for atom, code, energy, features in atoms:
         bar = "=" * round(BAR * code / most)
-        click.echo(f"  {atom:>4} {100 * code:5.1f} % {100 * energy:5.1f} %  {bar:<{BAR}}  {features}".rstrip()[:118])
+        click.echo(
+            f"  {atom:>4} {100 * code:5.1f} % {100 * energy:5.1f} %  {bar:<{BAR}}  {features}".rstrip()[
+                :118
+            ]
+        )
     return 0
 
 
@@ -206,7 +236,10 @@ def _inspect_walk(run: Path, reporting: Any, record: Record, as_json: bool) -> i
     """Show the clusters of a run on trips or a walk."""
     clusters = reporting.clusters(record)
     if as_json:
-        named = [dict(zip(("cluster", "states", "visits_share", "stays"), row, strict=True)) for row in clusters]
+        named = [
+            dict(zip(("cluster", "states", "visits_share", "stays"), row, strict=True))
+            for row in clusters
+        ]
         click.echo(json.dumps({"run": str(run), **reporting.facts(record), "clusters": named}))
         return 0
     click.echo(f"{run}")
@@ -220,7 +253,7 @@ def _inspect_walk(run: Path, reporting: Any, record: Record, as_json: bool) -> i
 
 def report(run: Path, as_json: bool) -> int:
     """Write the report."""
-    from atomstream.report import write_report
+    from atomstream.viz.report import write_report
 
     _needs_plots()
     record = open_record(run)
@@ -233,7 +266,7 @@ def report(run: Path, as_json: bool) -> int:
 
 def plot(run: Path, as_json: bool) -> int:
     """Write the pictures."""
-    from atomstream.report import write_figures
+    from atomstream.viz.report import write_figures
 
     _needs_plots()
     record = open_record(run)
@@ -253,7 +286,9 @@ def _reporting(record: Record) -> tuple[Any, str, str]:
 
         return network_reporting, "recent", "the network learned from"
     if isinstance(record.model, VideoDictionary):
-        raise InputError(f"{record.path} has learned from a video; its pictures are those of atomstream.plots.")
+        raise InputError(
+            f"{record.path} has learned from a video; its pictures are those of atomstream.viz.plots."
+        )
     if isinstance(record.model, TopicModel):
         from atomstream.runs import text_reporting
 
@@ -277,7 +312,9 @@ def _needs_plots() -> None:
         import jinja2  # noqa: F401 - asked for, not used
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InputError("Pictures need matplotlib and jinja2: pip install 'atomstream[plots]'.") from None
+        raise InputError(
+            "Pictures need matplotlib and jinja2: pip install 'atomstream[plots]'."
+        ) from None
 
 
 def _numbers(record: Record) -> dict[str, Any]:

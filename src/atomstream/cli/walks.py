@@ -15,7 +15,9 @@ from atomstream.runs.settings import WalkSettings, read_settings
 from atomstream.runs.walks import WalkRun
 
 
-def partition(file: Path | None, out: Path, config: Path | None, given: dict[str, Any], as_json: bool) -> int:
+def partition(
+    file: Path | None, out: Path, config: Path | None, given: dict[str, Any], as_json: bool
+) -> int:
     """Make a run."""
     folder = RunFolder(out)
     told = {} if config is None else checked(config, lambda: read_settings(config, WalkSettings))

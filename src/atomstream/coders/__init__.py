@@ -5,4 +5,11 @@ from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
 from atomstream.coders.subgradient import ProjectedSubgradient
 
-__all__ = ["ActiveSet", "Coder", "Codes", "Multiplicative", "ProjectedGradient", "ProjectedSubgradient"]
+__all__ = [
+    "ActiveSet",
+    "Coder",
+    "Codes",
+    "Multiplicative",
+    "ProjectedGradient",
+    "ProjectedSubgradient",
+]

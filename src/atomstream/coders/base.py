@@ -6,9 +6,10 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.dictionaries import Dictionary
-from atomstream.objective import Objective
-from atomstream.state import Accuracy, Batch
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Coder", "Codes"]
 
@@ -20,9 +21,10 @@ class Codes(NamedTuple):
     ----------
     values : ndarray of shape (n_samples, n_components)
     residual : ndarray of shape (n_samples,)
-        For the squared loss the certified duality gap of each row, (objective - dual) / objective: no code has an
-        objective lower than this part of the row's own. Objectives below 5e-5 of the squared length of the sample
-        count as that. The gap is that of the float64 codes, before they are rounded to the type of the data.
+        For the squared loss the certified duality gap of each row, (objective - dual) / objective:
+        no code has an objective lower than this part of the row's own. Objectives below 5e-5 of the
+        squared length of the sample count as that. The gap is that of the float64 codes, before
+        they are rounded to the type of the data.
     """
 
     values: NDArray

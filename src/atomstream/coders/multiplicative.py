@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from atomstream.coders.base import Codes
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
-from atomstream.dictionaries import Dictionary
-from atomstream.objective import Objective
-from atomstream.parallel import over_rows
-from atomstream.penalties import Penalty
-from atomstream.state import Accuracy, Batch
-from atomstream.views import view
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.core.parallel import over_rows
+from atomstream.core.products import view
+from atomstream.dictionaries.base import Dictionary
+from atomstream.penalties.base import Penalty
 
 __all__ = ["Multiplicative"]
 
@@ -25,10 +26,11 @@ __all__ = ["Multiplicative"]
 class Multiplicative:
     r"""Codes under any loss with a power majoriser, by minimising that majoriser again and again.
 
-    Starts from least squares, weighted by features, which multiplicative updates would take thousands of rounds to
-    reach where atoms are alike. Every round goes downhill (`atomstream.majorisers`). While learning a row is left
-    when a round moves less than a tenth of the accuracy's violation of it; exact codes are finished by Newton steps,
-    each a quadratic program solved by `ActiveSet`'s kernel.
+    Starts from least squares, weighted by features, which multiplicative updates would take
+    thousands of rounds to reach where atoms are alike. Every round goes downhill
+    (`atomstream.losses.majorisers`). While learning a row is left when a round moves less than a
+    tenth of the accuracy's violation of it; exact codes are finished by Newton steps, each a
+    quadratic program solved by `ActiveSet`'s kernel.
 
     Parameters
     ----------
@@ -56,7 +58,9 @@ class Multiplicative:
     def __post_init__(self) -> None:
         for name in ("max_rounds", "max_newton"):
             if getattr(self, name) < 1:
-                raise ValueError(f"Multiplicative needs {name} of at least 1, got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"Multiplicative needs {name} of at least 1, got {getattr(self, name)!r}."
+                )
 
     def encode(
         self,
@@ -68,8 +72,8 @@ class Multiplicative:
     ) -> Codes:
         """Return codes of this accuracy, or those after the last round, searched from ``start``.
 
-        The residual is what the last Newton step promised to gain, as a share of the objective; infinite where the
-        accuracy asked for none.
+        The residual is what the last Newton step promised to gain, as a share of the objective;
+        infinite where the accuracy asked for none.
         """
         exact = accuracy.violation == 0
         atoms = dictionary.atoms().astype(np.float64 if exact else batch.X.dtype, copy=False)
@@ -80,9 +84,15 @@ class Multiplicative:
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             seen = view(batch, rows, atoms, objective.loss)
-            found = starting_codes(seen, projector) if start is None else start[rows].astype(atoms.dtype)
+            found = (
+                starting_codes(seen, projector)
+                if start is None
+                else start[rows].astype(atoms.dtype)
+            )
             found = _inside(found, penalty)
-            found = seen.rounds(found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation)
+            found = seen.rounds(
+                found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation
+            )
             if exact:
                 found, residual[rows] = polish(seen, found, penalty, accuracy.gap, self.max_newton)
             codes[rows] = found

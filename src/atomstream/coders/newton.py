@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties import Penalty
+from atomstream.penalties.base import Penalty
 
 __all__ = ["polish"]
 
@@ -18,11 +18,14 @@ REST = 1e-10  # of the size of its terms: a loss below that is measured against 
 ROUNDING = 1e-13  # of that size: what the objective is known to
 
 
-def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: int) -> tuple[NDArray, NDArray]:
+def polish(
+    seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: int
+) -> tuple[NDArray, NDArray]:
     """Take Newton steps until one has promised to gain at most ``gap`` of the objective, that one included.
 
-    The bend of the majoriser serves as second derivative: it is never negative, and it is the second derivative
-    itself for the alpha divergences and the beta divergences from 1 to 2. Steps are halved until they go downhill.
+    The bend of the majoriser serves as second derivative: it is never negative, and it is the
+    second derivative itself for the alpha divergences and the beta divergences from 1 to 2. Steps
+    are halved until they go downhill.
 
     Parameters
     ----------
@@ -41,7 +44,9 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
     """
     codes, residual = codes.copy(), np.full(len(codes), np.inf)
     values = seen.losses(codes) + penalty.net(codes)
-    size = np.maximum(seen.losses(0.5 * codes), values) + np.finfo(float).tiny  # of the terms that make up a loss
+    size = (
+        np.maximum(seen.losses(0.5 * codes), values) + np.finfo(float).tiny
+    )  # of the terms that make up a loss
     left = np.arange(len(codes))
     for _ in range(max_steps):
         if not len(left):
@@ -50,7 +55,9 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
         start = codes[left]
         slope, grams = here.quadratic(start)
         step = _minimise(start, slope, grams, values[left], penalty) - start
-        promise = -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
+        promise = (
+            -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
+        )
         residual[left] = np.maximum(promise, 0) / np.maximum(values[left], REST * size[left])
         highest = values[left] + ROUNDING * size[left]
         moved, value, found = _search(here, start, step, promise, highest, penalty)
@@ -59,7 +66,9 @@ def polish(seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: i
     return codes, residual
 
 
-def _minimise(codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, penalty: Penalty) -> NDArray:
+def _minimise(
+    codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, penalty: Penalty
+) -> NDArray:
     """Return the minimisers of the quadratic models with these slopes and Gram matrices at ``codes``."""
     from atomstream._kernels.each import on_intervals, on_simplex
 

@@ -7,19 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.parallel import over_rows
+from atomstream.core.parallel import over_rows
 
 __all__ = ["pursue"]
 
 
 def pursue(
-    X: NDArray, dictionary: NDArray, goals: Any, most: int, *, mask: NDArray | None = None, n_jobs: int = 1
+    X: NDArray,
+    dictionary: NDArray,
+    goals: Any,
+    most: int,
+    *,
+    mask: NDArray | None = None,
+    n_jobs: int = 1,
 ) -> NDArray:
     r"""Return signed codes that leave a squared error of at most ``goals``, made of few atoms.
 
-    Row by row the atom whose part of the remainder is largest joins the others, and all are fitted anew by least
-    squares, until :math:`\|m (x - hD)\|_2^2 \le goal` or ``most`` atoms are in use, or no other is left that would
-    help. Unlike an l1 penalty this does not shrink the codes: what is coded keeps its size.
+    Row by row the atom whose part of the remainder is largest joins the others, and all are fitted
+    anew by least squares, until :math:`\|m (x - hD)\|_2^2 \le goal` or ``most`` atoms are in use,
+    or no other is left that would help. Unlike an l1 penalty this does not shrink the codes: what
+    is coded keeps its size.
 
     Parameters
     ----------
@@ -31,7 +38,8 @@ def pursue(
     most : int
         Atoms that a row may take, at least 1.
     mask : ndarray of bool of shape (n_samples, n_features), optional
-        True where an entry was observed; others do not count, whatever they hold. Without it all were.
+        True where an entry was observed; others do not count, whatever they hold. Without it all
+        were.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
@@ -41,12 +49,15 @@ def pursue(
 
     References
     ----------
-    Pati, Rezaiifar, Krishnaprasad (1993), "Orthogonal matching pursuit"; Elad, Aharon (2006), "Image denoising via
-    sparse and redundant representations", for errors as goals.
+    Pati, Rezaiifar, Krishnaprasad (1993), "Orthogonal matching pursuit"; Elad, Aharon (2006),
+    "Image denoising via sparse and redundant representations", for errors as goals.
     """
     from atomstream._kernels import pursuit
 
-    codes, goals = np.empty((len(X), len(dictionary))), np.broadcast_to(np.asarray(goals, float), len(X))
+    codes, goals = (
+        np.empty((len(X), len(dictionary))),
+        np.broadcast_to(np.asarray(goals, float), len(X)),
+    )
     atoms = np.ascontiguousarray(dictionary.T, dtype=np.float64)
     most = min(most, len(dictionary), X.shape[1])
     whole = np.empty((0, X.shape[1]), dtype=bool)

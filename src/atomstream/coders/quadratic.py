@@ -11,13 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.certificates import DualBound, duality_gap
 from atomstream.coders.base import Codes
-from atomstream.dictionaries import Dictionary
-from atomstream.objective import Objective
-from atomstream.parallel import over_rows
-from atomstream.penalties import TINY, Penalty
-from atomstream.state import Accuracy, Batch
+from atomstream.coders.certificates import DualBound, duality_gap
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.core.parallel import over_rows
+from atomstream.dictionaries.base import Dictionary
+from atomstream.penalties.base import TINY, Penalty
 
 __all__ = ["ActiveSet", "ProjectedGradient"]
 
@@ -32,17 +33,19 @@ LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an 
 class ActiveSet:
     r"""Codes to the last digit: coordinate descent finds the support, Newton steps solve for its entries.
 
-    Per row: entries are set to their best value one by one, the one that gains most first; the entries that are then
-    free to move form the support; a Newton step on the support, projected on the set, is taken with a Cholesky
-    factor that gains and loses a row as entries come and go; should a projected step go uphill it is cut at the first
-    bound (Lawson and Hanson). Every round goes downhill from one minimiser on a support to the next, so there is an
-    end. For every set of intervals (nonnegative, signed, boxes) and for the simplex, where mass moves from entry to
-    entry and steps keep the sum; a violation is there the root of the duality gap. Computes in float64.
+    Per row: entries are set to their best value one by one, the one that gains most first; the
+    entries that are then free to move form the support; a Newton step on the support, projected on
+    the set, is taken with a Cholesky factor that gains and loses a row as entries come and go;
+    should a projected step go uphill it is cut at the first bound (Lawson and Hanson). Every round
+    goes downhill from one minimiser on a support to the next, so there is an end. For every set of
+    intervals (nonnegative, signed, boxes) and for the simplex, where mass moves from entry to entry
+    and steps keep the sum; a violation is there the root of the duality gap. Computes in float64.
 
     Parameters
     ----------
     n_sweeps : int, default=200
-        Sweeps of plain coordinate descent before the active set, where a violation of 0.04 or more is good enough.
+        Sweeps of plain coordinate descent before the active set, where a violation of 0.04 or more
+        is good enough.
     max_rounds : int, default=1000
         Rounds of picks and Newton steps that a row may take.
     n_jobs : int, default=1
@@ -58,12 +61,17 @@ class ActiveSet:
     max_rounds: int = 1000
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("polyhedral", "shape")}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+        "loss": ("quadratic",),
+        "codes": ("polyhedral", "shape"),
+    }
 
     def __post_init__(self) -> None:
         for name, least in (("n_sweeps", 0), ("max_rounds", 1)):
             if getattr(self, name) < least:
-                raise ValueError(f"ActiveSet needs {name} of at least {least}, got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"ActiveSet needs {name} of at least {least}, got {getattr(self, name)!r}."
+                )
 
     def encode(
         self,
@@ -75,7 +83,8 @@ class ActiveSet:
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_rounds``, searched from ``start``."""
         penalty, loose = objective.codes, accuracy.violation >= LOOSE
-        # Exact codes need exact products: where atoms depend on each other, rounded ones have no common solution.
+        # Exact codes need exact products: where atoms depend on each other, rounded ones have no
+        # common solution.
         dtype = batch.X.dtype if loose else np.dtype(np.float64)
         limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
         kind = _on_simplex if penalty.shape.total else _on_intervals  # type: ignore[union-attr]
@@ -84,12 +93,17 @@ class ActiveSet:
 
 
 def _by_blocks(
-    make: _MakeSolver, batch: Batch, dictionary: Dictionary, dtype: DTypeLike, start: NDArray | None, n_jobs: int
+    make: _MakeSolver,
+    batch: Batch,
+    dictionary: Dictionary,
+    dtype: DTypeLike,
+    start: NDArray | None,
+    n_jobs: int,
 ) -> Codes:
     """Solve for blocks of rows on threads, with products of samples and atoms computed in ``dtype``.
 
-    Rows with missing entries have a problem of their own for each pattern of what was observed: the products of the
-    atoms over those features alone.
+    Rows with missing entries have a problem of their own for each pattern of what was observed: the
+    products of the atoms over those features alone.
     """
     codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
     residual = np.empty(len(codes))
@@ -108,7 +122,9 @@ def _by_blocks(
             begun = None if begin is None else begin[rows]
             if not observed.any():
                 begun = np.zeros_like(linear[rows])  # any code is as good: the one nearest to zero
-            codes[block.start + rows], residual[block.start + rows] = solve(begun, linear[rows], energy[rows])
+            codes[block.start + rows], residual[block.start + rows] = solve(
+                begun, linear[rows], energy[rows]
+            )
 
     over_rows(code, len(codes), n_jobs)
     return Codes(codes, residual)
@@ -118,13 +134,18 @@ def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
     """Return products of samples and atoms computed in ``dtype``, in float64; what is converted stays in cache."""
     n = X.shape[0]
     size = n if sp.issparse(X) or X.dtype == dtype else max(CACHE // X.shape[1], 1)
-    parts = [dictionary.correlate(X[start : start + size].astype(dtype, copy=False)) for start in range(0, n, size)]
+    parts = [
+        dictionary.correlate(X[start : start + size].astype(dtype, copy=False))
+        for start in range(0, n, size)
+    ]
     return (parts[0] if len(parts) == 1 else np.concatenate(parts)).astype(np.float64, copy=False)
 
 
 def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield each pattern of observed features, (n_features,), and the indices of the rows that have it."""
-    _, first, which = np.unique(np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True)
+    _, first, which = np.unique(
+        np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True
+    )
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(which))[:-1])
     for row, rows in zip(first, groups, strict=True):
@@ -178,22 +199,27 @@ class ProjectedGradient:
     max_iter : int, default=10000
         Gradient steps that a row may take.
     momentum : bool, default=True
-        Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of the paper.
+        Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of
+        the paper.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
     References
     ----------
-    Lyu, Needell, Balzano, Algorithm 2 and eq. (151), where a factor 2 of lambda is missing; the stopping rule (152)
-    cannot hold under a nonnegativity constraint, so rows stop on `Accuracy` instead.
-    O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the gradient scheme.
+    Lyu, Needell, Balzano, Algorithm 2 and eq. (151), where a factor 2 of lambda is missing; the
+    stopping rule (152) cannot hold under a nonnegativity constraint, so rows stop on `Accuracy`
+    instead. O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the
+    gradient scheme.
     """
 
     max_iter: int = 10_000
     momentum: bool = True
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "codes": ("prox", "conjugate")}
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+        "loss": ("quadratic",),
+        "codes": ("prox", "conjugate"),
+    }
 
     def encode(
         self,
@@ -208,9 +234,14 @@ class ProjectedGradient:
 
         def make(gram: NDArray) -> _Solver:
             """Return what solves for rows whose atoms have these products."""
-            smoothness, bound = max(float(np.linalg.eigvalsh(gram)[-1]), TINY), DualBound.of(gram, penalty)
+            smoothness, bound = (
+                max(float(np.linalg.eigvalsh(gram)[-1]), TINY),
+                DualBound.of(gram, penalty),
+            )
 
-            def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
+            def solve(
+                start: NDArray | None, linear: NDArray, energy: NDArray
+            ) -> tuple[NDArray, NDArray]:
                 problem = _Quadratic(gram, linear, energy, penalty, smoothness, bound, rest)
                 codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
                 return self._descend(problem, codes, accuracy)
@@ -219,7 +250,9 @@ class ProjectedGradient:
 
         return _by_blocks(make, batch, dictionary, np.float64, start, self.n_jobs)
 
-    def _descend(self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy) -> tuple[NDArray, NDArray]:
+    def _descend(
+        self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy
+    ) -> tuple[NDArray, NDArray]:
         rows, gap = np.arange(len(codes)), np.full(len(codes), np.inf)
         point, ahead, pace = codes, codes, np.ones((len(codes), 1))
         codes = codes.copy()

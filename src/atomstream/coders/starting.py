@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.products import Dense
 from atomstream.losses import Loss
-from atomstream.majorisers import bend
-from atomstream.views import Dense
+from atomstream.losses.majorisers import bend
 
 __all__ = ["least_squares", "starting_codes"]
 
@@ -21,8 +21,8 @@ FILLED = 4  # rounds of least squares and filling in, where entries are missing
 def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
     """Return the matrix, (n_features, n_components), that takes a sample to its weighted least-squares code.
 
-    A feature's weight is the bend of the loss at the mean of the atoms: a property of the dictionary, so that a code
-    does not depend on the other rows of a batch.
+    A feature's weight is the bend of the loss at the mean of the atoms: a property of the
+    dictionary, so that a code does not depend on the other rows of a batch.
     """
     rows = atoms.astype(np.float64, copy=False)
     middle = rows.mean(axis=0, keepdims=True)

@@ -12,12 +12,13 @@ from atomstream.coders.base import Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
-from atomstream.dictionaries import Dictionary
-from atomstream.objective import Objective
-from atomstream.parallel import over_rows
-from atomstream.penalties import Penalty
-from atomstream.state import Accuracy, Batch
-from atomstream.views import view
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.core.parallel import over_rows
+from atomstream.core.products import view
+from atomstream.dictionaries.base import Dictionary
+from atomstream.penalties.base import Penalty
 
 __all__ = ["ProjectedSubgradient"]
 
@@ -33,25 +34,27 @@ RULES = ("auto", "armijo", "constant", "polyak")
 class ProjectedSubgradient:
     r"""Codes :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the loss plus the penalty's gradient.
 
-    Steps are in units of one over a bound of the curvature along the row (the trace of its weighted Gram matrix), so
-    that they mean the same under every loss and at every scale.
+    Steps are in units of one over a bound of the curvature along the row (the trace of its weighted
+    Gram matrix), so that they mean the same under every loss and at every scale.
 
     Parameters
     ----------
     rule : {"auto", "armijo", "constant", "polyak"}, default="auto"
-        "armijo" starts from ten units and shrinks tenfold until the objective falls by 0.01 of what the gradient
-        promises for the *projected* step; "constant" is one unit, 1/L of section V-C; "polyak" goes where the linear
-        model reaches a goal 1 % below the best objective so far, and keeps the best code. "auto" is "polyak" for
-        losses with kinks (those without ``curvature``), else "armijo".
+        "armijo" starts from ten units and shrinks tenfold until the objective falls by 0.01 of what
+        the gradient promises for the *projected* step; "constant" is one unit, 1/L of section V-C;
+        "polyak" goes where the linear model reaches a goal 1 % below the best objective so far, and
+        keeps the best code. "auto" is "polyak" for losses with kinks (those without ``curvature``),
+        else "armijo".
     max_iter : int, default=200
-        Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know the loss, they
-        are finished by Newton steps.
+        Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know
+        the loss, they are finished by Newton steps.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
     References
     ----------
-    Zhao, Tan, Xu (2017), Algorithms 2 and 3, where the test of the latter lacks the projection, and section V-C.
+    Zhao, Tan, Xu (2017), Algorithms 2 and 3, where the test of the latter lacks the projection, and
+    section V-C.
     """
 
     rule: str = "auto"
@@ -62,9 +65,13 @@ class ProjectedSubgradient:
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
-            raise ValueError(f"ProjectedSubgradient knows the rules {', '.join(RULES)}, got {self.rule!r}.")
+            raise ValueError(
+                f"ProjectedSubgradient knows the rules {', '.join(RULES)}, got {self.rule!r}."
+            )
         if self.max_iter < 1:
-            raise ValueError(f"ProjectedSubgradient needs max_iter of at least 1, got {self.max_iter!r}.")
+            raise ValueError(
+                f"ProjectedSubgradient needs max_iter of at least 1, got {self.max_iter!r}."
+            )
 
     def encode(
         self,
@@ -79,20 +86,29 @@ class ProjectedSubgradient:
         The residual is what a step of one unit promises to gain, as a share of the objective.
         """
         atoms = dictionary.atoms().astype(np.float64)
-        codes, residual = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype), np.empty(batch.X.shape[0])
+        codes, residual = (
+            np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype),
+            np.empty(batch.X.shape[0]),
+        )
         projector = least_squares(atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = not hasattr(objective.loss, "curvature")
         if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
-            return Multiplicative(n_jobs=self.n_jobs).encode(batch, dictionary, objective, accuracy, start)
+            return Multiplicative(n_jobs=self.n_jobs).encode(
+                batch, dictionary, objective, accuracy, start
+            )
         finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             problem = _Problem(view(batch, rows, atoms, objective.loss), objective.codes)
-            found = starting_codes(problem.seen, projector) if start is None else start[rows].astype(np.float64)
+            found = (
+                starting_codes(problem.seen, projector)
+                if start is None
+                else start[rows].astype(np.float64)
+            )
             found, promised = self._descend(problem, objective.codes.prox(found, 0.0), rule, enough)
             if finish:
                 found, promised = polish(problem.seen, found, objective.codes, accuracy.gap, NEWTON)
@@ -101,7 +117,9 @@ class ProjectedSubgradient:
         over_rows(code, len(codes), self.n_jobs)
         return Codes(codes, residual)
 
-    def _descend(self, problem: _Problem, codes: NDArray, rule: str, enough: float) -> tuple[NDArray, NDArray]:
+    def _descend(
+        self, problem: _Problem, codes: NDArray, rule: str, enough: float
+    ) -> tuple[NDArray, NDArray]:
         best, left = codes.copy(), np.arange(len(codes))
         lowest = problem.values(codes)
         residual, here = np.full(len(codes), np.inf), problem

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.dictionaries import Dictionary
+from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Entrywise", "General", "Loss"]
 
@@ -22,10 +22,12 @@ class Loss(Protocol):
     Attributes
     ----------
     quadratic : bool
-        Whether the loss depends on data and dictionary through products alone (squared loss): then codes and
-        dictionary need the Gram matrix of the atoms and the correlations with the data, nothing else.
+        Whether the loss depends on data and dictionary through products alone (squared loss): then
+        codes and dictionary need the Gram matrix of the atoms and the correlations with the data,
+        nothing else.
     smoothness : float or None
-        Lipschitz constant of the gradient with respect to the reconstruction; None if there is none.
+        Lipschitz constant of the gradient with respect to the reconstruction; None if there is
+        none.
     convex : bool
         Whether it is convex in the reconstruction; only then do the theorems on convergence hold.
     data : {"real", "nonnegative", "positive"}
@@ -33,11 +35,11 @@ class Loss(Protocol):
     reconstruction : {"real", "positive"}
         What entries of the reconstruction must be.
     slope_at_zero, ratio_power : float or None
-        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data that are zero
-        then ask for the sum of the reconstruction only, never for its entries.
+        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data
+        that are zero then ask for the sum of the reconstruction only, never for its entries.
     exponents : (float, float) or None
-        p > q where the loss has a power majoriser for nonnegative data (`atomstream.majorisers`) and a method
-        ``split``; None where it has none.
+        p > q where the loss has a power majoriser for nonnegative data
+        (`atomstream.losses.majorisers`) and a method ``split``; None where it has none.
     """
 
     quadratic: ClassVar[bool]

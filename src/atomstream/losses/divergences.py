@@ -4,9 +4,10 @@ All are sums over entries; x are the data, y their reconstruction, logarithms ar
 
 References
 ----------
-Zhao, Tan, Xu (2017), "Online nonnegative matrix factorization with general divergences", Table I, whose row for alpha
-is garbled: here it is :math:`\frac{1}{\alpha(\alpha-1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)`, Hellinger's at
-1/2. Cichocki, Amari (2010), "Families of alpha- beta- and gamma-divergences", eqs. (1) and (39).
+Zhao, Tan, Xu (2017), "Online nonnegative matrix factorization with general divergences", Table I,
+whose row for alpha is garbled: here it is
+:math:`\frac{1}{\alpha(\alpha-1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)`, Hellinger's at 1/2.
+Cichocki, Amari (2010), "Families of alpha- beta- and gamma-divergences", eqs. (1) and (39).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
-LIMIT = 1e-7  # parameters as near to a limit as this are the limit: the general formula cancels there
+LIMIT = (
+    1e-7  # parameters as near to a limit as this are the limit: the general formula cancels there
+)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,11 @@ class Alpha(Entrywise):
     @property
     def exponents(self) -> tuple[float, float] | None:
         """1 and 1 - alpha, the larger one first; none at 0, where they meet."""
-        return None if abs(self.alpha) <= LIMIT else (float(max(1, 1 - self.alpha)), float(min(1, 1 - self.alpha)))
+        return (
+            None
+            if abs(self.alpha) <= LIMIT
+            else (float(max(1, 1 - self.alpha)), float(min(1, 1 - self.alpha)))
+        )
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return 1/alpha and (x/y)^alpha / alpha, exchanged and without their sign for negative alpha."""

@@ -57,8 +57,9 @@ class Huber(Entrywise):
 class L1(Entrywise):
     r"""The sum of absolute errors, :math:`\|x - y\|_1`.
 
-    Codes are found by reweighted least squares, which slow down where errors vanish: `transform` stops where a step
-    promises 1e-4 of the objective instead of 1e-9. Codes may then be up to about 1 % above the best.
+    Codes are found by reweighted least squares, which slow down where errors vanish: `transform`
+    stops where a step promises 1e-4 of the objective instead of 1e-9. Codes may then be up to about
+    1 % above the best.
     """
 
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
@@ -98,5 +99,7 @@ class L2(General):
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return w y and w x with w one over the length of the row's error."""
         lengths: Any = np.linalg.norm(X - Y, axis=1, keepdims=True)
-        weights = 1 / np.maximum(lengths, SMALL * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny)
+        weights = 1 / np.maximum(
+            lengths, SMALL * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
+        )
         return weights * Y, weights * X

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.dictionaries import Dictionary
-from atomstream.factored import LARGE
+from atomstream.core.low_rank import LARGE
+from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import General, _double
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
@@ -70,7 +70,9 @@ class Mahalanobis(General):
     def __post_init__(self) -> None:
         matrix = np.array(self.A, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-            raise ValueError(f"Mahalanobis needs a finite square matrix A, got one of shape {matrix.shape}.")
+            raise ValueError(
+                f"Mahalanobis needs a finite square matrix A, got one of shape {matrix.shape}."
+            )
         if not np.allclose(matrix, matrix.T):
             raise ValueError("Mahalanobis needs a symmetric matrix A; give (A + A.T) / 2.")
         eigenvalues = np.linalg.eigvalsh(matrix)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from atomstream.exceptions import InputError, ModelFileError
-from atomstream.files import PART, sync_folder, whole_file
-from atomstream.persistence import read_model, write_model
+from atomstream.io.codec import read_model, write_model
+from atomstream.io.files import PART, sync_folder, whole_file
 from atomstream.runs.settings import RunSettings, kind_of, read_settings, write_settings
 
 __all__ = ["RunFolder"]
@@ -36,8 +36,8 @@ class Marked(Protocol):
 class RunFolder:
     """A run on disk.
 
-    ``run.toml`` holds the settings, ``inputs.json`` what the inputs were, ``model.atoms`` the newest state,
-    ``checkpoints`` the last few, ``log.jsonl`` what happened.
+    ``run.toml`` holds the settings, ``inputs.json`` what the inputs were, ``model.atoms`` the
+    newest state, ``checkpoints`` the last few, ``log.jsonl`` what happened.
 
     Parameters
     ----------
@@ -58,9 +58,12 @@ class RunFolder:
     def check(self) -> None:
         """Refuse a folder without a run."""
         if not self.exists:
-            raise InputError(f"{self.path} holds no run; begin one with: atomstream learn INPUT --out {self.path}")
+            raise InputError(
+                f"{self.path} holds no run; begin one with: atomstream learn INPUT --out {self.path}"
+            )
 
-    # -- settings and inputs --------------------------------------------------------------------------------------
+    # -- settings and inputs
+    # --------------------------------------------------------------------------------------
 
     def begin(self, settings: RunSettings, sources: Sequence[Marked]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
@@ -89,7 +92,9 @@ class RunFolder:
         """Refuse inputs that are not what they were when the run began."""
         before = self._told()["inputs"]
         if len(sources) != len(before):
-            raise InputError(f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}.")
+            raise InputError(
+                f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}."
+            )
         for source, was in zip(sources, before, strict=True):
             if source.fingerprint() != was["fingerprint"]:
                 raise InputError(
@@ -99,11 +104,20 @@ class RunFolder:
     def _told(self) -> dict[str, Any]:
         try:
             told = json.loads(self._inputs.read_text(encoding="utf-8"))
-            return {"run": told["run"], "inputs": [{"fingerprint": was["fingerprint"]} for was in told["inputs"]]}
+            return {
+                "run": told["run"],
+                "inputs": [{"fingerprint": was["fingerprint"]} for was in told["inputs"]],
+            }
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
 
-    # -- state ----------------------------------------------------------------------------------------------------
+    # -- state
+    #
+    #
+    #
+    #
+    #
+    # ----------------------------------------------------------------------------------------------------
 
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
@@ -183,7 +197,8 @@ class RunFolder:
             for part in folder.glob(f".*{PART}"):
                 part.unlink(missing_ok=True)
 
-    # -- log and lock ---------------------------------------------------------------------------------------------
+    # -- log and lock
+    # ---------------------------------------------------------------------------------------------
 
     def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""

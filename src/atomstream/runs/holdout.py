@@ -18,8 +18,9 @@ ALL = 2**64 - 1
 class Holdout:
     """A sample of fixed size of the rows of a stream, kept out of learning in every pass.
 
-    Each row has a key that depends on what it is called and on the seed alone; the rows with the smallest keys are
-    held. The longer the stream, the smaller the key must be to get in, so a long stream loses few rows to it.
+    Each row has a key that depends on what it is called and on the seed alone; the rows with the
+    smallest keys are held. The longer the stream, the smaller the key must be to get in, so a long
+    stream loses few rows to it.
 
     Parameters
     ----------
@@ -66,7 +67,12 @@ class Holdout:
         told: dict[str, Any] = {"keys": self.keys, "n_held": self.n_held}
         if sp.issparse(self.rows):
             X = self.rows
-            return told | {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": list(X.shape)}
+            return told | {
+                "data": X.data,
+                "indices": X.indices,
+                "indptr": X.indptr,
+                "shape": list(X.shape),
+            }
         return told | {"rows": self.rows}
 
     def restore(self, told: dict[str, Any]) -> None:
@@ -79,7 +85,9 @@ class Holdout:
         """
         self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
         if "indptr" in told:
-            self.rows = sp.csr_array((told["data"], told["indices"], told["indptr"]), shape=tuple(told["shape"]))
+            self.rows = sp.csr_array(
+                (told["data"], told["indices"], told["indptr"]), shape=tuple(told["shape"])
+            )
             self.rows.check_format(full_check=True)
         n_rows = 0 if self.rows is None else self.rows.shape[0]
         good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")
@@ -99,7 +107,9 @@ def _mixed(ids: NDArray, seed: int) -> NDArray:
     ----------
     Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators", OOPSLA.
     """
-    key = ids.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15) % 2**64)
+    key = ids.astype(np.uint64) + np.uint64(
+        (seed * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15) % 2**64
+    )
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return key ^ (key >> np.uint64(31))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
-from atomstream.readers import Feed, Position, Source
-from atomstream.readers.feed import Piece
+from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.source import Source
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
 from atomstream.runs.settings import Settings
@@ -79,7 +79,8 @@ class Learning:
         self._feed = Feed(self.sources, self.settings.batch_size)
         self._reason: str | None = None
 
-    # -- what a checkpoint holds ----------------------------------------------------------------------------------
+    # -- what a checkpoint holds
+    # ----------------------------------------------------------------------------------
 
     def notes(self) -> dict[str, Any]:
         """Return all that a file keeps besides the model."""
@@ -105,7 +106,8 @@ class Learning:
         Raises
         ------
         InputError
-            Where the settings that decide what is learned, or the columns of a stream, are not those of the file.
+            Where the settings that decide what is learned, or the columns of a stream, are not
+            those of the file.
         """
         if not set(notes["settings"]) <= set(self.settings.decisive()):
             raise InputError(
@@ -114,14 +116,19 @@ class Learning:
             )
         names = None if notes["names"] is None else list(notes["names"])
         if None not in (names, self.names) and names != self.names:
-            raise InputError(f"{self.sources[0].name} names its columns otherwise than what was learned from before.")
+            raise InputError(
+                f"{self.sources[0].name} names its columns otherwise than what was learned from before."
+            )
         self.names = names
         self.model = model.set_params(n_jobs=self.settings.jobs)
         self.position = Position(*notes["position"])
         for name in ("horizon", "seconds", "n_missing", "n_entries"):
             setattr(self, name, notes[name])
         self.warnings = list(notes["warnings"])
-        self.history.n_samples, self.history.objective = notes["n_samples"].tolist(), notes["objective"].tolist()
+        self.history.n_samples, self.history.objective = (
+            notes["n_samples"].tolist(),
+            notes["objective"].tolist(),
+        )
         self.history.every = notes["every"]
         self.holdout.restore(notes["holdout"])
 
@@ -129,7 +136,13 @@ class Learning:
         """Write a checkpoint."""
         self.folder.save(self.model, self.notes(), self.settings.keep)
 
-    # -- learning -------------------------------------------------------------------------------------------------
+    # -- learning
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
 
     @property
     def learned(self) -> bool:
@@ -186,9 +199,13 @@ class Learning:
     def _pass(self, pace: _Pace, bar: Callable[[str], Any]) -> None:
         """Learn from what is left of a pass."""
         epoch, epochs = self.position.epoch, self.settings.epochs
-        self.model.set_callbacks(bar("learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"))
+        self.model.set_callbacks(
+            bar("learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}")
+        )
         try:
-            self.model.fit_stream(self._rows(pace), n_batches=self._n_batches(), horizon=self.horizon)
+            self.model.fit_stream(
+                self._rows(pace), n_batches=self._n_batches(), horizon=self.horizon
+            )
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
@@ -197,8 +214,8 @@ class Learning:
     def _rows(self, pace: _Pace) -> Iterator[Any]:
         """Yield the rows to learn from, batch by batch; what is asked for the next has learned from the last.
 
-        So all that a checkpoint holds besides the model changes here, after the step; an error within a step, which
-        puts the model back, finds all of it as it was before.
+        So all that a checkpoint holds besides the model changes here, after the step; an error
+        within a step, which puts the model back, finds all of it as it was before.
         """
         for piece in self._feed.batches(self.position):
             held = self.holdout.choose(piece.X, piece.ids)
@@ -222,7 +239,9 @@ class Learning:
         if self.position.epoch == 0:
             self.n_entries += int(np.prod(piece.X.shape))
             if self.settings.missing:
-                self.n_missing += int(np.isnan(piece.X.data if sp.issparse(piece.X) else piece.X).sum())
+                self.n_missing += int(
+                    np.isnan(piece.X.data if sp.issparse(piece.X) else piece.X).sum()
+                )
             if held.any():
                 self.holdout.keep(piece.X[held], piece.ids[held])
         self.position = piece.after
@@ -234,14 +253,19 @@ class Learning:
         name, row = self.sources[self.position.source].name, self.position.row
         found = re.search(r"first in row (\d+)", sentence)
         if found and self._piece.after.source == self.position.source:
-            return sentence.replace(found[0], f"first in row {row + self._learned_rows[int(found[1])]} of {name}")
+            return sentence.replace(
+                found[0], f"first in row {row + self._learned_rows[int(found[1])]} of {name}"
+            )
         return f"{sentence.rstrip('.')} (among the {self.settings.batch_size} rows from row {row} of {name} on)."
 
     def _n_batches(self) -> int | None:
         n_rows = self._feed.n_rows
         if n_rows is None:
             return None
-        done = sum(source.n_rows or 0 for source in self.sources[: self.position.source]) + self.position.row
+        done = (
+            sum(source.n_rows or 0 for source in self.sources[: self.position.source])
+            + self.position.row
+        )
         return -(-(n_rows - done) // self.settings.batch_size)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from atomstream import plots
+from atomstream.domains.networks.reconstruction import Reconstruction
 from atomstream.exceptions import InputError
-from atomstream.models.reconstruction import Reconstruction
-from atomstream.report import Section
 from atomstream.runs.networks import network_of
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
+from atomstream.viz import plots
+from atomstream.viz.report import Section
 
 __all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
 
@@ -57,7 +57,8 @@ def _figures(rebuilt: Reconstruction | None) -> dict[str, float]:
 def top_atoms(record: Record, n_atoms: int = 20) -> list[tuple[int, float, float, str]]:
     """Return number, share of the code over the run and lately, and the heaviest entries of the most important atoms.
 
-    Entries are pairs of nodes of the motif, numbered from 0; those of the motif itself come without saying.
+    Entries are pairs of nodes of the motif, numbered from 0; those of the motif itself come without
+    saying.
     """
     model = record.model
     motif = model.motif_.adjacency() > 0
@@ -69,10 +70,19 @@ def top_atoms(record: Record, n_atoms: int = 20) -> list[tuple[int, float, float
         patch = model.components_[atom]
         beyond = np.where(motif | motif.T if symmetric else motif, 0, patch)
         beyond = np.where(once, beyond, 0) if symmetric else beyond
-        top = [np.unravel_index(place, patch.shape) for place in np.argsort(-beyond, axis=None, kind="stable")[:4]]
+        top = [
+            np.unravel_index(place, patch.shape)
+            for place in np.argsort(-beyond, axis=None, kind="stable")[:4]
+        ]
         heaviest = max(float(patch.max()), 1e-12)
-        told = ", ".join(f"{a}-{b} {patch[a, b] / heaviest:.2g}" for a, b in top if beyond[a, b] > 0.01 * heaviest)
-        listed.append((int(atom), float(model.importance_[atom]), float(model.recent_importance_[atom]), told))
+        told = ", ".join(
+            f"{a}-{b} {patch[a, b] / heaviest:.2g}"
+            for a, b in top
+            if beyond[a, b] > 0.01 * heaviest
+        )
+        listed.append(
+            (int(atom), float(model.importance_[atom]), float(model.recent_importance_[atom]), told)
+        )
     return listed
 
 
@@ -90,8 +100,15 @@ def sections(record: Record) -> list[Section]:
         chapter="What was learned",
     )
     rows = [(atom, 100 * whole, 100 * late, told) for atom, whole, late, told in top_atoms(record)]
-    columns = ["atom", "share of the code, %", "second half, %", "heaviest entries beyond the motif"]
-    table = Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows)
+    columns = [
+        "atom",
+        "share of the code, %",
+        "second half, %",
+        "heaviest entries beyond the motif",
+    ]
+    table = Section(
+        "importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows
+    )
     rebuilt = _rebuilt(record)
     return [atoms, table, *_how_well(record, rebuilt), *_from_what(record, rebuilt), *how(record)]
 
@@ -105,11 +122,15 @@ def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
         )
         figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
         figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}
-        found.append(Section("adjacency", "Before and after", told, figure, chapter=chapter, facts=figures))
+        found.append(
+            Section("adjacency", "Before and after", told, figure, chapter=chapter, facts=figures)
+        )
         chapter = ""
     if record.history.n_samples:
         told = "Mean objective of each batch of patches before it was learned from."
-        found.append(Section("objective", "Learning", told, plots.objective(record.history), chapter=chapter))
+        found.append(
+            Section("objective", "Learning", told, plots.objective(record.history), chapter=chapter)
+        )
     return found
 
 

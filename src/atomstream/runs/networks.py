@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from atomstream.domains.networks.network import Network
+from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
-from atomstream.models.network import NetworkDictionary
-from atomstream.readers.source import fingerprint
+from atomstream.io.source import fingerprint
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.session import Session
 from atomstream.runs.settings import NetworkSettings
-from atomstream.samplers import Network
 
 __all__ = ["EdgeFile", "NetworkRun", "read_network"]
 

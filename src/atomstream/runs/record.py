@@ -10,8 +10,8 @@ import numpy as np
 
 from atomstream.callbacks import History
 from atomstream.exceptions import CorruptModelError, InputError
-from atomstream.persistence import read_model
-from atomstream.readers import STANDARD_INPUT
+from atomstream.io.codec import read_model
+from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
 from atomstream.runs.series_settings import SeriesSettings

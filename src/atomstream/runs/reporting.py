@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import atomstream
-from atomstream import plots
-from atomstream.report import Section
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
+from atomstream.viz import plots
+from atomstream.viz.report import Section
 
 __all__ = ["TITLE", "facts", "how", "quality", "sections", "top_atoms"]
 
@@ -67,9 +67,15 @@ def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, flo
     for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
         row = model.components_[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:4]
-        features = ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i]) if names is not None else ""
+        features = (
+            ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i])
+            if names is not None
+            else ""
+        )
         if hasattr(model, "explain"):
-            features = ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(int(atom)))
+            features = ", ".join(
+                f"{part.share:.0%} of row {part.id}" for part in model.explain(int(atom))
+            )
         listed.append((int(atom), float(model.importance_[atom]), float(energy[atom]), features))
     return listed
 
@@ -129,7 +135,9 @@ def _how_well(record: Record) -> list[Section]:
     history = record.history
     if history.n_samples:
         told = "Mean objective of each batch before it was learned from; it varies with the samples of the batch."
-        found.append(Section("objective", "Learning", told, plots.objective(history), chapter=chapter))
+        found.append(
+            Section("objective", "Learning", told, plots.objective(history), chapter=chapter)
+        )
     return found
 
 
@@ -139,7 +147,8 @@ def _from_what(record: Record) -> list[Section]:
     notes, inputs = record.notes, list(record.settings.inputs)
     missing = notes["n_missing"] / max(notes["n_entries"], 1)
     told = {
-        "inputs": ", ".join(inputs[:5]) + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
+        "inputs": ", ".join(inputs[:5])
+        + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
         "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
         "rows held out": f"{0 if record.held_out is None else record.held_out.shape[0]:,}, never learned from",
         "missing entries": f"{100 * missing:.2f} %" if record.settings.missing else "none allowed",
@@ -158,7 +167,9 @@ def how(record: Record) -> list[Section]:
     if record.settings is not None:
         seconds = record.notes["seconds"]
         n_seen = getattr(learner, "n_samples_seen_", None) or learner.n_steps_
-        told["time"] = f"{seconds:.1f} s, reading and compiling included; {n_seen / max(seconds, 1e-9):,.0f} a second"
+        told["time"] = (
+            f"{seconds:.1f} s, reading and compiling included; {n_seen / max(seconds, 1e-9):,.0f} a second"
+        )
         events = [event["event"] for event in RunFolder(record.path).events()]
         told["sessions"] = f"{1 + events.count('resume')}"
     if hasattr(learner, "n_reseeded_"):

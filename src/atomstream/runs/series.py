@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.applications.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.callbacks import History
+from atomstream.domains.series.time_index import Times
+from atomstream.domains.series.transforms import Log1p, MovingAverage, NonnegativeScaler
+from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import InputError
-from atomstream.files import whole_file
-from atomstream.models.series import SeriesDictionary
-from atomstream.models.times import Times
-from atomstream.readers.series import read_series
-from atomstream.readers.source import fingerprint
+from atomstream.io.files import whole_file
+from atomstream.io.series_table import read_series
+from atomstream.io.source import fingerprint
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.series_settings import ForecastSettings, SeriesSettings, check_table
 
@@ -132,7 +132,9 @@ class SeriesRun:
         parts = [part for _, part in columns]
         table = np.stack(parts, axis=2).reshape(len(middle), -1)
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
-        self._write([name + mean + end for name in self.table.names for end, _ in columns], ahead, table)
+        self._write(
+            [name + mean + end for name in self.table.names for end, _ in columns], ahead, table
+        )
         steps = self.model.one_step_
         self._judge(steps, values)
         seen = self.undo(values[-len(steps) :])
@@ -150,7 +152,9 @@ class SeriesRun:
         both = ~np.isnan(steps) & ~np.isnan(seen) & ~np.isnan(last)
         if both.any():
             error = {"one step ahead": steps - seen, "last row again": last - seen}
-            self.figures = {f"RMSE, {name}": float(np.sqrt(np.mean(e[both] ** 2))) for name, e in error.items()}
+            self.figures = {
+                f"RMSE, {name}": float(np.sqrt(np.mean(e[both] ** 2))) for name, e in error.items()
+            }
 
     def _impute(self, values: NDArray) -> dict[str, Any]:
         """Learn the whole table, fill it, and write it."""
@@ -160,7 +164,9 @@ class SeriesRun:
         filled = np.where(seen, self.table.values, rebuilt)
         left = int(np.isnan(filled).sum())
         if left:
-            self.warnings.append(f"{left} entries stay missing: nothing was observed within a window of them.")
+            self.warnings.append(
+                f"{left} entries stay missing: nothing was observed within a window of them."
+            )
         self._write(self.table.names, self.table.labels, filled)
         error = (rebuilt - self.table.values)[seen]
         self.figures = {"RMSE of observed entries, in-sample": float(np.sqrt(np.mean(error**2)))}

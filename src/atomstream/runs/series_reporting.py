@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from atomstream import plots
-from atomstream.report import Section
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
 from atomstream.runs.series_settings import ForecastSettings
+from atomstream.viz import plots
+from atomstream.viz.report import Section
 
 __all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
 
@@ -63,7 +63,11 @@ def _course(curve: Any) -> str:
 def _names(record: Record) -> list[str]:
     """Return the names of the series, or their numbers from 1."""
     known = record.notes.get("series", record.model.form_.names)
-    return [str(i + 1) for i in range(record.model.atoms_.shape[2])] if known is None else [str(n) for n in known]
+    return (
+        [str(i + 1) for i in range(record.model.atoms_.shape[2])]
+        if known is None
+        else [str(n) for n in known]
+    )
 
 
 def sections(record: Record) -> list[Section]:
@@ -76,9 +80,13 @@ def sections(record: Record) -> list[Section]:
     )
     figure = plots.series_atoms(model, names=names)
     found = [Section("atoms", "Atoms", told, figure, chapter="What was learned")]
-    rows = [(atom, 100 * code, 100 * energy, text) for atom, code, energy, text in top_atoms(record)]
+    rows = [
+        (atom, 100 * code, 100 * energy, text) for atom, code, energy, text in top_atoms(record)
+    ]
     columns = ["atom", "share of the code, %", "share of the energy, %", "largest series"]
-    found.append(Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows))
+    found.append(
+        Section("importance", f"The {len(rows)} most important atoms", columns=columns, rows=rows)
+    )
     if model.initial_atoms_ is not None:
         told = (
             "The atoms that the online phase moved most: dotted after the initialisation, full as they are now; "
@@ -131,13 +139,18 @@ def _from_what(record: Record) -> list[Section]:
     if record.settings is None:
         return []
     settings, notes = record.settings, record.notes
-    told = {"input": settings.inputs[0], "times": f"{notes['n_times']:,}, last {notes['labels'][-1]}"}
+    told = {
+        "input": settings.inputs[0],
+        "times": f"{notes['n_times']:,}, last {notes['labels'][-1]}",
+    }
     told["series"] = ", ".join(_names(record)[:20])
     average = getattr(settings, "average", 1)
     steps = [f"trailing mean of {average}"] * (average > 1)
     steps += ["logarithm of one plus the value"] * settings.log
     first = f"divided by the largest value of its first {record.model._n_init} rows"
     forecasts = isinstance(settings, ForecastSettings)
-    steps += [f"each series {first if forecasts else 'scaled by its range in the table'}"] * settings.scale
+    steps += [
+        f"each series {first if forecasts else 'scaled by its range in the table'}"
+    ] * settings.scale
     told["prepared by"] = ", ".join(steps) or "nothing"
     return [Section("inputs", "", facts=told, chapter="From what")]

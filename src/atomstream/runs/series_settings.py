@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import InputError
-from atomstream.models.series import SeriesDictionary
-from atomstream.readers.series import SeriesTable
+from atomstream.io.series_table import SeriesTable
 from atomstream.runs.settings import RunSettings
 from atomstream.schedules import Constant
 
@@ -27,19 +27,20 @@ class SeriesSettings(RunSettings):
     domain : str
         What kind of run this is.
     time : str, optional
-        Column of the times, see `atomstream.readers.series.read_series`.
+        Column of the times, see `atomstream.io.series_table.read_series`.
     columns : tuple of str
         Of the series.
     log, scale : bool
-        Whether to learn logarithms of one plus the values, and each series scaled: for a forecast divided by its
-        largest value in the first rows, those that the initialisation sees; else from 0 to 1.
+        Whether to learn logarithms of one plus the values, and each series scaled: for a forecast
+        divided by its largest value in the first rows, those that the initialisation sees; else
+        from 0 to 1.
     atoms, init_rows, init_batches
         As ``n_components``, ``n_init`` and ``n_init_batches`` of `atomstream.SeriesDictionary`.
     window, memory, alpha, ridge
         As the model's parameters.
     weight : float
-        How much the last ``memory`` rows weigh at each step against all before them; 1 forgets what came before, 0
-        stands for the power schedule, which forgets nothing for good.
+        How much the last ``memory`` rows weigh at each step against all before them; 1 forgets what
+        came before, 0 stands for the power schedule, which forgets nothing for good.
     seed : int
     """
 
@@ -71,7 +72,9 @@ class SeriesSettings(RunSettings):
         if len(self.inputs) != 1:
             raise ValueError(f"Series are learned from one file, got {len(self.inputs)}.")
         if self.init_rows is not None and self.init_rows < self.window:
-            raise ValueError(f"init_rows is {self.init_rows}, needed is at least the window, {self.window}.")
+            raise ValueError(
+                f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
+            )
         self.new_model().check()
 
     def new_model(self) -> SeriesDictionary:
@@ -115,7 +118,9 @@ class ForecastSettings(SeriesSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.coverage < 1:
-            raise ValueError(f"coverage is {self.coverage!r}, needed is a share above 0 and below 1.")
+            raise ValueError(
+                f"coverage is {self.coverage!r}, needed is a share above 0 and below 1."
+            )
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,10 @@ class ImputeSettings(SeriesSettings):
     COMMAND = "series impute"
 
 
-SERIES: dict[str, type[SeriesSettings]] = {"series forecast": ForecastSettings, "series impute": ImputeSettings}
+SERIES: dict[str, type[SeriesSettings]] = {
+    "series forecast": ForecastSettings,
+    "series impute": ImputeSettings,
+}
 
 
 def check_table(table: SeriesTable, settings: SeriesSettings, n_first: int) -> None:
@@ -145,14 +153,22 @@ def check_table(table: SeriesTable, settings: SeriesSettings, n_first: int) -> N
     ------
     InputError
     """
-    forecasts, path, n_rows = isinstance(settings, ForecastSettings), settings.inputs[0], len(table.values)
+    forecasts, path, n_rows = (
+        isinstance(settings, ForecastSettings),
+        settings.inputs[0],
+        len(table.values),
+    )
     needed = n_first if forecasts else settings.window
     if n_rows < needed:
         rows, fewer = "1 row" if n_rows == 1 else f"{n_rows} rows", " or --init-rows" * forecasts
-        raise InputError(f"{path} has {rows}, needed are {needed}: give more, or choose a smaller --window{fewer}.")
+        raise InputError(
+            f"{path} has {rows}, needed are {needed}: give more, or choose a smaller --window{fewer}."
+        )
     _check_observed(table.values, table.names, path)
     if settings.scale and forecasts:
-        where = f" in the first {n_first} rows, by which --scale goes; take more with --init-rows or"
+        where = (
+            f" in the first {n_first} rows, by which --scale goes; take more with --init-rows or"
+        )
         _check_observed(table.values[:n_first], table.names, path, where)
     _check_not_negative(table, settings, forecasts)
 
@@ -160,7 +176,9 @@ def check_table(table: SeriesTable, settings: SeriesSettings, n_first: int) -> N
 def _check_observed(values: NDArray, names: list[str], path: str, where: str = ";") -> None:
     empty = np.flatnonzero(np.isnan(values).all(axis=0))
     if len(empty):
-        raise InputError(f"Series {names[empty[0]]!r} of {path} has no value{where} leave it out with --columns.")
+        raise InputError(
+            f"Series {names[empty[0]]!r} of {path} has no value{where} leave it out with --columns."
+        )
 
 
 def _check_not_negative(table: SeriesTable, settings: SeriesSettings, forecasts: bool) -> None:
@@ -171,6 +189,14 @@ def _check_not_negative(table: SeriesTable, settings: SeriesSettings, forecasts:
         return
     row, column = np.argwhere(low)[0]
     value, place = table.values[row, column], table.labels[row]
-    remedy = "--log and --scale do not shift, add a constant" if forecasts else "--scale shifts series"
-    needed = "--log needs values above -1" if shifted else f"{settings.COMMAND} needs values of at least 0; {remedy}"
-    raise InputError(f"Series {table.names[column]!r} of {settings.inputs[0]} is {value:.4g} at {place}: {needed}.")
+    remedy = (
+        "--log and --scale do not shift, add a constant" if forecasts else "--scale shifts series"
+    )
+    needed = (
+        "--log needs values above -1"
+        if shifted
+        else f"{settings.COMMAND} needs values of at least 0; {remedy}"
+    )
+    raise InputError(
+        f"Series {table.names[column]!r} of {settings.inputs[0]} is {value:.4g} at {place}: {needed}."
+    )

@@ -77,7 +77,10 @@ class Session(ABC):
             )
         self.model = model
         self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
-        self.history.n_samples, self.history.objective = notes["n_samples"].tolist(), notes["objective"].tolist()
+        self.history.n_samples, self.history.objective = (
+            notes["n_samples"].tolist(),
+            notes["objective"].tolist(),
+        )
         self.history.every = notes["every"]
 
     def stop(self, reason: str) -> None:

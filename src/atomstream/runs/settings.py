@@ -10,14 +10,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from atomstream.applications.topics import TopicModel
-from atomstream.learner import check_compatible
-from atomstream.models.convex import OnlineConvexMF
-from atomstream.models.matrix import OnlineDictionaryLearning, OnlineNMF
-from atomstream.models.network import NetworkDictionary
-from atomstream.models.validation import check_settings
-from atomstream.models.walk import RandomWalkFactorization
-from atomstream.readers import Wanted
+from atomstream.core.method import check_compatible
+from atomstream.estimators._validation import check_settings
+from atomstream.estimators.convex import OnlineConvexMF
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+from atomstream.estimators.network import NetworkDictionary
+from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.topics import TopicModel
+from atomstream.estimators.walk import RandomWalkFactorization
+from atomstream.io.inputs import Wanted
 from atomstream.schedules import Constant
 
 __all__ = [
@@ -44,7 +45,9 @@ class RunSettings:
 
     COMMAND: ClassVar[str] = "learn"
     LEAST: ClassVar[dict[str, float]] = {}
-    FREE: ClassVar[tuple[str, ...]] = ()  # for how long, how often saved, on how many cores: not what is learned
+    FREE: ClassVar[
+        tuple[str, ...]
+    ] = ()  # for how long, how often saved, on how many cores: not what is learned
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -52,7 +55,9 @@ class RunSettings:
             value = getattr(self, field.name)
             made = _made(value, hints[field.name])
             if made is None and value is not None:
-                raise ValueError(f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}.")
+                raise ValueError(
+                    f"{field.name} is {value!r:.80}, needed is {_told(hints[field.name])}."
+                )
             object.__setattr__(self, field.name, made)
             for text in made if isinstance(made, tuple) else [made]:
                 if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
@@ -86,14 +91,14 @@ class Settings(RunSettings):
     model : {"nmf", "dictionary"}
         Nonnegative or signed.
     loss, method, zeros, alpha, schedule, batch_size, missing, jobs
-        As the models' ``loss``, ``method``, ``zeros``, ``alpha``, ``schedule``, ``batch_size``, ``missing``,
-        ``n_jobs``.
+        As the models' ``loss``, ``method``, ``zeros``, ``alpha``, ``schedule``, ``batch_size``,
+        ``missing``, ``n_jobs``.
     half_life : float, optional
         In samples; forgets at a constant rate and takes the place of ``schedule``.
     epochs : int
         Passes over the inputs.
     columns, key, patch, grey, per_image, center
-        How inputs are read, see `atomstream.readers.Wanted`.
+        How inputs are read, see `atomstream.io.inputs.Wanted`.
     holdout : float
         Share of the rows that is kept out of learning, at most a few hundred.
     seed : int
@@ -147,7 +152,9 @@ class Settings(RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.half_life is not None and not 0 < self.half_life < float("inf"):
-            raise ValueError(f"half_life is {self.half_life!r}, needed is a number of samples above 0.")
+            raise ValueError(
+                f"half_life is {self.half_life!r}, needed is a number of samples above 0."
+            )
         if self.holdout >= 1:
             raise ValueError(f"holdout is {self.holdout!r}, needed is a share below 1.")
         if self.model not in MODELS:
@@ -164,11 +171,15 @@ class Settings(RunSettings):
     def wanted(self) -> Wanted:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
-        return Wanted(self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed)
+        return Wanted(
+            self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
+        )
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
-        schedule: Any = self.schedule if self.half_life is None else Constant(half_life=self.half_life)
+        schedule: Any = (
+            self.schedule if self.half_life is None else Constant(half_life=self.half_life)
+        )
         given: dict[str, Any] = {} if self.alpha is None else {"alpha": self.alpha}
         if self.model == "nmf":
             given |= {"loss": self.loss, "method": self.method, "zeros": self.zeros}
@@ -241,7 +252,9 @@ class NetworkSettings(RunSettings):
         if self.domain != "network":
             raise ValueError(f"domain is {self.domain!r}, needed is network.")
         if len(self.inputs) != 1:
-            raise ValueError(f"A network is learned from one file of edges, got {len(self.inputs)}.")
+            raise ValueError(
+                f"A network is learned from one file of edges, got {len(self.inputs)}."
+            )
         self.new_model().check()
 
     def new_model(self) -> NetworkDictionary:
@@ -311,7 +324,9 @@ class WalkSettings(RunSettings):
             raise ValueError(f"Trips or states are learned from one file, got {len(self.inputs)}.")
         for name in ("origin", "destination"):
             if not self.states and len(getattr(self, name)) != 2:
-                raise ValueError(f"--{name} must be the columns of longitude and latitude, parted by a comma.")
+                raise ValueError(
+                    f"--{name} must be the columns of longitude and latitude, parted by a comma."
+                )
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"--{name} names one column twice.")
         if self.states and (self.origin or self.destination):
@@ -377,7 +392,9 @@ class TextSettings(RunSettings):
         known = {"domain": ("text",), "per": ("line", "file"), "stop_words": ("english", "none")}
         for name, choices in known.items():
             if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, needed is {' or '.join(choices)}.")
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}, needed is {' or '.join(choices)}."
+                )
         if not self.inputs:
             raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
         self.new_model().check()
@@ -417,7 +434,9 @@ def read_settings(path: str | Path, kind: type[RunSettings] | None = None) -> di
     known = [field.name for field in fields(kind)]
     for name in told:
         if name not in known:
-            raise ValueError(f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}.")
+            raise ValueError(
+                f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}."
+            )
     return told
 
 
@@ -430,7 +449,9 @@ def kind_of(told: dict[str, Any]) -> type[RunSettings]:
 
 def write_settings(settings: RunSettings) -> str:
     """Return settings as TOML; those that are not given are left out."""
-    lines = [f"# atomstream {settings.COMMAND} --config run.toml --out ANOTHER_RUN does the same again"]
+    lines = [
+        f"# atomstream {settings.COMMAND} --config run.toml --out ANOTHER_RUN does the same again"
+    ]
     for field in fields(settings):
         value = getattr(settings, field.name)
         if value is not None:

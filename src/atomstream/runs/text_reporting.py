@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from atomstream import plots
-from atomstream.report import Section
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
+from atomstream.viz import plots
+from atomstream.viz.report import Section
 
 __all__ = ["TITLE", "facts", "quality", "sections", "top_atoms"]
 
@@ -55,11 +55,19 @@ def sections(record: Record) -> list[Section]:
         "topics",
         "Topics",
         f"All {n_drawn} topics, the one that explains most words first; bars are the shares of its eight likeliest "
-        "words." + (" A word names all words that share its feature." if model.vectorizer == "hashing" else ""),
+        "words."
+        + (
+            " A word names all words that share its feature."
+            if model.vectorizer == "hashing"
+            else ""
+        ),
         plots.topics(model, n_topics=n_drawn),
         chapter="What was learned",
     )
-    rows = [(topic, 100 * share, 100 * ten, words) for topic, share, ten, words in top_atoms(record, n_drawn)]
+    rows = [
+        (topic, 100 * share, 100 * ten, words)
+        for topic, share, ten, words in top_atoms(record, n_drawn)
+    ]
     columns = ["topic", "share of all words, %", "six words make, %", "six likeliest words"]
     table = Section("words", "Their words", columns=columns, rows=rows)
     return [bars, table, *_how_well(record), *_from_what(record), *how(record)]
@@ -69,7 +77,9 @@ def _how_well(record: Record) -> list[Section]:
     if not record.history.n_samples:
         return []
     told = "Mean divergence of the documents of each batch before it was learned from."
-    return [Section("objective", "Learning", told, plots.objective(record.history), chapter="How well")]
+    return [
+        Section("objective", "Learning", told, plots.objective(record.history), chapter="How well")
+    ]
 
 
 def _from_what(record: Record) -> list[Section]:
@@ -77,7 +87,8 @@ def _from_what(record: Record) -> list[Section]:
         return []
     settings, inputs = record.settings, list(record.settings.inputs)
     told: dict[str, Any] = {
-        "inputs": ", ".join(inputs[:5]) + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
+        "inputs": ", ".join(inputs[:5])
+        + (f" and {len(inputs) - 5} more" if len(inputs) > 5 else ""),
         "documents": f"{record.notes['n_documents']:,}",
         "a document is": f"a {settings.per} of text files, {settings.field!r} of JSON lines, "
         + ("the column of tables" if settings.column is None else f"{settings.column!r} of tables"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from atomstream.applications.topics import TopicModel
+from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
-from atomstream.readers.documents import open_documents
+from atomstream.io.documents import open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.session import Session
 from atomstream.runs.settings import TextSettings
@@ -28,7 +28,9 @@ class TextRun(Session):
 
     def __init__(self, folder: RunFolder, settings: TextSettings) -> None:
         super().__init__(folder, settings)
-        self.sources = open_documents(settings.inputs, settings.per, settings.field, settings.column)
+        self.sources = open_documents(
+            settings.inputs, settings.per, settings.field, settings.column
+        )
         self._counts: Any = None
 
     @property
@@ -49,7 +51,9 @@ class TextRun(Session):
     def position(self) -> tuple[int, int]:
         """Passes that are complete, and documents of the next one."""
         size = self.settings.batch_size
-        passes, batches = divmod(self.model.n_steps_ if self.learned else 0, -(-self.counts.shape[0] // size))
+        passes, batches = divmod(
+            self.model.n_steps_ if self.learned else 0, -(-self.counts.shape[0] // size)
+        )
         return passes, batches * size
 
     @property

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream import plots
-from atomstream.applications.trips import Grid
-from atomstream.report import Section
+from atomstream.domains.walks.trips import Grid
 from atomstream.runs.record import Record
 from atomstream.runs.reporting import how
+from atomstream.viz import plots
+from atomstream.viz.report import Section
 
 __all__ = ["TITLE", "clusters", "facts", "sections"]
 
@@ -27,7 +27,9 @@ def facts(record: Record) -> dict[str, Any]:
         "transitions": f"{model.n_steps_:,}, passes included",
     }
     if "lumpability" in notes:
-        told["dropped"] = f"{notes['n_dropped']:,} trips of a pass: no position, or a cell met too rarely"
+        told["dropped"] = (
+            f"{notes['n_dropped']:,} trips of a pass: no position, or a cell met too rarely"
+        )
         told["lumpability"] = f"{notes['lumpability']:.4f} (0: all states of a cluster go on alike)"
         told["time"] = f"{notes['seconds']:.1f} s"
     return told
@@ -67,11 +69,16 @@ def sections(record: Record) -> list[Section]:
         figure = plots.partition_map(grid, np.array(model.states_), model.partition_, visits=visits)
         found.append(Section("map", "Map", told, figure, chapter=chapter))
         chapter = ""
-    rows = [(cluster, states, 100 * share, 100 * stays) for cluster, states, share, stays in clusters(record)]
+    rows = [
+        (cluster, states, 100 * share, 100 * stays)
+        for cluster, states, share, stays in clusters(record)
+    ]
     columns = ["cluster", "states", "share of the visits, %", "transitions that stay, %"]
     found.append(Section("clusters", "Clusters", columns=columns, rows=rows, chapter=chapter))
     told = "Of 100 transitions that leave a state of the cluster on the left, how many end in the one below."
-    shares = [float(model.stationary_[model.partition_ == i].sum()) for i in range(len(_between(record)))]
+    shares = [
+        float(model.stationary_[model.partition_ == i].sum()) for i in range(len(_between(record)))
+    ]
     figure = plots.reduced_chain(_between(record), np.array(shares))
     found.append(Section("reduced_chain", "From cluster to cluster", told, figure))
     told = "The larger a value against the ones after it, the better the chain is told by so many dimensions."

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.applications.trips import Grid, grid_cells
 from atomstream.diagnostics import lumpability_of
+from atomstream.domains.walks.trips import Grid, grid_cells
+from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
-from atomstream.files import whole_file
-from atomstream.models.walk import RandomWalkFactorization
-from atomstream.readers import Wanted, open_inputs
-from atomstream.readers.source import fingerprint
+from atomstream.io.files import whole_file
+from atomstream.io.inputs import Wanted, open_inputs
+from atomstream.io.source import fingerprint
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.settings import WalkSettings
 
@@ -87,12 +87,15 @@ class WalkRun:
             "going": going,
             "lumpability": score,
             "n_dropped": self.n_dropped,
-            "grid": None if self.grid is None else [self.grid.latitude, self.grid.longitude, self.grid.size],
+            "grid": None
+            if self.grid is None
+            else [self.grid.latitude, self.grid.longitude, self.grid.size],
         }
         self.folder.save(self.model, notes, keep=1)
         self._write(labels)
 
-    # -- what comes in --------------------------------------------------------------------------------------------
+    # -- what comes in
+    # --------------------------------------------------------------------------------------------
 
     def _positions(self) -> Iterator[NDArray]:
         """Yield (origin longitude, latitude, destination longitude, latitude) in blocks of rows."""
@@ -112,7 +115,9 @@ class WalkRun:
         for rows in self._positions():
             longitude, latitude = np.concatenate([rows[:, :2], rows[:, 2:]]).T
             cells, self.grid = grid_cells(latitude, longitude, self.settings.cell, grid=self.grid)
-            for cell, count in zip(*map(np.ndarray.tolist, np.unique(cells, return_counts=True)), strict=True):
+            for cell, count in zip(
+                *map(np.ndarray.tolist, np.unique(cells, return_counts=True)), strict=True
+            ):
                 counts[cell] = counts.get(cell, 0) + count
         counts.pop(-1, None)
         often = [cell for cell, count in counts.items() if count >= self.settings.min_count]
@@ -181,7 +186,9 @@ class WalkRun:
         for origins, destinations in self._moves():
             self.model.partial_fit_transitions(origins, destinations)
         if not hasattr(self.model, "factor_"):
-            raise InputError(f"{self.settings.inputs[0]} holds no trip between cells that are met often enough.")
+            raise InputError(
+                f"{self.settings.inputs[0]} holds no trip between cells that are met often enough."
+            )
 
     def _going(self, labels: NDArray) -> NDArray:
         """Return how often each state is left for each cluster, (n_states, n_clusters)."""
@@ -191,7 +198,8 @@ class WalkRun:
             np.add.at(going, (tails, labels[heads]), 1.0)
         return going
 
-    # -- what goes out --------------------------------------------------------------------------------------------
+    # -- what goes out
+    # --------------------------------------------------------------------------------------------
 
     def _write(self, labels: NDArray) -> None:
         """Write the partition as a table and, of cells, as GeoJSON."""

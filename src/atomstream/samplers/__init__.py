@@ -1,11 +1,11 @@
 """Markov chains as streams: each a frozen value with ``init``, ``step`` and ``run``."""
 
-from atomstream.samplers import motifs
+from atomstream.domains.networks import motifs
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
 from atomstream.samplers.base import Chain, samples
-from atomstream.samplers.graphs import Network
+from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.ising import IsingGibbs
-from atomstream.samplers.motif import MotifGlauber, homomorphism_density, homomorphisms
-from atomstream.samplers.motifs import Motif
 from atomstream.samplers.pivot import MotifPivot
 from atomstream.samplers.walk import RandomWalk
 

@@ -14,7 +14,8 @@ __all__ = ["Chain", "samples"]
 class Chain(Protocol):
     """A transition law; all that changes is the state, which `step` and `run` take and return.
 
-    States are arrays: whoever saves one, and the state of the source of randomness, goes on exactly where it stood.
+    States are arrays: whoever saves one, and the state of the source of randomness, goes on exactly
+    where it stood.
     """
 
     def init(self, rng: np.random.Generator, position: Any = None) -> Any:
@@ -25,7 +26,9 @@ class Chain(Protocol):
         """Return the next state, and what happened; the state given stays as it is."""
         ...
 
-    def run(self, rng: np.random.Generator, state: Any, n: int, thin: int = 1) -> tuple[NDArray, Any]:
+    def run(
+        self, rng: np.random.Generator, state: Any, n: int, thin: int = 1
+    ) -> tuple[NDArray, Any]:
         """Return ``n`` samples, ``thin`` steps apart, and the state after the last."""
         ...
 

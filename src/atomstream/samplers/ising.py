@@ -15,8 +15,9 @@ __all__ = ["IsingGibbs"]
 class IsingGibbs:
     r"""Gibbs sampling of :math:`\pi(x) \propto \exp(\tfrac1T (\sum_{u \sim v} x_u x_v + h \sum_v x_v))`, spins 1, -1.
 
-    A site becomes 1 with probability :math:`1 / (1 + \exp(-\tfrac2T (\sum_{u \sim v} x_u + h)))`, whatever it was.
-    The chain is reversible site by site; a sweep in checkerboard order leaves the same law invariant.
+    A site becomes 1 with probability :math:`1 / (1 + \exp(-\tfrac2T (\sum_{u \sim v} x_u + h)))`,
+    whatever it was. The chain is reversible site by site; a sweep in checkerboard order leaves the
+    same law invariant.
 
     Parameters
     ----------
@@ -58,14 +59,20 @@ class IsingGibbs:
     def __post_init__(self) -> None:
         least = 3 if self.boundary == "torus" else 1
         if len(self.shape) != 2 or min(self.shape) < least:
-            raise ValueError(f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}.")
+            raise ValueError(
+                f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}."
+            )
         if not 0 < self.temperature < np.inf:
-            raise ValueError(f"IsingGibbs needs a finite temperature above 0, got {self.temperature!r}.")
+            raise ValueError(
+                f"IsingGibbs needs a finite temperature above 0, got {self.temperature!r}."
+            )
         if not np.isfinite(self.field):
             raise ValueError(f"IsingGibbs needs a finite field, got {self.field!r}.")
         for name, known in (("boundary", ("free", "torus")), ("sweep", ("random", "checkerboard"))):
             if getattr(self, name) not in known:
-                raise ValueError(f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}.")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}."
+                )
 
     def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
         """Return spins, int8: random ones (hot), or a copy of those given.
@@ -80,7 +87,9 @@ class IsingGibbs:
             return rng.choice(np.array([-1, 1], np.int8), self.shape)
         spins = np.array(position)
         if spins.shape != tuple(self.shape) or not np.isin(spins, (-1, 1)).all():
-            raise ValueError(f"position must be an array of 1 and -1 of shape {self.shape}, got shape {spins.shape}.")
+            raise ValueError(
+                f"position must be an array of 1 and -1 of shape {self.shape}, got shape {spins.shape}."
+            )
         return spins.astype(np.int8)
 
     def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, int]:
@@ -88,7 +97,9 @@ class IsingGibbs:
         after = self._advance(rng, state.copy(), 1)
         return after, int((after != state).sum())
 
-    def run(self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1) -> tuple[NDArray, NDArray]:
+    def run(
+        self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
+    ) -> tuple[NDArray, NDArray]:
         """Return ``n`` configurations, ``thin`` steps apart, int8 of shape (n, rows, columns), and the last one.
 
         One configuration per n sites of the paper is ``thin`` = rows * columns of random sites.
@@ -100,7 +111,9 @@ class IsingGibbs:
 
     def probability(self, state: NDArray) -> NDArray:
         """Return for every site the probability that an update makes it 1."""
-        padded = np.pad(state.astype(np.int64), 1, mode="wrap" if self.boundary == "torus" else "constant")
+        padded = np.pad(
+            state.astype(np.int64), 1, mode="wrap" if self.boundary == "torus" else "constant"
+        )
         around = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
         return self._table()[around + 4]
 
@@ -108,9 +121,15 @@ class IsingGibbs:
         """Return minus the sum over pairs of neighbours, minus field times spins, of each configuration."""
         x = np.asarray(states, np.float64)
         down, right = x[..., 1:, :] * x[..., :-1, :], x[..., :, 1:] * x[..., :, :-1]
-        total = down.sum(axis=(-2, -1)) + right.sum(axis=(-2, -1)) + self.field * x.sum(axis=(-2, -1))
+        total = (
+            down.sum(axis=(-2, -1)) + right.sum(axis=(-2, -1)) + self.field * x.sum(axis=(-2, -1))
+        )
         if self.boundary == "torus":
-            total = total + (x[..., 0, :] * x[..., -1, :]).sum(axis=-1) + (x[..., :, 0] * x[..., :, -1]).sum(axis=-1)
+            total = (
+                total
+                + (x[..., 0, :] * x[..., -1, :]).sum(axis=-1)
+                + (x[..., :, 0] * x[..., :, -1]).sum(axis=-1)
+            )
         return -total
 
     def _table(self) -> NDArray:

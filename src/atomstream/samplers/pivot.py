@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.samplers.graphs import Network
-from atomstream.samplers.motif import copy_of, patches_of
-from atomstream.samplers.motifs import Motif
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.samplers.glauber import copy_of, patches_of
 
 __all__ = ["MotifPivot"]
 
@@ -22,10 +22,12 @@ __all__ = ["MotifPivot"]
 class MotifPivot:
     r"""The pivot chain on copies of a motif that is a tree.
 
-    The root, node 0 of the motif, makes a Metropolis walk along edges (in any direction) for the law that copies have
-    at their root; given the root the rest is drawn from its exact law, by h-transform: a child of v is u with
-    probability proportional to :math:`A(v, u)^F \alpha(u) h(u)`, with h(u) the weight of all ways to go on from u.
-    The stationary law is that of `MotifGlauber`. No move is local, so a step decorrelates all but the root.
+    The root, node 0 of the motif, makes a Metropolis walk along edges (in any direction) for the
+    law that copies have at their root; given the root the rest is drawn from its exact law, by
+    h-transform: a child of v is u with probability proportional to
+    :math:`A(v, u)^F \alpha(u) h(u)`, with h(u) the weight of all ways to go on from u. The
+    stationary law is that of `MotifGlauber`. No move is local, so a step decorrelates all but the
+    root.
 
     Parameters
     ----------
@@ -34,8 +36,9 @@ class MotifPivot:
         A tree without loops.
     node_weights : array-like of shape (n_nodes,), optional
     approximate : bool, default=False
-        The cheaper chain of the later literature: the root's walk is made uniform over nodes by degrees alone and
-        children are drawn by the weights of their edges. Its law is another one unless the network is regular.
+        The cheaper chain of the later literature: the root's walk is made uniform over nodes by
+        degrees alone and children are drawn by the weights of their edges. Its law is another one
+        unless the network is regular.
 
     Raises
     ------
@@ -53,8 +56,8 @@ class MotifPivot:
 
     References
     ----------
-    Lyu, Memoli, Sivakoff (2019), Algorithm MP, whose growth is by plain random walk in the published code;
-    Lyu, Needell, Balzano, section 6.
+    Lyu, Memoli, Sivakoff (2019), Algorithm MP, whose growth is by plain random walk in the
+    published code; Lyu, Needell, Balzano, section 6.
     """
 
     network: Any
@@ -66,14 +69,21 @@ class MotifPivot:
         object.__setattr__(self, "network", Network.of(self.network, self.node_weights))
         object.__setattr__(self, "motif", Motif.of(self.motif))
         k, ends = self.motif.size, {tuple(sorted(edge[:2])) for edge in self.motif.edges}
-        joined = sp.csgraph.connected_components(sp.csr_array(self.motif.adjacency()), connection="weak")[0]
+        joined = sp.csgraph.connected_components(
+            sp.csr_array(self.motif.adjacency()), connection="weak"
+        )[0]
         if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or joined != 1:
-            raise ValueError("The pivot chain needs a motif that is a tree; use the Glauber chain for others.")
-        _, part = sp.csgraph.connected_components(self.network.out, directed=True, connection="weak")
+            raise ValueError(
+                "The pivot chain needs a motif that is a tree; use the Glauber chain for others."
+            )
+        _, part = sp.csgraph.connected_components(
+            self.network.out, directed=True, connection="weak"
+        )
         n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0
         if n_parts > 1:
             warnings.warn(
-                f"The network has {n_parts} components, the chain stays in one; give the largest.", stacklevel=3
+                f"The network has {n_parts} components, the chain stays in one; give the largest.",
+                stacklevel=3,
             )
         if not (self.root_weights > 0).any():
             raise ValueError(f"The network holds no copy of the motif of {k} nodes.")
@@ -92,7 +102,9 @@ class MotifPivot:
         _, after = self.run(rng, state, 1)
         return after, bool(after[0] != state[0])
 
-    def run(self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1) -> tuple[NDArray, NDArray]:
+    def run(
+        self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
+    ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` steps apart, int64 of shape (n, k), and the last one."""
         from atomstream._kernels.pivot import pivot
 
@@ -115,17 +127,28 @@ class MotifPivot:
     @property
     def root_weights(self) -> NDArray:
         """Weight of all copies that have each node as their root, (n_nodes,); of the approximate chain ones."""
-        return (self._heights[0] > 0) * 1.0 if self.approximate else self.network.node_weights * self._heights[0]
+        return (
+            (self._heights[0] > 0) * 1.0
+            if self.approximate
+            else self.network.node_weights * self._heights[0]
+        )
 
     @cached_property
     def _tree(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Nodes after the root, breadth first; their parents; whether the edge leaves the parent; exponents."""
         exponents = self.motif.adjacency()
-        order, parents = sp.csgraph.breadth_first_order(sp.csr_array(exponents + exponents.T), 0, directed=False)
+        order, parents = sp.csgraph.breadth_first_order(
+            sp.csr_array(exponents + exponents.T), 0, directed=False
+        )
         order = order[1:].astype(np.int64)
         parents = parents[order].astype(np.int64)
         outgoing = exponents[parents, order] > 0
-        return order, parents, outgoing, np.where(outgoing, exponents[parents, order], exponents[order, parents])
+        return (
+            order,
+            parents,
+            outgoing,
+            np.where(outgoing, exponents[parents, order], exponents[order, parents]),
+        )
 
     @cached_property
     def _heights(self) -> NDArray:
@@ -134,7 +157,9 @@ class MotifPivot:
         for node, parent, outgoing, exponent in reversed(list(zip(*self._tree, strict=True))):
             matrix = (self.network.out if outgoing else self.network.into) ** exponent
             heights[parent] *= matrix @ (self.network.node_weights * heights[node])
-            heights[parent] /= heights[parent].max() or 1.0  # long motifs must not leave the range of numbers
+            heights[parent] /= (
+                heights[parent].max() or 1.0
+            )  # long motifs must not leave the range of numbers
         return heights
 
     @cached_property
@@ -143,11 +168,15 @@ class MotifPivot:
         from atomstream._kernels.walk import alias_tables
 
         tables = np.zeros((self.motif.size - 1, self.network.out.nnz), dtype=np.uint64)
-        for table, (node, _, outgoing, exponent) in zip(tables, zip(*self._tree, strict=True), strict=True):
+        for table, (node, _, outgoing, exponent) in zip(
+            tables, zip(*self._tree, strict=True), strict=True
+        ):
             matrix = self.network.out if outgoing else self.network.into
             chances = matrix.data**exponent
             if not self.approximate:
-                chances = chances * (self.network.node_weights * self._heights[node])[matrix.indices]
+                chances = (
+                    chances * (self.network.node_weights * self._heights[node])[matrix.indices]
+                )
             alias_tables(table, chances, matrix.indptr)
         return tables
 

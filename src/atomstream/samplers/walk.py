@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.samplers.graphs import Network
+from atomstream.domains.networks.network import Network
 
 __all__ = ["RandomWalk"]
 
@@ -46,7 +46,9 @@ class RandomWalk:
             raise ValueError(
                 f"No edge leaves node {network.labels[stuck[0]]!r}; remove such nodes or give them loops."
             )
-        n_parts = sp.csgraph.connected_components(network.out, directed=True, connection="strong")[0]
+        n_parts = sp.csgraph.connected_components(network.out, directed=True, connection="strong")[
+            0
+        ]
         if n_parts > 1:
             warnings.warn(
                 f"The network has {n_parts} strongly connected components, the walk ends in one; give the largest.",
@@ -67,14 +69,18 @@ class RandomWalk:
             return rng.integers(self.network.n_nodes, size=1)
         state = np.asarray(position, dtype=np.int64).reshape(-1)
         if state.shape != (1,) or not 0 <= state[0] < self.network.n_nodes:
-            raise ValueError(f"position must be the number of a node below {self.network.n_nodes}, got {position!r}.")
+            raise ValueError(
+                f"position must be the number of a node below {self.network.n_nodes}, got {position!r}."
+            )
         return state
 
     def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, None]:
         """Return the next node."""
         return self.run(rng, state, 1)[1], None
 
-    def run(self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1) -> tuple[NDArray, NDArray]:
+    def run(
+        self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
+    ) -> tuple[NDArray, NDArray]:
         """Return ``n`` nodes, ``thin`` steps apart, int64 of shape (n,), and the last one."""
         from atomstream._kernels.walk import walk
 

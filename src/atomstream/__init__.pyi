@@ -1,0 +1,50 @@
+"""The public names: the one table from which they are loaded, listed and typed."""
+
+from . import callbacks as callbacks
+from . import coders as coders
+from . import diagnostics as diagnostics
+from . import dictionaries as dictionaries
+from . import io as io
+from . import losses as losses
+from . import memory as memory
+from . import penalties as penalties
+from . import samplers as samplers
+from . import schedules as schedules
+from . import streams as streams
+from . import updates as updates
+from .coders import tolerances as tolerances
+from .domains import images as images
+from .domains import networks as networks
+from .domains import series as series
+from .domains import tensors as tensors
+from .domains import text as text
+from .domains import walks as walks
+from .estimators.color import ColorRestorer as ColorRestorer
+from .estimators.convex import OnlineConvexMF as OnlineConvexMF
+from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
+from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
+from .estimators.encoding import sparse_encode as sparse_encode
+from .estimators.forecaster import SktimeForecaster as SktimeForecaster
+from .estimators.image import ImageDictionary as ImageDictionary
+from .estimators.matching import align as align
+from .estimators.network import NetworkDictionary as NetworkDictionary
+from .estimators.nmf import OnlineNMF as OnlineNMF
+from .estimators.parafac import online_parafac as online_parafac
+from .estimators.rank import choose_rank as choose_rank
+from .estimators.series import SeriesDictionary as SeriesDictionary
+from .estimators.topics import TopicModel as TopicModel
+from .estimators.video import VideoDictionary as VideoDictionary
+from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
+from .exceptions import CorruptModelError as CorruptModelError
+from .exceptions import IncompatiblePartsError as IncompatiblePartsError
+from .exceptions import InputError as InputError
+from .exceptions import ModelFileError as ModelFileError
+from .exceptions import NewerFormatError as NewerFormatError
+from .exceptions import NotAModelError as NotAModelError
+from .exceptions import NotConvergedWarning as NotConvergedWarning
+from .io.codec import load as load
+from .io.codec import save as save
+from .viz import plots as plots
+from .viz import report as report
+
+__version__: str

@@ -1,1 +1,0 @@
-"""Data in, model called, data out: no mathematics of learning here."""

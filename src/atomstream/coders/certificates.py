@@ -1,0 +1,165 @@
+r"""Certificates of optimality: how far a code can be from the best one, without knowing the best one.
+
+Fenchel duality: for the objective :math:`\tfrac12\|x - hD\|^2 + P(h)` every :math:`\theta` gives
+the lower bound
+:math:`\langle x, \theta\rangle - \tfrac12\|\theta\|^2 - P^*(D\theta)`. With the remainder :math:`\rho = x - hD`, its
+correlations :math:`c = D\rho` and :math:`\theta = s\rho` the gap is a sum without cancellation,
+
+.. math:: \tfrac12 (1 - s)^2 \|\rho\|^2 + P(h) + P^*(sc) - s \langle h, c\rangle ,
+
+zero exactly at the optimum with s = 1. Where :math:`P^*(c)` is infinite, s shrinks until it is
+finite.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream._kernels.constants import EPS, FLOOR
+from atomstream.penalties.base import Penalty, Shape
+
+__all__ = ["DualBound", "duality_gap"]
+
+
+class DualBound(NamedTuple):
+    r"""What certifies codes where neither penalty nor bounds keep the dual finite: a property of the dictionary.
+
+    Attributes
+    ----------
+    lengths : ndarray of shape (n_components,)
+        Of the atoms. Correlations within rounding of them count as feasible.
+    slack : ndarray of shape (n_components,)
+        Products :math:`t_k = \langle d_k, u\rangle > 0` of the atoms with one direction u, if there
+        is one:
+        :math:`\theta = \rho - \delta u` with :math:`\delta = \max_k c_k / t_k` is feasible for nonnegative codes, and
+        the gap is :math:`\delta \langle h, t\rangle - \langle h, c\rangle + \tfrac12\delta^2\|u\|^2`.
+    square : float
+        :math:`\|u\|^2`; 0 where there is no such direction.
+    curvature : float
+        The smallest eigenvalue :math:`\mu` of the Gram matrix, where the gap is at most
+        :math:`\|v\|^2 / 2\mu` with v the violations: for independent atoms; for any where codes are
+        free, then above rounding. Else 0.
+    """
+
+    lengths: NDArray
+    slack: NDArray
+    square: float
+    curvature: float
+
+    @classmethod
+    def of(cls, gram: NDArray, penalty: Penalty) -> DualBound:
+        """Return the bound for a Gram matrix, an empty one where the penalty makes every dual point finite."""
+        lengths, none, shape = np.sqrt(gram.diagonal()), np.zeros(len(gram)), penalty.shape
+        closed = (
+            shape is None
+            or shape.radius < np.inf
+            or shape.total > 0
+            or max(-shape.low, shape.high) < np.inf
+        )
+        if penalty.l1 or penalty.l2 or shape is None or closed:
+            return cls(lengths, none, 0.0, 0.0)
+        alive = lengths > 0
+        if shape.low > -np.inf and alive.any():
+            u = np.divide(1.0, lengths, out=none.copy(), where=alive)
+            slack = gram @ u
+            margin = float((slack[alive] * u[alive]).min())
+            if (
+                margin > 1e-3
+            ):  # every atom leans to the mean direction, as all do where none has negative entries
+                return cls(lengths, slack / margin, float(u @ slack) / margin**2, 0.0)
+        eigenvalues = np.linalg.eigvalsh(gram)
+        positive = eigenvalues[
+            eigenvalues > 10 * len(gram) * np.finfo(np.float64).eps * eigenvalues[-1]
+        ]
+        free = shape.low == -np.inf and shape.high == np.inf
+        sound = len(positive) > 0 and (free or len(positive) == len(gram))
+        return cls(lengths, none, 0.0, float(positive[0]) if sound else 0.0)
+
+
+def duality_gap(
+    codes: NDArray,
+    gradient: NDArray,
+    linear: NDArray,
+    energy: NDArray,
+    penalty: Penalty,
+    bound: DualBound,
+) -> NDArray:
+    """Return (objective - dual) / max(objective, floor) for every row, in float64.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        In their set.
+    gradient : ndarray of shape (n_samples, n_components)
+        Of the fit alone: products of the codes with the Gram matrix, minus ``linear``.
+    linear : ndarray of shape (n_samples, n_components)
+        Inner products of samples and atoms.
+    energy : ndarray of shape (n_samples,)
+        Squared lengths of the samples; the floor is 5e-5 of them.
+    penalty : Penalty
+    bound : DualBound
+        ``DualBound.of(gram, penalty)``.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    References
+    ----------
+    Fenchel duality as in Mairal (2010), "Sparse coding for machine learning, image processing and
+    computer vision", appendix D, whose dual point for the lasso is the scaled remainder; the
+    shifted one is ours.
+    """
+    correlation, net = -gradient, penalty.net(codes)
+    inner = np.einsum("ij,ij->i", codes, correlation)
+    unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
+    objective = np.maximum(0.5 * unexplained + net, 0.5 * FLOOR * energy)
+    scale = _feasible_scale(correlation, penalty)
+    scaled = (
+        0.5 * (1 - scale) ** 2 * unexplained
+        + penalty.conjugate(scale[:, None] * correlation)
+        - scale * inner
+    )
+    gap = net + np.minimum(penalty.conjugate(correlation) - inner, scaled)
+    if not penalty.l1 and not penalty.l2 and penalty.shape is not None:
+        gap = np.minimum(gap, _unpenalised(codes, correlation, energy, penalty.shape, bound))
+    rounding = EPS * (energy + np.abs(energy - unexplained - inner) + np.abs(inner))
+    gap = np.maximum(gap, 0) + rounding
+    return np.divide(gap, objective, out=np.zeros(len(codes)), where=objective > 0)
+
+
+def _unpenalised(
+    codes: NDArray, correlation: NDArray, energy: NDArray, shape: Shape, bound: DualBound
+) -> NDArray:
+    """Bound the gap of every row where neither l1 nor l2 makes the dual finite; see `DualBound`."""
+    ahead = np.where(correlation > 0, shape.high, shape.low)
+    closed = np.isfinite(ahead)
+    gap = (np.where(closed, ahead, 0) * correlation - codes * correlation).sum(axis=1)
+    level = 8 * EPS * (np.sqrt(energy) + np.abs(codes) @ bound.lengths)[:, None] * bound.lengths
+    gap[(~closed & (np.abs(correlation) > level)).any(axis=1)] = np.inf
+    if bound.square > 0:
+        alive = bound.slack > 0
+        above, slack = (codes - shape.low)[:, alive], bound.slack[alive]
+        shift = np.maximum((correlation[:, alive] / slack).max(axis=1), 0)
+        inner = (above * correlation[:, alive]).sum(axis=1)
+        gap = np.minimum(gap, shift * (above @ slack) - inner + 0.5 * shift**2 * bound.square)
+    if bound.curvature > 0:
+        violation = np.where(codes == ahead, 0, correlation)
+        gap = np.minimum(gap, 0.5 * (violation**2).sum(axis=1) / bound.curvature)
+    return gap
+
+
+def _feasible_scale(correlation: NDArray, penalty: Penalty) -> NDArray:
+    """Return the largest scale in [0, 1] at which the conjugate of a set of open intervals is finite."""
+    low, high, radius, total = penalty.shape or (0.0, 0.0, 0.0, 0.0)
+    most = np.zeros(len(correlation))
+    if radius == np.inf and not total:
+        if high == np.inf:
+            most = np.maximum(most, correlation.max(axis=1, initial=0))
+        if low == -np.inf:
+            most = np.maximum(most, -correlation.min(axis=1, initial=0))
+    inside = penalty.l1 * (1 - 1e-15)  # rounding must not carry the product beyond l1 again
+    return np.divide(inside, most, out=np.ones(len(correlation)), where=most > penalty.l1)

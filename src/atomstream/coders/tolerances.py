@@ -1,0 +1,68 @@
+"""How exactly the codes of a batch are found while learning, as a function of the step t, from 1.
+
+The papers bound the distance of the codes from the optimal ones; a tolerance bounds the violation
+of their optimality conditions (`atomstream.core.clock.Accuracy`), which can be known. Any function
+of the step is one.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+__all__ = ["LogTolerance", "RootTolerance"]
+
+
+@dataclass(frozen=True)
+class _Tolerance(ABC):
+    """A law of the step times ``K``, cut at ``most``."""
+
+    K: float = 1.0
+    most: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("K", "most"):
+            if not getattr(self, name) > 0:
+                raise ValueError(
+                    f"{type(self).__name__} needs {name} above 0, got {getattr(self, name)!r}."
+                )
+
+    def __call__(self, step: int) -> float:
+        """Return the largest violation that the codes of this step may have."""
+        return min(self.most, self.K * self._law(step))
+
+    @staticmethod
+    @abstractmethod
+    def _law(step: int) -> float:
+        """Return how the tolerance falls with the step."""
+
+
+class LogTolerance(_Tolerance):
+    """K (log t)^-2, the accuracy of the relaxed scheme (eq. 32 of Lyu, Needell and Balzano, exponent corrected).
+
+    Parameters
+    ----------
+    K : float, default=1.0
+    most : float, default=0.2
+        Never above this: in short runs the first codes count.
+    """
+
+    @staticmethod
+    def _law(step: int) -> float:
+        return math.log(max(step, 2)) ** -2
+
+
+class RootTolerance(_Tolerance):
+    """K t^-1/2, the accuracy under which the relaxed scheme has a rate (eq. 34 of Lyu, Needell and Balzano).
+
+    Parameters
+    ----------
+    K : float, default=1.0
+    most : float, default=0.2
+        Never above this: in short runs the first codes count.
+    """
+
+    @staticmethod
+    def _law(step: int) -> float:
+        return step**-0.5

@@ -1,0 +1,1 @@
+"""The one online loop, and the values that flow through it: batch, clock, state, objective."""

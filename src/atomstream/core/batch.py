@@ -1,0 +1,81 @@
+"""Samples that arrive together, and what is known of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.losses import squared_norms
+
+__all__ = ["Batch"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples that arrive together, and what is known of each.
+
+    Attributes
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    weights : ndarray of shape (n_samples,), or None
+        Sample weights; None stands for ones.
+    mask : ndarray of bool of shape (n_samples, n_features), or None
+        True where an entry was observed; None where all were. What stands behind it is set to 0,
+        and a row without any entry weighs 0. Refused by methods whose coder does not say that it
+        ``handles_mask``.
+    ids : ndarray of shape (n_samples,), or None
+        What the caller calls each row (index of a frame, number in the stream); carried along,
+        never computed with.
+    labels : ndarray of int of shape (n_samples,), or None
+        The atom that each row is known to belong to.
+    position : int
+        How many samples of the stream came before this batch.
+    """
+
+    X: Any
+    weights: NDArray | None = None
+    mask: NDArray | None = None
+    ids: NDArray | None = None
+    labels: NDArray | None = None
+    position: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mask is None:
+            return
+        known: dict[str, Any] = {"mask": None}
+        if not self.mask.all():
+            known = {"mask": self.mask, "X": np.where(self.mask, self.X, self.X.dtype.type(0))}
+            seen = self.mask.any(axis=1)
+            if not seen.all():
+                known["weights"] = np.where(
+                    seen, 1.0 if self.weights is None else self.weights, 0.0
+                )
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+    def of(self, rows: slice) -> Batch:
+        """Return some of the samples as a batch."""
+        weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
+        return Batch(self.X[rows], weights, mask)
+
+    def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
+        """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
+        return (
+            self.X[rows]
+            if self.mask is None
+            else np.where(self.mask[rows], self.X[rows], reconstruction)
+        )
+
+    @property
+    def mass(self) -> float:
+        """Sum of the sample weights."""
+        return float(self.X.shape[0]) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def energy(self) -> NDArray:
+        """Squared Euclidean length of each row, float64 of shape (n_samples,); computed once per batch."""
+        return squared_norms(self.X)

@@ -1,0 +1,62 @@
+"""Checks of single settings: one sentence that names the argument, what came and what was needed."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_count", "check_n_jobs", "check_number", "generator"]
+
+LIMITS = {
+    "n_components": (1, True),
+    "batch_size": (1, True),
+    "n_epochs": (1, True),
+    "fixed_components": (0, True),
+    "n_sweeps": (1, True),
+    "alpha": (0, False),
+    "ridge": (0, False),
+    "damping": (0, False),
+    "max_time": (0, False),
+}
+
+
+def check_number(name: str, value: Any) -> None:
+    """Refuse a setting that is not a number, or not in the range of ``LIMITS``."""
+    least, whole = LIMITS[name]
+    kind: Any = numbers.Integral if whole else numbers.Real
+    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
+        need = "a whole number" if whole else "a number"
+        raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
+
+
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number within its limits."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+    return int(value)
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of threads."""
+    if n_jobs is not None and (
+        not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0
+    ):
+        raise ValueError(
+            f"n_jobs must be None, a number of threads, or -1 for all, got {n_jobs!r}."
+        )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be None, a whole number, a Generator or a RandomState, got {random_state!r}."
+        ) from None

@@ -1,0 +1,84 @@
+"""Where the stream stands, how much a batch weighs, and how exactly it is coded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from atomstream.schedules import Schedule
+
+__all__ = ["Accuracy", "Clock"]
+
+EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
+
+
+class Accuracy(NamedTuple):
+    r"""How exactly to code: a row is done as soon as one of the two is reached.
+
+    Attributes
+    ----------
+    violation : float, default=0.0
+        Largest violation of the optimality conditions, each over the length of its atom and of what
+        the code leaves unexplained (at least the fourth root of the machine precision times the
+        sample): without penalties the largest cosine between the remainder and an atom that could
+        still reduce it. Cheap, and sensible far from the optimum, where certificates say little:
+        what learning goes by.
+    gap : float, default=0.0
+        Certified relative duality gap, (objective - dual) / objective: what exact codes go by.
+    """
+
+    violation: float = 0.0
+    gap: float = 0.0
+
+
+@dataclass
+class Clock:
+    """Where the stream stands, how much the next batch weighs, and how exactly it is coded.
+
+    Attributes
+    ----------
+    schedule : callable
+        ``(step, mass, total) -> weight``.
+    accuracy : float or callable
+        Largest violation (see `Accuracy`) that the codes of a batch may have, or a function of the
+        step, from 1.
+    step : int
+        Number of steps made.
+    mass : float
+        Mass of the samples that the memory stands for; never above ``horizon``.
+    horizon : float
+        In several passes over one data set the mass of one pass: later passes replace what earlier
+        ones measured.
+    weight : float
+        Of the last batch.
+    n_samples : int
+        Number of samples met.
+    """
+
+    schedule: Schedule
+    accuracy: float | Callable[[int], float] = 0.1
+    step: int = 0
+    mass: float = 0.0
+    horizon: float = np.inf
+    weight: float = 0.0
+    n_samples: int = 0
+
+    @property
+    def tolerance(self) -> Accuracy:
+        """How exactly the next batch is coded."""
+        violation = self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy
+        return Accuracy(float(violation), EXACT)
+
+    def tick(self, mass: float) -> float:
+        """Advance by one batch of this mass and return its weight; the first batch always weighs 1."""
+        step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
+        weight = 1.0 if step == 1 else float(self.schedule(step, mass, total))
+        if not 0 < weight <= 1:
+            raise ValueError(
+                f"The schedule gave the weight {weight!r} at step {step}; weights must lie in (0, 1]."
+            )
+        self.step, self.mass, self.weight = step, total, weight
+        return weight

@@ -1,0 +1,62 @@
+"""The one online loop: every model learns through `learn`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.method import Method
+from atomstream.core.state import State
+from atomstream.exceptions import IncompatiblePartsError
+from atomstream.memory.base import Delta
+
+__all__ = ["Progress", "learn"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one step tells whoever watches."""
+
+    batch: Batch
+    codes: Codes
+    delta: Delta
+    n_reseeded: int
+
+
+def learn(
+    batches: Iterable[Batch],
+    state: State,
+    method: Method,
+    clock: Clock,
+    rng: np.random.Generator,
+    watch: Callable[[Progress], bool] | None = None,
+) -> None:
+    """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
+
+    Parameters
+    ----------
+    batches : iterable of Batch
+        Finite or not. A batch of mass 0 is no step.
+    state, method, clock, rng
+        What changes, how, when, and the source of randomness.
+    watch : callable, optional
+        Called after every step with its `Progress`; a true answer ends the loop.
+    """
+    for batch in batches:
+        if batch.mass == 0:
+            clock.n_samples += batch.X.shape[0]
+            continue
+        if batch.mask is not None and not getattr(method.coder, "handles_mask", False):
+            raise IncompatiblePartsError(
+                f"{type(method.coder).__name__} needs complete rows, got missing entries."
+            )
+        codes, delta = method.step(batch, state, clock, rng)
+        clock.n_samples += batch.X.shape[0]
+        n_reseeded = method.reseed(batch, codes, state, rng)
+        if watch is not None and watch(Progress(batch, codes, delta, n_reseeded)):
+            return

@@ -1,0 +1,82 @@
+"""A matrix kept as a product of two thin ones for as long as that is smaller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Product", "blend", "scale_rows"]
+
+LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
+
+
+class Product:
+    """The matrix ``left.T @ right``; sums of products become an array once they have as many terms as rows.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n_terms, n_rows)
+    right : ndarray of shape (n_terms, n_columns)
+    """
+
+    __array_priority__ = 1.0  # numbers on the left leave the product to us
+
+    def __init__(self, left: NDArray, right: NDArray) -> None:
+        self.left, self.right = left, right
+
+    @classmethod
+    def empty(cls, n_rows: int, n_columns: int) -> Product:
+        """Return a matrix of zeros, as a product without terms."""
+        return cls(np.zeros((0, n_rows)), np.zeros((0, n_columns)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        return self.left.shape[1], self.right.shape[1]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        return np.asarray(self.left.T @ self.right, dtype=dtype)
+
+    def __mul__(self, number: float) -> Product:
+        return Product(number * self.left, self.right)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Product) and len(self.left) + len(other.left) < self.shape[0]:
+            return Product(
+                np.concatenate([self.left, other.left]),
+                np.concatenate([self.right, other.right], dtype=np.float64),
+            )
+        return np.asarray(self) + np.asarray(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+
+def scale_rows(matrix: Any, scale: NDArray) -> Any:
+    """Return a matrix, kept as an array or as a product, with every row multiplied by its number."""
+    if isinstance(matrix, Product):
+        return Product(matrix.left * scale, matrix.right)
+    return matrix * scale[:, None]
+
+
+def blend(old: Any, keep: float, new: Any, share: float) -> Any:
+    """Return ``keep * old + share * new`` of matrices kept as arrays or as products; arrays in one pass."""
+    if isinstance(old, Product) or isinstance(new, Product):
+        return keep * old + share * new
+    if new.size < LARGE:
+        return keep * old + share * new
+    from atomstream._kernels.sums import blend as compiled
+
+    total = np.empty(old.shape)
+    compiled(
+        total.reshape(-1),
+        np.ascontiguousarray(old).reshape(-1),
+        keep,
+        np.ascontiguousarray(new).reshape(-1),
+        share,
+    )
+    return total

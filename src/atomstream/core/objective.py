@@ -1,0 +1,49 @@
+"""What is minimised, without data: a loss, a penalty on the codes, a penalty on the atoms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.batch import Batch
+from atomstream.core.products import losses
+from atomstream.dictionaries.base import Dictionary
+from atomstream.losses import Loss
+from atomstream.penalties.base import Penalty
+
+__all__ = ["Objective"]
+
+
+@dataclass(frozen=True)
+class Objective:
+    r"""The expected value of :math:`\min_h\, d(x, hD) + P_{codes}(h)`, with :math:`P_{atoms}` on the rows of D.
+
+    For the squared loss on codes with ``l1 = alpha`` and ``l2 = ridge`` this is, per sample,
+
+    .. math:: \tfrac12 \|x - hD\|_2^2 + \alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2,
+
+    half of eq. (25) of Lyu, Needell and Balzano with :math:`\alpha = \lambda/2` and ridge
+    :math:`= \kappa_2/2`.
+    """
+
+    loss: Loss
+    codes: Penalty
+    atoms: Any  # a Penalty, or the sets of each loading matrix
+
+    def losses(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
+        """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""
+        if not self.loss.quadratic:
+            return losses(batch, codes, dictionary.atoms(), self.loss)
+        if sp.issparse(batch.X):
+            return self.loss.sparse_value(batch.X, codes, dictionary)
+        reconstruction = dictionary.decode(codes)
+        return self.loss.value(
+            batch.complete(reconstruction), reconstruction
+        )  # what is missing costs nothing
+
+    def values(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
+        """Return the objective of each sample at these codes, float64 of shape (n_samples,)."""
+        return self.losses(batch, codes, dictionary) + self.codes.value(codes)

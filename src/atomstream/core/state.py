@@ -1,0 +1,68 @@
+"""All that learning changes: dictionary, memory, usage."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from atomstream.core.clock import Clock
+from atomstream.memory.base import Memory
+from atomstream.memory.usage import Usage
+from atomstream.schedules import Harmonic
+
+__all__ = ["State"]
+
+
+@dataclass
+class State:
+    """All that learning changes; each part replaces its arrays and never writes into them.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+        Rows, or anything else with atoms.
+    memory : Memory
+        What is kept of the stream.
+    usage : Usage
+        How much each atom was used.
+    """
+
+    dictionary: Any
+    memory: Memory
+    usage: Usage
+
+    def snapshot(self) -> State:
+        """Return a state that later steps do not change; costs nothing, for arrays are shared."""
+        return State(copy(self.dictionary), copy(self.memory), copy(self.usage))
+
+    def restore(self, snapshot: State) -> None:
+        """Go back to a snapshot."""
+        for name in ("dictionary", "memory", "usage"):
+            vars(getattr(self, name)).update(vars(getattr(snapshot, name)))
+
+    def merge(self, other: State, clock: Clock, other_clock: Clock) -> None:
+        """Take in what another part of the stream left, coded with the same dictionary (law 9).
+
+        Raises
+        ------
+        ValueError
+            Unless both ran under the harmonic schedule and have the same atoms: under any other
+            schedule the weight of a sample depends on what came after it.
+        """
+        for schedule in (clock.schedule, other_clock.schedule):
+            if schedule != Harmonic():
+                raise ValueError(
+                    f"Memories merge only under the harmonic schedule, got {schedule!r}."
+                )
+        if not np.array_equal(self.dictionary.atoms(), other.dictionary.atoms()):
+            raise ValueError(
+                "Memories merge only if made with the same dictionary, got two that differ."
+            )
+        mass = clock.mass + other_clock.mass
+        self.memory.merge(other.memory, other_clock.mass / mass)
+        self.usage.merge(other.usage)
+        clock.mass, clock.step = mass, clock.step + other_clock.step
+        clock.n_samples += other_clock.n_samples

@@ -1,0 +1,156 @@
+"""A dictionary whose atoms lie in the hulls of representative samples."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.dictionaries.rows import Rows
+
+__all__ = ["Hulls", "alike"]
+
+
+class NamedRows(Protocol):
+    """Rows of a stream: the samples, what they are called, and how many came before them."""
+
+    X: Any
+    ids: NDArray | None
+    position: int
+
+
+class Hulls:
+    """Atoms in the convex hulls of their representatives.
+
+    Parameters
+    ----------
+    samples : ndarray or csr_array of shape (n_representatives, n_features)
+        The representatives of all atoms, those of the first atom first; float32 or float64.
+    weights : ndarray of shape (n_components, n_representatives)
+        Nonnegative, each row of sum one and zero outside the atom's own representatives.
+    sizes : ndarray of int of shape (n_components,), or None
+        Numbers of representatives of each atom; None where all atoms share one region.
+    indices : ndarray of int of shape (n_representatives,)
+        Places of the representatives in the stream, from 0.
+    ids : ndarray of shape (n_representatives,)
+        What the caller calls them.
+    """
+
+    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
+
+    def __init__(
+        self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray
+    ) -> None:
+        self.samples, self.weights, self.sizes = samples, weights, sizes
+        self.indices, self.ids = indices, ids
+        self.n_swaps = 0
+        self.begun = (
+            int(indices.max()) + 1
+        )  # rows before this place were representatives from the start
+
+    _known: Rows | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of atoms and of features."""
+        return len(self.weights), self.samples.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the representatives' entries."""
+        return self.samples.dtype
+
+    @property
+    def rows(self) -> Rows:
+        """The atoms as a dictionary of rows, formed once per change."""
+        if self._known is None:
+            atoms = np.asarray(self.weights @ self.samples.astype(np.float64))
+            self._known = Rows(atoms.astype(self.dtype, copy=False))
+        return self._known
+
+    def region(self, atom: int) -> slice:
+        """Return which representatives an atom may use."""
+        if self.sizes is None:
+            return slice(0, self.samples.shape[0])
+        ends = np.cumsum(self.sizes)
+        return slice(int(ends[atom] - self.sizes[atom]), int(ends[atom]))
+
+    def places(self) -> tuple[NDArray, NDArray]:
+        """Return the representatives of all atoms in one array, and where those of each begin."""
+        regions = [
+            np.arange(*self.region(j).indices(self.samples.shape[0]))
+            for j in range(len(self.weights))
+        ]
+        return np.concatenate(regions), np.cumsum([0, *map(len, regions)])
+
+    def atoms(self) -> NDArray:
+        """Return the atoms as rows, read-only."""
+        return self.rows.atoms()
+
+    def gram(self) -> NDArray:
+        """Return the inner products of the atoms in float64."""
+        return self.rows.gram()
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over some features, in float64."""
+        return self.rows.gram_on(observed)
+
+    def correlate(self, X: Any) -> NDArray:
+        """Return the inner products of samples and atoms."""
+        return self.rows.correlate(X)
+
+    def decode(self, codes: NDArray) -> NDArray:
+        """Return the reconstructions."""
+        return self.rows.decode(codes)
+
+    def overlap(self, cross: Any) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        return self.rows.overlap(cross)
+
+    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+        """Refuse: an atom is made of samples, not of what they lack."""
+        raise TypeError("Atoms in hulls are not replaced by rows.")
+
+    def swap(self, weights: NDArray, source: NDArray, rows: NamedRows, n_swaps: int) -> None:
+        """Put other weights in place, and rows of a batch in the places of representatives.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_components, n_representatives)
+        source : ndarray of int of shape (n_representatives,)
+            n for the representative n as it is, N + t for row t of the batch.
+        rows : NamedRows
+            The batch.
+        n_swaps : int
+            How many swaps led there.
+        """
+        new = np.flatnonzero(source >= len(source))
+        known: dict[str, Any] = {
+            "weights": weights,
+            "n_swaps": self.n_swaps + n_swaps,
+            "_known": None,
+        }
+        if len(new):
+            taken = source[new] - len(source)
+            indices, (ids, names) = (
+                self.indices.copy(),
+                alike(self.ids.copy(), np.asarray(rows.ids)),
+            )
+            indices[new] = rows.position + taken
+            ids[new] = names[taken]
+            if sp.issparse(self.samples):
+                samples = sp.vstack([self.samples, rows.X], format="csr")[source].astype(self.dtype)
+            else:
+                samples = self.samples.copy()
+                samples[new] = rows.X[taken].toarray() if sp.issparse(rows.X) else rows.X[taken]
+            known |= {"samples": samples, "indices": indices, "ids": ids}
+        vars(self).update(known)
+
+
+def alike(*names: NDArray) -> tuple[NDArray, ...]:
+    """Return names of rows of one kind: as they are, or all as texts where some are numbers and some are not."""
+    if len({part.dtype.kind for part in names}) == 1:
+        return names
+    return tuple(np.array([str(name) for name in part], dtype=object) for part in names)

@@ -1,0 +1,93 @@
+"""A dictionary whose atoms are free rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.dictionaries.base import LEFT, same_in_any_company
+
+__all__ = ["Rows"]
+
+
+class Rows:
+    """A dictionary whose atoms are the rows of one matrix.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_components, n_features)
+        The atoms. `assign` puts another matrix in their place and leaves this one as it is, so
+        atoms that were handed out never change.
+    """
+
+    _gram: NDArray | None = None
+
+    def __init__(self, rows: NDArray) -> None:
+        self._rows = np.ascontiguousarray(rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of atoms and of features."""
+        return self._rows.shape[0], self._rows.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the atoms' entries."""
+        return self._rows.dtype
+
+    def atoms(self) -> NDArray:
+        """Return the atoms, (n_components, n_features), read-only."""
+        view = self._rows.view()
+        view.flags.writeable = False
+        return view
+
+    def gram(self) -> NDArray:
+        """Return the inner products of the atoms in float64; computed once per dictionary."""
+        if self._gram is None:
+            rows = self._rows.astype(np.float64, copy=False)
+            self._gram = rows @ rows.T
+        return self._gram
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over the observed features, in float64.
+
+        Where fewer features are missing than observed, what they add is taken off the full
+        products, unless so little of an atom is left that rounding would show.
+        """
+        whole, n_observed = self.gram(), int(observed.sum())
+        if n_observed == len(observed):
+            return whole
+        if 2 * n_observed > len(observed):
+            hidden = self._rows[:, ~observed].astype(np.float64, copy=False)
+            rest = whole - hidden @ hidden.T
+            if (rest.diagonal() >= LEFT * whole.diagonal()).all():
+                return rest
+        shown = self._rows[:, observed].astype(np.float64, copy=False)
+        return shown @ shown.T
+
+    def correlate(self, X: Any) -> NDArray:
+        """Return the inner products of samples and atoms, (n_samples, n_components)."""
+        return (
+            np.asarray(X @ self._rows.T) if sp.issparse(X) else same_in_any_company(X, self._rows.T)
+        )
+
+    def decode(self, codes: NDArray) -> NDArray:
+        """Return the reconstructions, (n_samples, n_features)."""
+        return codes @ self._rows
+
+    def overlap(self, cross: Any) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        return float(np.vdot(cross, self._rows))
+
+    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+        """Put rows in the places of some atoms; where the set ties atoms together, all are projected on it."""
+        whole = self._rows.copy()
+        whole[index] = rows
+        self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))
+
+    def assign(self, rows: NDArray) -> None:
+        """Replace the atoms; their type stays."""
+        vars(self).update(_rows=np.ascontiguousarray(rows, dtype=self._rows.dtype), _gram=None)

@@ -1,0 +1,7 @@
+"""Data of one kind each, without any learning: networks, series, images, text, walks, tensors."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submodules={"images", "networks", "series", "tensors", "text", "walks"}
+)

@@ -1,0 +1,7 @@
+"""Images: pixels, overlapping patches, packed files, and quality."""
+
+from atomstream.domains.images.compression import decompress
+from atomstream.domains.images.pixels import first_guess, noise_level, psnr, white
+from atomstream.domains.images.reconstruction import reconstruct
+
+__all__ = ["decompress", "first_guess", "noise_level", "psnr", "reconstruct", "white"]

@@ -1,0 +1,132 @@
+"""Images by way of their patches: cut, changed, and averaged where they overlap, strip by strip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.streams import patch_view, steps, take
+
+__all__ = ["Change", "check_stride", "strips", "whole"]
+
+TILE = 4096  # patches changed at a time
+
+# From patches as rows, (n, height * width * n_channels), their tops and their lefts: the rows to
+# put in their place,
+# and how much each counts, (n,), or None for ones.
+Change = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, NDArray | None]]
+
+
+def strips(
+    image: NDArray,
+    size: int | tuple[int, int],
+    stride: int,
+    change: Change,
+    n_channels: int | None = None,
+) -> Iterator[tuple[slice, NDArray]]:
+    """Yield the averages of changed patches, strip by strip from the top.
+
+    In memory are only the strip under way and one tile of patches: the image may be a memory map
+    larger than memory.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, n_channels)
+    size : int or (int, int)
+        Of a patch.
+    stride : int
+        Distance between neighbouring patches; the borders are always covered.
+    change : callable
+        See `Change`.
+    n_channels : int, optional
+        Of the changed patches; by default those of the image.
+
+    Yields
+    ------
+    rows : slice
+        Of the image.
+    strip : ndarray of shape (n_rows, width, n_channels)
+        float64 for images of float64, else float32; NaN where all patches count nothing.
+    """
+    view = patch_view(image, size)
+    height, width = view.shape[3:]
+    n_channels = n_channels or view.shape[2]
+    dtype = np.float64 if image.dtype == np.float64 else np.float32
+    tops, lefts = steps(view.shape[0], stride), steps(view.shape[1], stride)
+    per_band = max(1, TILE // len(lefts))
+    total, count = (
+        np.zeros((0, image.shape[1], n_channels), dtype),
+        np.zeros((0, image.shape[1]), dtype),
+    )
+    first = 0
+    for start in range(0, len(tops), per_band):
+        band = tops[start : start + per_band]
+        n_new = int(band[-1]) + height - first - len(total)
+        total, count = (
+            np.concatenate([sums, np.zeros((n_new, *sums.shape[1:]), dtype)])
+            for sums in (total, count)
+        )
+        down, right = np.repeat(band, len(lefts)), np.tile(lefts, len(band))
+        for some in range(0, len(down), TILE):
+            part = slice(some, some + TILE)
+            rows, weights = change(
+                take(view, down[part], right[part], None)[0], down[part], right[part]
+            )
+            changed = rows.reshape(-1, height, width, n_channels)
+            _paste(total, count, down[part] - first, right[part], changed, weights)
+        after = start + per_band
+        end = int(tops[after]) if after < len(tops) else image.shape[0]
+        n_done = end - first
+        with np.errstate(invalid="ignore"):
+            yield slice(first, end), total[:n_done] / count[:n_done, :, None]
+        total, count, first = total[n_done:], count[n_done:], end
+
+
+def whole(
+    image: NDArray,
+    size: int | tuple[int, int],
+    stride: int,
+    change: Change,
+    finish: Callable[[NDArray], NDArray] = lambda strip: strip,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return all strips, each finished by a function, as one array of the shape of the image: ``out`` if given."""
+    check_stride(stride, size)
+    result = out
+    for rows, strip in strips(image, size, stride, change):
+        done = finish(strip)
+        result = np.empty(image.shape, done.dtype) if result is None else result
+        result[rows] = done.reshape(-1, *image.shape[1:])
+    return result  # type: ignore[return-value]
+
+
+def check_stride(stride: Any, size: int | tuple[int, int]) -> None:
+    """Refuse distances between patches that would leave gaps."""
+    most = size if isinstance(size, int | np.integer) else min(size)
+    if (
+        isinstance(stride, bool)
+        or not isinstance(stride, int | np.integer)
+        or not 1 <= stride <= most
+    ):
+        raise ValueError(f"stride must be from 1 to the patch's size, {most}, got {stride!r}.")
+
+
+def _paste(
+    total: NDArray,
+    count: NDArray,
+    tops: NDArray,
+    lefts: NDArray,
+    changed: NDArray,
+    weights: NDArray | None,
+) -> None:
+    """Add patches to the sum of the image, in place; places in one call differ, so each offset hits a pixel once."""
+    if weights is not None:
+        changed = changed * weights[:, None, None, None].astype(changed.dtype)
+    for down in range(changed.shape[1]):
+        for right in range(changed.shape[2]):
+            pixels = (tops + down, lefts + right)
+            total[pixels] += changed[:, down, right]
+            count[pixels] += 1 if weights is None else weights

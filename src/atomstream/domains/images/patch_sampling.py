@@ -1,0 +1,103 @@
+"""Where the patches of an image dictionary come from: arrays, memory maps, files, folders."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.domains.images.pixels import as_image, white
+from atomstream.io.feed import Feed, Position
+from atomstream.io.images import Pictures
+from atomstream.io.inputs import images_in
+from atomstream.streams import patch_view, patches
+
+__all__ = ["Drawn", "drawn_patches"]
+
+
+class Drawn(NamedTuple):
+    """Patches drawn at random places.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of a patch.
+    n_rows : int
+        How many will come.
+    batches : generator of ndarray of shape (at most batch_size, n_features)
+        White is 1.
+    """
+
+    shape: tuple[int, ...]
+    n_rows: int
+    batches: Generator[NDArray]
+
+
+def drawn_patches(
+    images: Any,
+    size: int,
+    n_patches: int,
+    batch_size: int,
+    rng: np.random.Generator,
+    color: bool | None = None,
+) -> Drawn:
+    """Return a stream of patches of one image or several.
+
+    Parameters
+    ----------
+    images : array, path, or list of such
+    size : int
+        Height and width of a patch.
+    n_patches, batch_size : int
+    rng : numpy.random.Generator
+    color : bool, optional
+        Whether files are read in colour; by default if any of them is.
+
+    Raises
+    ------
+    ValueError
+        For what is no image, too small, or of several kinds.
+    """
+    listed = list(images) if isinstance(images, list | tuple) else [images]
+    if not listed:
+        raise ValueError("images is an empty list; give at least one image.")
+    if all(isinstance(image, str | Path) for image in listed):
+        paths = [Path(name) for name in listed]
+        files = [file for path in paths for file in (images_in(path) if path.is_dir() else [path])]
+        seed, per_image = int(rng.integers(2**31)), -(-n_patches // len(files))
+        source = Pictures(
+            files, size, grey=color is False, per_image=per_image, center=None, seed=seed
+        )
+        if color and not source.color:
+            raise ValueError(f"{source.name} is grey, the dictionary is one of colour.")
+        return Drawn(
+            (size, size, 3) if source.color else (size, size),
+            source.n_rows or 0,
+            _read(Feed([source], batch_size)),
+        )
+    if any(isinstance(image, str | Path) for image in listed):
+        raise ValueError("images must be all arrays or all paths, got both.")
+    arrays = [as_image(image) for image in listed]
+    if len({(image.shape[2:], white(image)) for image in arrays}) > 1:
+        kinds = sorted({f"{image.dtype} {image.shape}" for image in arrays})
+        raise ValueError(
+            f"images must have one number of channels and one type, got {', '.join(kinds)}."
+        )
+    for image in arrays:
+        patch_view(image, size)  # refuses what is too small
+    cut = patches(arrays, size, batch_size, n_samples=n_patches, rng=rng)
+    scale = white(arrays[0])
+    return Drawn(
+        (size, size, *arrays[0].shape[2:]),
+        n_patches,
+        (rows / rows.dtype.type(scale) for rows in cut),
+    )
+
+
+def _read(feed: Feed) -> Generator[NDArray]:
+    """Yield the rows of one pass."""
+    for piece in feed.batches(Position()):
+        yield piece.X

@@ -1,0 +1,220 @@
+"""What is asked of images before their patches are: what white is, how noisy they are, a first guess at holes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LUMA",
+    "as_image",
+    "check_white",
+    "fill",
+    "first_guess",
+    "noise_level",
+    "of_type",
+    "psnr",
+    "where_observed",
+    "white",
+]
+
+LUMA = np.array([0.2989, 0.5870, 0.1140])  # of red, green, blue (ITU-R BT.601), linear
+# The wavelet of Daubechies with two vanishing moments, high-pass: blind to what is locally a plane.
+HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
+NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z
+BYTE = 255  # white of 8 bits
+FAR = 10.0  # floats beyond are no shares of white, however noisy
+HEARD = 1e-3  # share of observed pixels around a hole that is enough for a guess
+
+
+def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray:
+    """Return an image as an array of numbers of shape (height, width) or (height, width, n_channels).
+
+    Raises
+    ------
+    ValueError
+        For other shapes and types, and for what is not finite; with ``holes`` NaN passes. With
+        ``scaled`` also for what `check_white` refuses.
+    """
+    image = np.asanyarray(image)
+    if image.ndim not in (2, 3) or image.dtype.kind not in "uif" or 0 in image.shape:
+        raise ValueError(
+            "An image must be numbers in 2 axes, or in 3 with channels last, "
+            f"got {image.dtype} of shape {image.shape}."
+        )
+    if image.dtype.kind == "f":
+        low, high = (np.fmin, np.fmax) if holes else (np.minimum, np.maximum)
+        if not (
+            np.isfinite(low.reduce(image, axis=None)) and np.isfinite(high.reduce(image, axis=None))
+        ):
+            told = "nothing, or infinity" if holes else "NaN or infinity; inpaint fills NaN"
+            raise ValueError(f"The image of shape {image.shape} holds {told}.")
+    if scaled:
+        check_white(image)
+    return image
+
+
+def check_white(image: NDArray, observed: Any = True) -> None:
+    """Refuse an image that takes 255 for white though its type does not; only ``observed`` pixels are looked at."""
+    if image.dtype.itemsize == 1:
+        return
+    low = float(np.fmin.reduce(image, axis=None, initial=0, where=observed))
+    high = float(np.fmax.reduce(image, axis=None, initial=0, where=observed))
+    most = max(-low, high)
+    if most > FAR if image.dtype.kind == "f" else 0 < most <= BYTE:
+        raise ValueError(
+            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is {white(image):.10g}; "
+            f"convert to uint8 or divide by {BYTE}."
+        )
+
+
+def white(image: NDArray) -> float:
+    """Return the value of white: the largest of the type for integers, 1 for floats."""
+    return float(np.iinfo(image.dtype).max) if image.dtype.kind in "iu" else 1.0
+
+
+def of_type(values: NDArray, image: NDArray) -> NDArray:
+    """Return values, in which white is 1, in the type of an image: integers are rounded and clipped."""
+    if image.dtype.kind == "f":
+        return values.astype(image.dtype, copy=False)
+    low, high = (-1, 1) if image.dtype.kind == "i" else (0, 1)
+    return np.clip(
+        np.rint(np.clip(values, low, high) * white(image)), low * white(image), None
+    ).astype(image.dtype)
+
+
+def noise_level(image: Any) -> float:
+    r"""Return the standard deviation of white Gaussian noise in an image, in the units of the image.
+
+    The median of the absolute diagonal wavelet coefficients of the finest scale over that of a
+    standard normal number: edges are few among them. Where most of an image is texture, that counts
+    as noise.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, n_channels)
+        At least 8 pixels high and wide.
+
+    Returns
+    -------
+    float
+        Mean over the channels.
+
+    References
+    ----------
+    Donoho, Johnstone (1994), "Ideal spatial adaptation by wavelet shrinkage", section 4.3.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> round(noise_level(5 * rng.standard_normal((256, 256))))
+    5
+    """
+    from scipy.ndimage import convolve1d
+
+    image = as_image(image, scaled=False)
+    if min(image.shape[:2]) < 8:
+        raise ValueError(
+            f"The noise of an image of shape {image.shape} cannot be told; it needs 8 x 8 pixels."
+        )
+    detail = image.astype(float)
+    for axis in (0, 1):
+        detail = convolve1d(detail, HIGH_PASS, axis=axis)
+    inside = np.abs(detail[2:-2:2, 2:-2:2]).reshape(-1, 1 if image.ndim == 2 else image.shape[2])
+    return float(np.median(inside, axis=0).mean() / NORMAL_QUARTILE)
+
+
+def fill(image: NDArray, observed: NDArray) -> NDArray:
+    """Return an image with holes filled by means of what was observed around them, weighted by distance.
+
+    The nearer the observed pixels, the narrower the Gaussian window of the mean: its width doubles
+    until all of an image is filled.
+
+    Parameters
+    ----------
+    image, observed : array of shape (height, width, n_channels)
+        ``observed`` is True where a pixel is known; every channel has one.
+
+    References
+    ----------
+    Knutsson, Westin (1993), "Normalized and differential convolution".
+    """
+    from scipy.ndimage import gaussian_filter
+
+    known = np.where(observed, image, 0)
+    guess, open_ = known.copy(), ~observed
+    width = 0.7
+    while open_.any():
+        if width > max(image.shape):  # as far away as can be: the mean of the channel
+            guess = np.where(open_, known.sum(axis=(0, 1)) / observed.sum(axis=(0, 1)), guess)
+            break
+        heard = gaussian_filter(observed.astype(known.dtype), width, axes=(0, 1), mode="constant")
+        mean = gaussian_filter(known, width, axes=(0, 1), mode="constant") / np.maximum(
+            heard, HEARD
+        )
+        near = open_ & (heard > HEARD)
+        guess, open_ = np.where(near, mean, guess), open_ & ~near
+        width *= 2
+    return guess
+
+
+def where_observed(image: NDArray, missing: Any) -> NDArray:
+    """Return where an image is known, bool of shape (height, width, n_channels)."""
+    observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
+    observed = observed.reshape(*image.shape[:2], -1)
+    if missing is not None:
+        missing = np.asarray(missing)
+        if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
+            raise ValueError(
+                f"missing must be bool and of the shape of the image, {image.shape[:2]} or {image.shape}, "
+                f"got {missing.dtype} of shape {missing.shape}."
+            )
+        observed = observed & ~missing.reshape(*image.shape[:2], -1)
+    if not observed.any(axis=(0, 1)).all():
+        raise ValueError("A channel of the image has no known pixel: nothing says what to fill in.")
+    return observed
+
+
+def first_guess(image: Any, missing: Any = None) -> NDArray:
+    """Return an image with its holes filled by means of what is around them: enough to learn a dictionary from.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, n_channels)
+        NaN is missing.
+    missing : array of bool of shape (height, width), or of the shape of ``image``, optional
+        True where a pixel is unknown.
+
+    Returns
+    -------
+    ndarray of the shape of ``image``
+        Floating point, in the units of the image.
+    """
+    image = as_image(image, holes=True, scaled=False)
+    observed = where_observed(image, missing)
+    known = image.reshape(observed.shape).astype(
+        np.float64 if image.dtype == np.float64 else np.float32
+    )
+    return fill(known, observed).reshape(image.shape)
+
+
+def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:
+    """Return the peak signal-to-noise ratio in decibels, 20 log10(peak / root mean squared error).
+
+    Parameters
+    ----------
+    image, reconstruction : array of one shape
+    peak : float, optional
+        The largest value the image could have; by default that of its type for integers, 1 for
+        floats.
+    """
+    image, reconstruction = np.asarray(image), np.asarray(reconstruction)
+    if image.shape != reconstruction.shape:
+        raise ValueError(
+            f"image and reconstruction must have one shape, got {image.shape} and {reconstruction.shape}."
+        )
+    peak = white(image) if peak is None else peak
+    error = float(np.mean((image.astype(float) - reconstruction.astype(float)) ** 2))
+    return float("inf") if error == 0 else 10 * float(np.log10(peak**2 / error))

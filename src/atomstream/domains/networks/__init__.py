@@ -1,0 +1,8 @@
+"""Networks, motifs, what patches propose for pairs of nodes, and hidden links to judge by."""
+
+from atomstream.domains.networks import links, motifs
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
+
+__all__ = ["Motif", "Network", "Ranking", "Reconstruction", "links", "motifs"]

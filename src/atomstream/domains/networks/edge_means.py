@@ -1,0 +1,138 @@
+"""What patches say of the pairs of nodes they cover: means of all proposals, in memory of the pairs met."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["PairMeans"]
+
+# tables at least, which grow one at a time: what is old and what is new never stand side by side
+SHARDS = 64
+KEYS = 2**32 - 1  # pairs in a shard at most, so that one is named by four bytes
+FEW, FULL, GROWTH = 64, 0.88, 1.15
+PAGES = 2**14  # numbers from which on a table lives in pages of its own
+
+
+class PairMeans:
+    """Mean of the values proposed for each pair of nodes.
+
+    Parameters
+    ----------
+    n_nodes : int
+    weighted : bool, default=False
+        Whether proposals have weights; else they are counted.
+    """
+
+    def __init__(self, n_nodes: int, weighted: bool = False) -> None:
+        self._n_nodes = n_nodes
+        self._rows = max(1, min(-(-n_nodes // SHARDS), KEYS // n_nodes))  # of a shard
+        self._kind = np.float64 if weighted else np.uint32
+        self._shards: dict[int, _Table] = {}
+
+    def add(
+        self,
+        states: NDArray,
+        patches: NDArray,
+        weights: NDArray | None = None,
+        entries: NDArray | None = None,
+    ) -> None:
+        """Take in the proposals of patches.
+
+        Parameters
+        ----------
+        states : ndarray of int64 of shape (n, k)
+            Nodes of each patch.
+        patches : ndarray of shape (n, k * k)
+        weights : ndarray of shape (n,), optional
+            Of the patches; ones by default.
+        entries : ndarray of bool of shape (k, k), optional
+            Which entries of a patch are heard; all by default.
+        """
+        k = states.shape[1]
+        tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
+        patches = patches if entries is None else patches[:, entries.ravel()]
+        shards, rows = np.divmod(states, self._rows)
+        keys = (rows[:, tails] * self._n_nodes + states[:, heads]).astype(np.uint32).ravel()
+        few = self._n_nodes // self._rows < 2**16
+        shards = shards.astype(np.uint16 if few else np.int64)[:, tails].ravel()
+        order = np.argsort(shards, kind="stable")  # of so short numbers a radix sort
+        numbers, starts = np.unique(shards[order], return_index=True)
+        ends = np.append(starts[1:], len(order))
+        keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
+        spread = np.ones(1) if weights is None else np.repeat(weights, len(tails))[order]
+        for number, start, end in zip(numbers.tolist(), starts, ends, strict=True):
+            if number not in self._shards:
+                self._shards[number] = _Table(FEW, self._kind)
+            own = spread if weights is None else spread[start:end]
+            self._shards[number].add(keys[start:end], values[start:end], own)
+
+    def drain(self) -> tuple[Any, Any]:
+        """Return means and weights as two csr_arrays over the pairs that were met, and forget them."""
+        n = sum(shard.filled for shard in self._shards.values())
+        means, weights = np.empty(n), np.empty(n, self._kind)
+        columns, indptr = np.empty(n, np.int32), np.zeros(self._n_nodes + 1, np.int64)
+        begin = 0
+        for number in sorted(
+            self._shards
+        ):  # one after the other, so that tables and result are never both whole
+            keys, *told = self._shards.pop(number).drain()
+            part = slice(begin, begin + len(keys))
+            means[part], weights[part] = told
+            rows, columns[part] = np.divmod(keys, np.uint32(self._n_nodes))
+            row = number * self._rows
+            n_rows = min(self._rows, self._n_nodes - row)
+            indptr[row + 1 : row + n_rows + 1] = np.bincount(rows, minlength=n_rows)
+            begin = part.stop
+        indptr = np.cumsum(indptr).astype(np.int32 if n < 2**31 else np.int64)
+        shape = (self._n_nodes, self._n_nodes)
+        return sp.csr_array((means, columns, indptr), shape), sp.csr_array(
+            (weights, columns, indptr), shape
+        )
+
+
+class _Table:
+    """One growing table."""
+
+    def __init__(self, n_places: int, kind: Any) -> None:
+        from atomstream._kernels.pairs import FREE
+
+        self.keys, self.sums, self.weights = (
+            _zeros(n_places, dtype) for dtype in (np.uint32, np.float64, kind)
+        )
+        self.keys[:] = FREE
+        self.filled = 0
+
+    def add(self, keys: NDArray, values: NDArray, weights: NDArray) -> None:
+        """Take in proposals, growing where there is no room."""
+        from atomstream._kernels.pairs import add, move
+
+        done = 0
+        while done < len(keys):
+            most = int(FULL * len(self.keys))
+            done, self.filled = add(
+                self.keys, self.sums, self.weights, self.filled, most, keys, values, weights, done
+            )
+            if done < len(keys):
+                larger = _Table(int(GROWTH * len(self.keys)) + 1, self.weights.dtype)
+                move(self.keys, self.sums, self.weights, larger.keys, larger.sums, larger.weights)
+                self.keys, self.sums, self.weights = larger.keys, larger.sums, larger.weights
+
+    def drain(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return keys in order, means, and weights."""
+        from atomstream._kernels.pairs import FREE
+
+        taken = np.flatnonzero(self.keys != FREE)
+        taken = taken[np.argsort(self.keys[taken])]
+        return self.keys[taken], self.sums[taken] / self.weights[taken], self.weights[taken]
+
+
+def _zeros(n: int, dtype: Any) -> NDArray:
+    """Return zeros; many of them in pages of their own, which the system has back when nobody looks at them."""
+    if n < PAGES:
+        return np.zeros(n, dtype)
+    return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)

@@ -1,0 +1,211 @@
+"""Link prediction: edges hidden or planted at random, and how well scores of pairs of nodes find them.
+
+`atomstream.NetworkDictionary.denoise` scores by reconstruction; `neighbour_scores` are the scores
+of the neighbours that two nodes have in common, from networkx.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.domains.networks.network import Network
+
+__all__ = ["Split", "hide", "neighbour_scores", "plant"]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A network that was tampered with, and pairs of nodes of which one kind is to be told from the other.
+
+    Attributes
+    ----------
+    network : Network
+        What a method may look at.
+    pairs : list of (label, label)
+    truth : ndarray of bool of shape (n_pairs,)
+        Whether each pair is an edge of the network as it was.
+    """
+
+    network: Network
+    pairs: list[tuple[Any, Any]]
+    truth: NDArray
+
+    def auc(self, scores: Any) -> float:
+        """Return the chance that a true edge scores above another pair, ties counted half.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_pairs,)
+        """
+        from sklearn.metrics import roc_auc_score
+
+        return float(roc_auc_score(self.truth, scores))
+
+    def roc(self, scores: Any) -> tuple[NDArray, NDArray]:
+        """Return the rates of false and of true positives as the threshold falls.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_pairs,)
+        """
+        from sklearn.metrics import roc_curve
+
+        false, true, _ = roc_curve(self.truth, scores)
+        return false, true
+
+
+def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
+    """Take edges out of a network, a random spanning forest left in place; find them among as many non-edges.
+
+    Parameters
+    ----------
+    network : networkx graph, sparse array, array, frame or file of edges, or Network
+        Undirected.
+    share : float, default=0.1
+        Of the edges; fewer where the forest leaves no more.
+    random_state : int, Generator or None, default=None
+
+    Returns
+    -------
+    Split
+        Its pairs are the hidden edges and the non-edges, in random order.
+    """
+    network, rng = _undirected(network), np.random.default_rng(random_state)
+    edges = _edges(network)
+    if not len(edges):
+        raise ValueError("The network has no edges between different nodes.")
+    chances = sp.coo_array((1 + rng.random(len(edges)), edges.T), network.out.shape)
+    forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
+    free = ~np.isin(
+        edges @ [network.n_nodes, 1], forest.row * np.int64(network.n_nodes) + forest.col
+    )
+    wanted = _number(share, len(edges))
+    hidden = edges[rng.permutation(np.flatnonzero(free))[:wanted]]
+    if not len(hidden):
+        raise ValueError("The network is a forest: without any of its edges it would fall apart.")
+    others = _non_edges(network, len(hidden), rng)
+    pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
+    order = rng.permutation(len(pairs))
+    left = network.out - _symmetric(
+        hidden, network.out[hidden[:, 0], hidden[:, 1]], network.n_nodes
+    )
+    return _split(network, left, pairs[order], truth[order])
+
+
+def plant(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
+    """Put edges into a network where there are none; tell the true edges from them.
+
+    Parameters
+    ----------
+    network : networkx graph, sparse array, array, frame or file of edges, or Network
+        Undirected.
+    share : float, default=0.1
+        Of the number of edges. What is planted weighs as much as edges drawn at random.
+    random_state : int, Generator or None, default=None
+
+    Returns
+    -------
+    Split
+        Its pairs are all edges of the network, the planted ones among them.
+    """
+    network, rng = _undirected(network), np.random.default_rng(random_state)
+    edges = _edges(network)
+    planted = _non_edges(network, _number(share, len(edges)), rng)
+    weights = rng.choice(network.out.data, len(planted))
+    pairs, truth = (
+        np.concatenate([edges, planted]),
+        np.arange(len(edges) + len(planted)) < len(edges),
+    )
+    return _split(
+        network, network.out + _symmetric(planted, weights, network.n_nodes), pairs, truth
+    )
+
+
+def neighbour_scores(network: Any, pairs: Any) -> dict[str, NDArray]:
+    """Return Jaccard, Adamic-Adar and preferential attachment scores of pairs of nodes.
+
+    Parameters
+    ----------
+    network : networkx graph, sparse array, array, frame or file of edges, or Network
+        Undirected.
+    pairs : sequence of (label, label)
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_pairs,)
+    """
+    import networkx as nx  # type: ignore[import-untyped]
+
+    network = _undirected(network)
+    tails, heads = network.places(pairs)
+    if (tails == heads).any():
+        raise ValueError("Neighbours in common are counted for pairs of different nodes.")
+    graph = nx.from_scipy_sparse_array(network.out)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    places = list(zip(tails.tolist(), heads.tolist(), strict=True))
+    scores = {
+        "Jaccard": nx.jaccard_coefficient,
+        "Adamic-Adar": nx.adamic_adar_index,
+        "preferential attachment": nx.preferential_attachment,
+    }
+    return {
+        name: np.array([value for _, _, value in score(graph, places)])
+        for name, score in scores.items()
+    }
+
+
+def _undirected(network: Any) -> Network:
+    network = Network.of(network)
+    if not network.undirected:
+        raise ValueError(
+            "Links are predicted in undirected networks; this one is directed: give A + A.T."
+        )
+    return network
+
+
+def _edges(network: Network) -> NDArray:
+    """Return every edge once, without loops, int64 of shape (n_edges, 2)."""
+    edges = network.out.tocoo()
+    upper = edges.row < edges.col
+    return np.column_stack([edges.row[upper], edges.col[upper]]).astype(np.int64)
+
+
+def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
+    """Return pairs of different nodes without an edge, drawn uniformly without repetition."""
+    size = network.n_nodes
+    taken = _edges(network) @ [size, 1]
+    if len(taken) + n > size * (size - 1) // 2:
+        raise ValueError(
+            f"The network has {len(taken)} edges between {size} nodes: {n} non-edges cannot be found."
+        )
+    found: NDArray = np.empty(0, dtype=np.int64)
+    while len(found) < n:
+        ends = np.sort(rng.integers(0, size, (2 * n + 16, 2)), axis=1)
+        keys = ends[ends[:, 0] < ends[:, 1]] @ [size, 1]
+        keys = np.concatenate([found, keys[~np.isin(keys, taken)]])
+        found = keys[np.sort(np.unique(keys, return_index=True)[1])]
+    return np.column_stack(np.divmod(found[:n], size))
+
+
+def _number(share: float, n_edges: int) -> int:
+    if not isinstance(share, float | int) or not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, got {share!r}.")
+    return max(1, round(share * n_edges))
+
+
+def _symmetric(edges: NDArray, weights: Any, size: int) -> Any:
+    ends = np.concatenate([edges, edges[:, ::-1]])
+    return sp.csr_array(
+        (np.tile(np.asarray(weights).ravel(), 2), (ends[:, 0], ends[:, 1])), (size, size)
+    )
+
+
+def _split(network: Network, matrix: Any, pairs: NDArray, truth: NDArray) -> Split:
+    labels = network.labels
+    named = [(labels[tail], labels[head]) for tail, head in pairs.tolist()]
+    return Split(Network.of(matrix, network.node_weights, labels=labels), named, truth)

@@ -1,0 +1,114 @@
+"""Motifs: small directed graphs whose copies in a network are met by the motif chains."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Motif", "cycle", "path", "star", "wedge"]
+
+
+@dataclass(frozen=True)
+class Motif:
+    """A weighted directed graph on few nodes; an edge asks for an edge of the network in its direction.
+
+    Parameters
+    ----------
+    edges : tuple of (int, int, float)
+        From, to, exponent of the network's weight; nodes are numbered from 0.
+    size : int
+        Number of nodes.
+
+    Raises
+    ------
+    ValueError
+        For nodes out of range, exponents not above 0, or an edge given twice.
+    """
+
+    edges: tuple[tuple[int, int, float], ...]
+    size: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", tuple(map(tuple, self.edges)))
+        if not isinstance(self.size, int) or self.size < 1:
+            raise ValueError(f"A motif needs at least one node, got size={self.size!r}.")
+        for tail, head, exponent in self.edges:
+            whole = isinstance(tail, int) and isinstance(head, int)
+            if not (
+                whole and 0 <= tail < self.size and 0 <= head < self.size and 0 < exponent < np.inf
+            ):
+                raise ValueError(
+                    f"{(tail, head, exponent)!r} is no edge of a motif of {self.size} nodes."
+                )
+        if len({edge[:2] for edge in self.edges}) < len(self.edges):
+            raise ValueError(
+                "A motif has each of its edges once; add the exponents of edges that repeat."
+            )
+
+    @classmethod
+    def of(cls, motif: Any) -> Motif:
+        """Return a motif from a motif, a name, or an adjacency matrix.
+
+        Parameters
+        ----------
+        motif : Motif, str, or array-like of shape (k, k)
+            Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Entry (a, b) of a matrix
+            above 0 is an edge from a to b, its value the exponent.
+        """
+        if isinstance(motif, cls):
+            return motif
+        if isinstance(motif, str):
+            name, _, number = motif.partition(":")
+            if name not in NAMED or not re.fullmatch("0*[1-9][0-9]{0,2}", number, re.ASCII):
+                known = ", ".join(sorted(NAMED))
+                raise ValueError(
+                    f"motif={motif!r:.60} is none of {known} with a size up to 999, such as path:5."
+                )
+            return NAMED[name](int(number))
+        matrix = np.asarray(motif, dtype=np.float64)
+        if (
+            matrix.ndim != 2
+            or matrix.shape[0] != matrix.shape[1]
+            or not (np.isfinite(matrix) & (matrix >= 0)).all()
+        ):
+            raise ValueError(
+                f"A motif is a square matrix of finite entries of at least 0, got shape {matrix.shape}."
+            )
+        pairs = np.argwhere(matrix > 0)
+        return cls(tuple((int(a), int(b), float(matrix[a, b])) for a, b in pairs), len(matrix))
+
+    def adjacency(self) -> NDArray:
+        """Return the matrix of exponents, (k, k)."""
+        matrix = np.zeros((self.size, self.size))
+        for tail, head, exponent in self.edges:
+            matrix[tail, head] = exponent
+        return matrix
+
+
+def path(k: int) -> Motif:
+    """Return the directed path 0 -> 1 -> ... of k nodes."""
+    return Motif(tuple((a, a + 1, 1.0) for a in range(k - 1)), k)
+
+
+def star(k: int) -> Motif:
+    """Return the star of k nodes, edges from its centre 0."""
+    return Motif(tuple((0, a, 1.0) for a in range(1, k)), k)
+
+
+def cycle(k: int) -> Motif:
+    """Return the directed cycle of k nodes."""
+    return Motif(tuple((a, (a + 1) % k, 1.0) for a in range(k)), k)
+
+
+def wedge(depth: int) -> Motif:
+    """Return two paths of this many edges that begin in the same node: 2 depth + 1 nodes, the common one is 0."""
+    arms = [[0, *range(1 + arm * depth, 1 + (arm + 1) * depth)] for arm in (0, 1)]
+    return Motif(tuple((a, b, 1.0) for arm in arms for a, b in pairwise(arm)), 2 * depth + 1)
+
+
+NAMED = {"cycle": cycle, "path": path, "star": star, "wedge": wedge}

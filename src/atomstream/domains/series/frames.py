@@ -1,0 +1,255 @@
+"""Tables of series: checked values, times and names, and results in the form in which the data came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.domains.series.time_index import Times
+
+__all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a table is besides its values.
+
+    Parameters
+    ----------
+    kind : {"array", "frame", "xarray"}
+    names : tuple of str or int, optional
+        Of the series.
+    times : Times, optional
+        Of the rows.
+    calendar : str
+        The time zone of dates, or the frequency of periods, which are then numbered.
+    wall : bool
+        Whether dates of a time zone are what its clocks show, else UTC.
+    axes : tuple of (str or None)
+        What the two axes are called.
+    """
+
+    kind: str = "array"
+    names: tuple[Any, ...] | None = None
+    times: Times | None = None
+    calendar: str = ""
+    wall: bool = False
+    axes: tuple[Any, ...] = (None, None)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("array", "frame", "xarray") or len(self.axes) != 2:
+            raise ValueError(f"{self!r} is no form of a table.")
+
+    def dressed(self, values: NDArray, labels: NDArray | None) -> Any:
+        """Return values of shape (n, n_series) in this form, taken at these times."""
+        if self.kind == "array":
+            return values
+        import pandas as pd
+
+        index = None if labels is None else self._index(pd, labels)
+        frame = pd.DataFrame(
+            values, index=index, columns=None if self.names is None else list(self.names)
+        )
+        frame = frame.rename_axis(index=self.axes[0], columns=self.axes[1])
+        if self.kind == "frame":
+            return frame
+        import xarray as xr
+
+        names = [
+            axis or default for axis, default in zip(self.axes, ("time", "series"), strict=True)
+        ]
+        coords = {names[0]: frame.index, names[1]: frame.columns}
+        return xr.DataArray(values, dims=names, coords=coords)
+
+    def _index(self, pd: Any, labels: NDArray) -> Any:
+        if labels.dtype.kind != "M":
+            if self.calendar:
+                return pd.PeriodIndex.from_ordinals(labels, freq=self.calendar)
+            return pd.Index(labels)
+        index = pd.DatetimeIndex(labels)
+        if self.wall:  # at times that come twice the first, at those that clocks leap over the next
+            first = np.ones(len(index), dtype=bool)
+            return index.tz_localize(self.calendar, ambiguous=first, nonexistent="shift_forward")
+        return index.tz_localize("UTC").tz_convert(self.calendar) if self.calendar else index
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that was checked: rows are times, columns series.
+
+    Attributes
+    ----------
+    values : ndarray of float64 of shape (n_times, n_series)
+        NaN where an entry is missing.
+    labels : ndarray of shape (n_times,), or None
+        When the rows were taken: numbers, or dates of NumPy.
+    form : Form
+    """
+
+    values: NDArray
+    labels: NDArray | None
+    form: Form
+
+    @classmethod
+    def of(cls, data: Any, name: str = "Y") -> Table:
+        """Check a table.
+
+        Parameters
+        ----------
+        data : array, frame or xarray.DataArray of shape (n_times, n_series)
+            The index of a frame or the first coordinate of a DataArray must be dates, periods or
+            whole numbers, evenly spaced.
+        name : str
+            What messages call it.
+
+        Raises
+        ------
+        ValueError
+            For other shapes, what is not numeric, infinity, and times that come twice, go backwards
+            or leave gaps.
+        """
+        shape = np.shape(data)
+        if len(shape) != 2 or 0 in shape:
+            raise ValueError(
+                f"{name} must be of shape (n_times, n_series) with something in it, got {shape}; "
+                f"of one series use {name}{'.to_frame()' if hasattr(data, 'to_frame') else '[:, None]'}."
+            )
+        kind = "array"
+        axes: tuple[str | None, ...] = (None, None)
+        if hasattr(data, "dims") and hasattr(data, "to_pandas"):
+            kind, axes, data = "xarray", tuple(map(str, data.dims)), data.to_pandas()
+        elif hasattr(data, "iloc"):
+            kind, axes = (
+                "frame",
+                tuple(None if a is None else str(a) for a in (data.index.name, data.columns.name)),
+            )
+        try:
+            values = np.array(data, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold numbers, NaN where an entry is missing; got {_odd(data)}."
+            ) from None
+        if np.isinf(values).any():
+            row, column = np.argwhere(np.isinf(values))[0]
+            raise ValueError(
+                f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} is not."
+            )
+        form = Form(kind, _names(data, name), axes=axes)
+        if kind == "array":
+            return cls(values, None, form)
+        labels, calendar, wall = _labels(data.index, name)
+        times = Times.of(labels) if len(labels) > 1 else None
+        return cls(values, labels, replace(form, times=times, calendar=calendar, wall=wall))
+
+    def dressed(self, values: NDArray) -> Any:
+        """Return other values in the form of this table."""
+        return self.form.dressed(values, self.labels)
+
+
+def nonnegative_table(data: Any, name: str) -> Table:
+    """Return a checked table, refusing negative values."""
+    table = Table.of(data, name)
+    if np.nanmin(table.values, initial=0) < 0:
+        row, column = np.argwhere(table.values < 0)[0]
+        raise ValueError(
+            f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, column {column}; "
+            "atomstream.series.NonnegativeScaler shifts and scales."
+        )
+    return table
+
+
+def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
+    """Refuse a table of other series."""
+    if table.values.shape[1] != n_series:
+        raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
+    if form.names is not None and table.form.names not in (None, form.names):
+        raise ValueError(
+            f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}."
+        )
+
+
+def n_shared(table: Table, other: Table) -> int:
+    """Return how many rows a table has up to the last one that another holds too.
+
+    Dates tell the same rows where both tables have some. Else rows count as the same where all of
+    their entries are.
+    """
+    dates, others = _dates(table), None if _dates(other) is None else labels_on(other, table.form)
+    if dates is not None and others is not None and dates.dtype.kind == others.dtype.kind:
+        same = np.isin(dates, others)
+    else:
+        held = {row.tobytes() for row in other.values + 0.0 if not np.isnan(row).all()}
+        same = np.array([row.tobytes() in held for row in table.values + 0.0])
+    return int(np.flatnonzero(np.append(True, same))[-1])
+
+
+def labels_on(table: Table, form: Form) -> Any:
+    """Return the labels of a table on the clock of another one."""
+    labels, here = table.labels, table.form
+    if labels is None or labels.dtype.kind != "M" or not (here.calendar and form.calendar):
+        return labels
+    if (here.calendar, here.wall) == (form.calendar, form.wall):
+        return labels
+    import pandas as pd
+
+    index = here._index(pd, labels).tz_convert(form.calendar if form.wall else "UTC")
+    return index.tz_localize(None).to_numpy()
+
+
+def _dates(table: Table) -> NDArray | None:
+    """Return the dates or periods of rows, if they have some: numbers may count anything."""
+    labels = table.labels
+    return (
+        labels if labels is not None and (labels.dtype.kind == "M" or table.form.calendar) else None
+    )
+
+
+def _names(data: Any, name: str) -> tuple[Any, ...] | None:
+    """Return the names of columns, where they have some."""
+    if not hasattr(data, "columns"):
+        return None
+    names = tuple(n.item() if isinstance(n, np.generic) else n for n in data.columns)
+    names = tuple(n if isinstance(n, str | int) else str(n) for n in names)
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} has two columns of the name {twice!r}; names must differ.")
+    return names
+
+
+def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
+    """Return an index as numbers or dates, its calendar, and whether dates are what clocks there show."""
+    if hasattr(index, "freqstr") and hasattr(index, "asi8") and hasattr(index, "start_time"):
+        return np.asarray(index.asi8), str(index.freqstr), False
+    if getattr(index, "tz", None) is not None:
+        shown = index.tz_localize(None).to_numpy()
+        of_day = shown - shown.astype("M8[D]")
+        wall = bool(
+            (of_day == of_day[0]).all()
+        )  # days and longer steps keep the time of day, hours do not
+        return (
+            shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy(),
+            str(index.tz),
+            wall,
+        )
+    labels = index.to_numpy()
+    if labels.dtype.kind == "M":
+        return labels, "", False
+    if labels.dtype.kind in "iu":
+        return labels.astype(np.int64), "", False
+    raise ValueError(
+        f"The index of {name} must be dates, periods or whole numbers, got {type(labels[0]).__name__} "
+        f"({labels[0]!r:.40}); for dates use pandas.to_datetime."
+    )
+
+
+def _odd(data: Any) -> str:
+    """Say which column or value is no number."""
+    for name in getattr(data, "columns", ()):
+        try:
+            np.asarray(data[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            return f"column {name!r}"
+    return type(data).__name__ if not hasattr(data, "dtype") else f"values of {data.dtype}"

@@ -1,0 +1,172 @@
+"""When the rows of a table were taken: evenly spaced times, and the ones that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Times"]
+
+DAY = np.timedelta64(1, "D")
+
+
+@dataclass(frozen=True)
+class Times:
+    """The last of evenly spaced times and the rule by which others follow.
+
+    Parameters
+    ----------
+    last : int or str
+        A number, or a date as NumPy writes it.
+    unit : str
+        Of dates, as in NumPy's ``datetime64[unit]``; empty for numbers.
+    rule : {"even", "months", "month ends", "business days"}
+        Even: always ``step`` units apart. Months: the same place of every ``step``-th month. Month
+        ends: their last days. Business days: Monday to Friday.
+    step : int
+        At least 1.
+    """
+
+    last: int | str
+    unit: str
+    rule: str
+    step: int
+
+    def __post_init__(self) -> None:
+        if (
+            self.rule not in RULES
+            or self.step < 1
+            or (self.unit == "") != isinstance(self.last, int)
+        ):
+            raise ValueError(f"{self!r} are no times.")
+
+    @classmethod
+    def of(cls, labels: NDArray) -> Times:
+        """Return the rule behind labels.
+
+        Parameters
+        ----------
+        labels : ndarray of int64 or datetime64 of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For fewer than two labels, and labels that are missing, come twice, go backwards, or
+            leave a gap.
+        """
+        dates = labels.dtype.kind == "M"
+        if dates and np.isnat(labels).any():
+            raise ValueError("Times must be known for every row, got a missing one.")
+        if len(labels) < 2:
+            raise ValueError(
+                "Of one row it cannot be told how far apart times are; give two at least."
+            )
+        ahead = np.diff(labels)
+        none = np.zeros((), ahead.dtype)
+        for bad, told in (
+            (ahead == none, "comes twice; keep one row of each time"),
+            (ahead < none, ""),
+        ):
+            if bad.any():
+                place = int(np.flatnonzero(bad)[0])
+                told = told or f"comes after {_text(labels[place])}; sort the rows"
+                raise ValueError(
+                    f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}) {told}."
+                )
+        unit = np.datetime_data(labels.dtype)[0] if dates else ""
+        last: int | str = str(labels[-1]) if dates else int(labels[-1])
+        for rule, (step_of, _) in RULES.items():
+            step = step_of(labels) if dates or rule == "even" else 0
+            if step > 0:
+                return cls(last, unit, rule, step)
+        gaps, counts = np.unique(ahead, return_counts=True)
+        place = int(np.flatnonzero(ahead != gaps[counts.argmax()])[0])
+        raise ValueError(
+            f"Times must be evenly spaced: {_text(labels[place + 1])} comes after {_text(labels[place])} (row "
+            f"{place + 1}); where rows are missing put in rows of NaN."
+        )
+
+    def at(self, first: int, n: int) -> NDArray:
+        """Return ``n`` labels, int64 or datetime64 of shape (n,); the one numbered 0 is the last that was seen."""
+        last: Any = (
+            np.datetime64(str(self.last), cast(Any, self.unit))
+            if self.unit
+            else np.int64(self.last)
+        )
+        return RULES[self.rule][1](last, self.step * np.arange(first, first + n))
+
+    def moved(self, n: int) -> Times:
+        """Return the times whose last is ``n`` steps later."""
+        last = self.at(n, 1)[0]
+        return Times(str(last) if self.unit else int(last), self.unit, self.rule, self.step)
+
+    def check_following(self, labels: NDArray) -> None:
+        """Refuse labels that do not go on from here.
+
+        Raises
+        ------
+        ValueError
+        """
+        due = self.at(1, len(labels))
+        same_kind = due.dtype.kind == labels.dtype.kind
+        wrong = np.flatnonzero(due != labels) if same_kind else [0]
+        if len(wrong):
+            place = wrong[0]
+            raise ValueError(
+                f"Times must go on with {_text(due[place])}, got {_text(labels[place])} (row {place})."
+            )
+
+
+def _text(label: Any) -> str:
+    """Return a label as it should be read."""
+    if (
+        isinstance(label, np.datetime64)
+        and label == label.astype("M8[D]")
+        and np.datetime_data(label)[0] != "D"
+    ):
+        months = np.datetime_data(label)[0] in "YM"
+        return str(label) if months else str(label.astype("M8[D]"))
+    return str(label)
+
+
+def _even(labels: NDArray) -> int:
+    ahead = np.diff(labels).astype(np.int64)
+    return int(ahead[0]) if (ahead == ahead[0]).all() else 0
+
+
+def _months(labels: NDArray) -> int:
+    months = labels.astype("M8[M]")
+    since = labels - months
+    return _even(months) if (since == since[0]).all() else 0
+
+
+def _month_ends(labels: NDArray) -> int:
+    return _months(labels + DAY) if (labels == labels.astype("M8[D]")).all() else 0
+
+
+def _business_days(labels: NDArray) -> int:
+    days = labels.astype("M8[D]")
+    whole = (labels == days).all() and np.is_busday(days).all()
+    return int(whole and (np.busday_count(days[:-1], days[1:]) == 1).all())
+
+
+def _in_months(last: np.datetime64, steps: NDArray) -> NDArray:
+    month = last.astype("M8[M]")
+    return (month + steps).astype(last.dtype) + (last - month)
+
+
+def _in_business_days(last: np.datetime64, steps: NDArray) -> NDArray:
+    return np.busday_offset(last.astype("M8[D]"), steps).astype(last.dtype)
+
+
+# name: (step of labels that keep the rule, else 0; labels so many units later)
+RULES: dict[str, tuple[Callable[[NDArray], int], Callable[[Any, NDArray], NDArray]]] = {
+    "even": (_even, lambda last, steps: last + steps),
+    "months": (_months, _in_months),
+    "month ends": (_month_ends, lambda last, steps: _in_months(last + DAY, steps) - DAY),
+    "business days": (_business_days, _in_business_days),
+}

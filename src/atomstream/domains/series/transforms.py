@@ -1,0 +1,261 @@
+"""Preparation of series that can be undone: moving averages, logarithms, scales; and a forecaster for sktime."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.checks import check_count
+from atomstream.domains.series.frames import Table, labels_on
+
+__all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
+
+
+class _Preparation(TransformerMixin, BaseEstimator):
+    """A table in, a table of the same form out."""
+
+    def fit(self, Y: Any, y: Any = None) -> Self:
+        """Learn what is needed to undo the preparation.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+            NaN where an entry is missing.
+        y : ignored
+        """
+        self.n_features_in_ = Table.of(Y).values.shape[1]
+        return self
+
+    def _checked(self, Y: Any) -> Table:
+        check_is_fitted(self)
+        table = Table.of(Y)
+        if table.values.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"Y has {table.values.shape[1]} series, needed are {self.n_features_in_}."
+            )
+        return table
+
+
+class MovingAverage(_Preparation):
+    """The mean of each value and the ones before it, missing ones left out.
+
+    The first rows are means of what there is; no value depends on later ones.
+
+    Parameters
+    ----------
+    size : int, default=5
+        Times in a mean.
+    follows : bool, optional
+        Of `inverse_transform`: whether its rows follow those of `fit`, as forecasts do, or begin
+        where `transform` began. By default the labels of frames decide; arrays begin anew.
+
+    Examples
+    --------
+    >>> average = MovingAverage(2)
+    >>> means = average.fit_transform([[1.0], [3.0], [5.0]])
+    >>> means.ravel(), average.inverse_transform(means).ravel()
+    (array([1., 2., 4.]), array([1., 3., 5.]))
+    """
+
+    def __init__(self, size: int = 5, *, follows: bool | None = None) -> None:
+        self.size = size
+        self.follows = follows
+
+    def fit(self, Y: Any, y: Any = None) -> Self:
+        """Keep the last values, from which means that follow the table are undone.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        y : ignored
+        """
+        check_count("size", self.size)
+        super().fit(Y)
+        table = Table.of(Y)
+        self.last_ = (
+            table.values[-(self.size - 1) :]
+            if self.size > 1
+            else np.empty((0, self.n_features_in_))
+        )
+        self.form_ = table.form
+        return self
+
+    def transform(self, Y: Any) -> Any:
+        """Return trailing means; NaN where all of a mean's values are missing.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        seen = ~np.isnan(table.values)
+        total, count = (
+            _trailing(part, self.size)
+            for part in (np.where(seen, table.values, 0), seen.astype(float))
+        )
+        return table.dressed(
+            np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        )
+
+    def inverse_transform(self, Y: Any, *, follows: bool | None = None) -> Any:
+        """Return values whose trailing means these are: exact, up to rounding, where nothing is missing.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+            Means; after a missing one all of its series are NaN.
+        follows : bool, optional
+            In place of the setting of that name.
+        """
+        table = self._checked(Y)
+        follows = self.follows if follows is None else follows
+        follows = self._follow(table) if follows is None else follows
+        known = self.last_ if follows else np.empty((0, self.n_features_in_))
+        values = np.concatenate([known, table.values])
+        for row in range(len(known), len(values)):
+            before = values[max(0, row - self.size + 1) : row]
+            values[row] = values[row] * (len(before) + 1) - before.sum(axis=0)
+        return table.dressed(values[len(known) :])
+
+    def _follow(self, table: Table) -> bool:
+        """Say whether the labels of a table go on from those of `fit`."""
+        labels, times = labels_on(table, self.form_), self.form_.times
+        return labels is not None and times is not None and bool(times.at(1, 1)[0] == labels[0])
+
+
+class Log1p(_Preparation):
+    """The logarithm of one plus a value, for counts that grow by factors.
+
+    Examples
+    --------
+    >>> Log1p().fit_transform([[0.0], [np.e - 1]]).ravel()
+    array([0., 1.])
+    """
+
+    def fit(self, Y: Any, y: Any = None) -> Self:
+        """Refuse values of -1 and below.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        y : ignored
+        """
+        super().fit(Y)
+        self._refuse(Table.of(Y).values)
+        return self
+
+    def transform(self, Y: Any) -> Any:
+        """Return log(1 + y).
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        self._refuse(table.values)
+        return table.dressed(np.log1p(table.values))
+
+    def inverse_transform(self, Y: Any) -> Any:
+        """Return exp(y) - 1.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        return table.dressed(np.expm1(table.values))
+
+    @staticmethod
+    def _refuse(values: NDArray) -> None:
+        least = np.nanmin(values, initial=0)
+        if least <= -1:
+            raise ValueError(f"log1p needs values above -1, got {least:.4g}.")
+
+
+class NonnegativeScaler(_Preparation):
+    """Each series shifted and scaled so that the values of `fit` go from 0 to 1; later ones below 0 become 0.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        Room below the smallest value, as a share of the range: later values may fall so far below
+        without being cut.
+    shift : bool, default=True
+        Without it series are only divided, by their largest values in `fit`, and must not be
+        negative: nothing is cut, whatever comes later, and margin means nothing.
+
+    Attributes
+    ----------
+    low_, scale_ : ndarray of shape (n_series,)
+        ``transform`` is (y - low) / scale.
+
+    Examples
+    --------
+    >>> scaler = NonnegativeScaler().fit([[-1.0], [3.0]])
+    >>> scaler.transform([[1.0], [-5.0]]).ravel(), scaler.inverse_transform([[0.5]]).ravel()
+    (array([0.5, 0. ]), array([1.]))
+    """
+
+    def __init__(self, margin: float = 0.0, *, shift: bool = True) -> None:
+        self.margin = margin
+        self.shift = shift
+
+    def fit(self, Y: Any, y: Any = None) -> Self:
+        """Note the range of each series; a constant one has the scale 1.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        y : ignored
+        """
+        if not 0 <= self.margin < np.inf:
+            raise ValueError(f"margin must be a number of at least 0, got {self.margin!r}.")
+        super().fit(Y)
+        values = Table.of(Y).values
+        empty = np.flatnonzero(np.isnan(values).all(axis=0))
+        if len(empty):
+            raise ValueError(f"Series {int(empty[0])} has no observed value; leave it out.")
+        self._refuse(values)
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        self.low_ = low - self.margin * (high - low) if self.shift else np.zeros_like(low)
+        low = low if self.shift else self.low_
+        self.scale_ = np.where(high > low, high - self.low_, 1.0)
+        return self
+
+    def transform(self, Y: Any) -> Any:
+        """Return (y - low) / scale, not below 0.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        self._refuse(table.values)
+        return table.dressed(np.maximum((table.values - self.low_) / self.scale_, 0))
+
+    def inverse_transform(self, Y: Any) -> Any:
+        """Return low + scale y: exact, up to rounding, for what was not cut.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        return table.dressed(self.low_ + self.scale_ * table.values)
+
+    def _refuse(self, values: NDArray) -> None:
+        least = np.nanmin(values, initial=0)
+        if least < 0 and not self.shift:
+            raise ValueError(f"Without shift values must not be negative, got {least:.4g}.")
+
+
+def _trailing(values: NDArray, size: int) -> NDArray:
+    """Return the sum of each row and those before it, ``size`` in all."""
+    total = np.zeros_like(values)
+    for lag in range(min(size, len(values))):
+        total[lag:] += values[: len(values) - lag]
+    return total

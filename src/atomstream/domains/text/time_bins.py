@@ -1,0 +1,68 @@
+"""Times cut into spans: days, weeks, months, years, or equal parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["spans"]
+
+UNITS = ("D", "W", "M", "Y")
+
+
+def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, NDArray]:
+    """Return times, the starts of the spans, and the span of each time (-1: in none); of zones what clocks show."""
+    times = np.asarray(times)
+    if times.dtype.kind == "O" and times.ndim == 1:
+        zoned = (getattr(time, "tzinfo", None) is not None for time in times)
+        times = np.array(
+            [t.replace(tzinfo=None) if z else t for t, z in zip(times, zoned, strict=True)], object
+        )
+    if times.dtype.kind in "OU":
+        try:
+            times = times.astype("datetime64[s]")
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"times must be numbers or dates, got {str(times.ravel()[:1])!r:.60}."
+            ) from None
+    if (
+        times.ndim != 1
+        or times.dtype.kind not in "iufM"
+        or not len(times)
+        or not (times == times).all()
+    ):
+        raise ValueError(
+            f"times must be one known time for each document, got {times.dtype} of {times.shape}."
+        )
+    if (freq is None) == (bins is None):
+        raise ValueError("Give either freq or bins.")
+    if freq is not None:
+        if freq not in UNITS or times.dtype.kind != "M":
+            raise ValueError(
+                f"freq must be one of {', '.join(UNITS)} and times dates, got {freq!r}, {times.dtype}."
+            )
+        days = times.astype("datetime64[D]")
+        if freq == "W":
+            number = (days.astype(np.int64) + 3) // 7  # day 0 was a Thursday
+            starts = 7 * np.arange(number.min(), number.max() + 1) - 3
+        else:
+            number = days.astype(f"datetime64[{freq}]").astype(np.int64)
+            starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{freq}]")
+        return times, starts.astype("datetime64[D]"), number - number.min()
+    numbers = times.astype("datetime64[s]").astype(np.int64) if times.dtype.kind == "M" else times
+    if not isinstance(bins, int | np.integer):
+        bins = np.asarray(bins)
+        bins = bins.astype("datetime64[s]").astype(np.int64) if bins.dtype.kind in "MU" else bins
+    edges = np.histogram_bin_edges(numbers, bins)
+    if len(edges) < 2:
+        raise ValueError("bins must be a number of spans or at least two edges.")
+    place = np.searchsorted(edges, numbers, side="right") - 1
+    place = np.where(numbers == edges[-1], len(edges) - 2, place)
+    starts = (
+        edges[:-1].astype(np.int64).astype("datetime64[s]")
+        if times.dtype.kind == "M"
+        else edges[:-1]
+    )
+    return times, starts, np.where(place < len(edges) - 1, place, -1)

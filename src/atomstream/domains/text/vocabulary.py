@@ -1,0 +1,259 @@
+"""What words count, which feature each is, and how a word is found again from its feature."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["Vocabulary", "blocks_of"]
+
+KINDS = ("counts", "hashing", "tfidf")
+LONGEST = 100  # signs of a word that are kept to name a feature
+TOGETHER = 1000  # documents counted at a time while words are learned
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words that count, of three kinds.
+
+    "counts": the most frequent words of the documents it was made from; entries are how often each
+    occurs. "tfidf": the same words, counts times log((1 + n) / (1 + documents with the word)) + 1,
+    rows scaled to length one (scikit-learn's defaults). "hashing": a word is the feature its hash
+    says, so that a stream needs no first pass; words that share a feature are added up. To name
+    features again, each holds one candidate and its votes (Boyer and Moore's majority vote): a word
+    adds to its own votes, takes from another's, and takes the place when none are left. A word that
+    makes more than half of the occurrences of its feature is its name, whatever the order; memory
+    is that of ``n_features`` words of at most 100 signs, however long the stream.
+
+    Values: methods that learn return another vocabulary.
+
+    Parameters
+    ----------
+    kind : {"hashing", "counts", "tfidf"}, default="hashing"
+    n_features : int, default=32768
+        Of "hashing" the number of features, else the most that there may be.
+    stop_words : "english", sequence of str or None, default="english"
+        Words that do not count.
+    min_df : int, default=1
+        Of "counts" and "tfidf": documents in which a word must occur.
+    names : ndarray of str of shape (n_features,), optional
+        The word of each feature; "" where none is known. Learned.
+    weights : ndarray of shape (n_features,), optional
+        Votes ("hashing"), or factors of the counts ("tfidf"). Learned.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range.
+
+    Examples
+    --------
+    >>> words = Vocabulary("counts", stop_words=None).learned(["a cat and a dog", "the dog"])
+    >>> list(words.names)
+    ['and', 'cat', 'dog', 'the']
+    >>> words.count(["dog and dog"]).toarray()
+    array([[1., 0., 2., 0.]])
+    """
+
+    kind: str = "hashing"
+    n_features: int = 2**15
+    stop_words: Any = "english"
+    min_df: int = 1
+    names: NDArray | None = None
+    weights: NDArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"vectorizer={self.kind!r} is unknown; known are {', '.join(KINDS)}.")
+        for name in ("n_features", "min_df"):
+            value = getattr(self, name)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | np.integer)
+                or not 1 <= value < 2**31
+            ):
+                raise ValueError(
+                    f"{name} must be a whole number from 1 to 2^31 - 1, got {value!r}."
+                )
+        words = self.stop_words
+        listed = isinstance(words, list | tuple | set | frozenset) and all(
+            isinstance(word, str) for word in words
+        )
+        if not (words is None or listed or (isinstance(words, str) and words == "english")):
+            raise ValueError(
+                f"stop_words must be 'english', None or a list of words, got {words!r:.80}."
+            )
+
+    @property
+    def ready(self) -> bool:
+        """Whether documents can be counted."""
+        return self.kind == "hashing" or self.names is not None
+
+    def analyzer(self) -> Callable[[str], list[str]]:
+        """Return what cuts a document into its words: small letters, two signs or more (scikit-learn's defaults)."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        words = self.stop_words
+        stop_words = words if words is None or isinstance(words, str) else sorted(words)
+        analyze: Callable[[str], list[str]] = CountVectorizer(
+            stop_words=stop_words
+        ).build_analyzer()
+        return analyze
+
+    def learned(self, documents: Iterable[str]) -> Vocabulary:
+        """Return the vocabulary of documents: words of "counts" and "tfidf" anew, names of "hashing" more of.
+
+        Parameters
+        ----------
+        documents : iterable of str
+
+        Raises
+        ------
+        ValueError
+            Where a document is empty, and where no word is left.
+        """
+        analyze = self.analyzer()
+        if self.kind == "hashing":
+            met: Vocabulary = self
+            for block in blocks_of(documents, TOGETHER):
+                met = met._heard(
+                    Counter(word for document in _checked(block) for word in analyze(document))
+                )
+            return met
+        counts, containing, n_documents = Counter[str](), Counter[str](), 0
+        for document in _checked(documents):
+            found = Counter(analyze(document))
+            counts.update(found)
+            containing.update(found.keys())
+            n_documents += 1
+        frequent = [word for word in counts if containing[word] >= self.min_df]
+        if not n_documents:
+            raise ValueError("There are no documents.")
+        if not frequent:
+            raise ValueError(
+                f"No word of the {n_documents} documents counts: all are stop words or too rare."
+            )
+        kept = sorted(sorted(frequent, key=lambda word: (-counts[word], word))[: self.n_features])
+        factors = None
+        if self.kind == "tfidf":
+            often = np.array([containing[word] for word in kept], dtype=float)
+            factors = np.log((1 + n_documents) / (1 + often)) + 1
+        return replace(self, names=np.array(kept, dtype=object), weights=factors)
+
+    def count(self, documents: Iterable[str]) -> sp.csr_array:
+        """Return documents as sparse rows, (n_documents, n_features); words that are not known are left out.
+
+        Raises
+        ------
+        ValueError
+            Where one is empty, or words have not been learned.
+        """
+        if not self.ready:
+            raise ValueError(
+                f"The words of vectorizer={self.kind!r} have not been learned; call learned first."
+            )
+        counts, words = _table(_checked(documents), self.analyzer())
+        if self.kind == "hashing":
+            columns, n_features = self._hashed(words), self.n_features
+        else:
+            known = {
+                word: place
+                for place, word in enumerate(self.names if self.names is not None else ())
+            }
+            columns, n_features = (
+                np.array([known.get(word, -1) for word in words], dtype=np.int64),
+                len(known),
+            )
+        rows = sp.coo_array(counts)
+        places = columns[rows.col] if len(words) else rows.col
+        good = places >= 0
+        X = sp.csr_array(
+            (rows.data[good], (rows.row[good], places[good])),
+            shape=(counts.shape[0], n_features),
+            dtype=float,
+        )
+        return X if self.kind != "tfidf" else self._weighted(X)
+
+    def word(self, feature: int) -> str:
+        """Return the word that names a feature, its number where none is known."""
+        name = "" if self.names is None else str(self.names[feature])
+        return name or f"#{feature}"
+
+    def _weighted(self, X: sp.csr_array) -> sp.csr_array:
+        X.data *= np.asarray(self.weights)[X.indices]
+        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        X.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(X.indptr))
+        return X
+
+    def _hashed(self, words: list[str]) -> NDArray:
+        """Return the features of words, (n_words,): scikit-learn's hash."""
+        from sklearn.feature_extraction import FeatureHasher
+
+        if not words:
+            return np.zeros(0, dtype=np.int64)
+        hasher = FeatureHasher(self.n_features, input_type="string", alternate_sign=False)
+        return hasher.transform([[word] for word in words]).indices.astype(np.int64)
+
+    def _heard(self, heard: Counter[str]) -> Vocabulary:
+        """Return the vocabulary after each word has voted as often as it was heard."""
+        n = self.n_features
+        names = np.full(n, "", dtype=object) if self.names is None else self.names.copy()
+        votes = np.zeros(n) if self.weights is None else np.array(self.weights)
+        words = list(heard)
+        for word, feature in zip(words, self._hashed(words), strict=True):
+            name, often = word[:LONGEST], heard[word]
+            if names[feature] == name:
+                votes[feature] += often
+            elif votes[feature] >= often:
+                votes[feature] -= often
+            else:
+                names[feature], votes[feature] = name, often - votes[feature]
+        return replace(self, names=names, weights=votes)
+
+
+def blocks_of(documents: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yield documents in lists of so many."""
+    rest = iter(documents)
+    while block := list(islice(rest, size)):
+        yield block
+
+
+def _checked(documents: Iterable[str]) -> Iterator[str]:
+    """Yield documents, refusing what is none."""
+    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
+        raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
+    for number, document in enumerate(documents):
+        if not isinstance(document, str):
+            raise ValueError(f"Document {number} must be a str, got {type(document).__name__}.")
+        if not document.strip():
+            raise ValueError(f"Document {number} is empty; leave it out.")
+        yield document
+
+
+def _table(
+    documents: Iterable[str], analyze: Callable[[str], list[str]]
+) -> tuple[sp.csr_array, list[str]]:
+    """Return how often each word occurs in each document, (n_documents, n_words), and the words as they come."""
+    places: dict[str, int] = {}
+    columns: list[int] = []
+    values: list[int] = []
+    ends = [0]
+    for document in documents:
+        for word, often in Counter(analyze(document)).items():
+            columns.append(places.setdefault(word, len(places)))
+            values.append(often)
+        ends.append(len(columns))
+    shape = (len(ends) - 1, max(len(places), 1))
+    parts = (
+        np.array(values, dtype=float),
+        np.array(columns, dtype=np.int64),
+        np.array(ends, dtype=np.int64),
+    )
+    return sp.csr_array(parts, shape=shape), list(places)

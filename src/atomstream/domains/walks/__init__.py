@@ -1,0 +1,5 @@
+"""Walks: trips between the cells of a map, and names of states."""
+
+from atomstream.domains.walks.trips import Grid, grid_cells
+
+__all__ = ["Grid", "grid_cells"]

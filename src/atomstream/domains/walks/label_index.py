@@ -1,0 +1,147 @@
+"""Names of states and their numbers: fixed ones, or as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["StateIndex", "check_weights_of"]
+
+
+class StateIndex:
+    """A value that knows the numbers of states; extending it makes another one.
+
+    Parameters
+    ----------
+    names : int or list
+        How many numbered states there are, and no others are taken in; or names, in the order of
+        their numbers.
+    """
+
+    def __init__(self, names: int | list[Any]) -> None:
+        self.names = names
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the states are numbers of a range that was declared."""
+        return isinstance(self.names, int)
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """What the states are called, in the order of their numbers."""
+        return range(self.names) if isinstance(self.names, int) else self.names
+
+    @classmethod
+    def of(cls, n_states: int | None) -> StateIndex:
+        """Return the index of so many numbered states, or an empty one that grows."""
+        if n_states is None:
+            return cls([])
+        if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
+            raise ValueError(f"n_states must be a whole number of at least 1, got {n_states!r}.")
+        return cls(int(n_states))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def extended(self, states: Any) -> tuple[StateIndex, NDArray]:
+        """Return an index that knows these states too, and their numbers, int64 of shape (n,).
+
+        Raises
+        ------
+        ValueError
+            For states outside of a declared range, and for what is no sequence of states.
+        """
+        if self.fixed:
+            return self, self._in_range(states)
+        distinct, places = _distinct(states)
+        places_of = self._numbers
+        fresh = [state for state in distinct if state not in places_of]
+        index = self
+        if fresh:
+            index = StateIndex([*self.labels, *fresh])
+        numbers = np.array([index._numbers[state] for state in distinct], dtype=np.int64)
+        return index, numbers[places]
+
+    def find(self, states: Any) -> NDArray:
+        """Return the numbers of states, -1 for those not known."""
+        distinct, places = _distinct(states)
+        if self.fixed:
+            known = [s if isinstance(s, int) and 0 <= s < len(self) else -1 for s in distinct]
+            return np.array(known, dtype=np.int64)[places]
+        return np.array([self._numbers.get(state, -1) for state in distinct], dtype=np.int64)[
+            places
+        ]
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def _in_range(self, states: Any) -> NDArray:
+        _refuse_masked(states)
+        numbers = np.asarray(states)
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise ValueError(
+                f"states must be whole numbers below n_states={len(self)}, "
+                f"got {numbers.dtype} of shape {numbers.shape}."
+            )
+        bad = np.flatnonzero((numbers < 0) | (numbers >= len(self)))
+        if len(bad):
+            raise ValueError(
+                f"states must be from 0 to {len(self) - 1}, got {numbers[bad[0]]} at place {bad[0]}."
+            )
+        return numbers.astype(np.int64)
+
+
+def _distinct(states: Any) -> tuple[list[Any], NDArray]:
+    """Return the states that differ, in the order in which they come, and which of them each is."""
+    if isinstance(states, str | bytes) or not (
+        hasattr(states, "__len__") or hasattr(states, "__iter__")
+    ):
+        raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
+    _refuse_masked(states)
+    array = states if isinstance(states, np.ndarray) else None
+    if array is None and hasattr(states, "to_numpy"):
+        array = states.to_numpy()
+    if array is not None and array.ndim != 1:
+        raise ValueError(f"states must be of one axis, got shape {array.shape}.")
+    if array is not None and array.dtype.kind in "iuSUb":
+        values, first, places = np.unique(array, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return values[order].tolist(), rank[places]
+    numbers: dict[Any, int] = {}
+    try:
+        places = np.array(
+            [numbers.setdefault(_plain(state), len(numbers)) for state in states], dtype=np.int64
+        )
+    except TypeError:
+        raise ValueError("states must be hashable: numbers, texts, tuples of these.") from None
+    return list(numbers), places
+
+
+def _refuse_masked(states: Any) -> None:
+    if isinstance(states, np.ma.MaskedArray):
+        raise ValueError("states is masked; leave such steps out.")
+
+
+def _plain(state: Any) -> Any:
+    """Return a state as Python's own, refusing what is missing."""
+    state = state.item() if isinstance(state, np.generic) else state
+    if state is None or state != state:
+        raise ValueError("states has a missing one; leave such steps out.")
+    return state
+
+
+def check_weights_of(weights: Any, n: int) -> NDArray:
+    """Return weights of transitions, ones by default."""
+    if weights is None:
+        return np.ones(n)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n,) or not ((weights > 0) & (weights <= 1e12)).all():
+        raise ValueError(f"weights must be {n} numbers above 0 and at most 1e12.")
+    return weights

@@ -1,0 +1,177 @@
+"""Trips on a map: square cells as the states of a chain, and partitions of them as maps and GeoJSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Grid", "grid_cells"]
+
+DEGREE = 111_320.0  # metres of a degree of latitude
+ROWS = 2**31  # cells are numbered row * ROWS + column, both counted from the middle of this
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Square cells of one size around a place.
+
+    Parameters
+    ----------
+    latitude, longitude : float
+        A corner of cells, in degrees; the longitude's metres are those half a degree north of it.
+    size : float
+        Metres along the side of a cell.
+    """
+
+    latitude: float
+    longitude: float
+    size: float
+
+    def __post_init__(self) -> None:
+        if not (
+            abs(self.latitude) <= 85 and abs(self.longitude) <= 360 and 0.1 <= self.size < np.inf
+        ):
+            raise ValueError(
+                "A grid needs a latitude within 85 degrees and a size of at least 0.1 metres, "
+                f"got {self.latitude!r}, "
+                f"{self.longitude!r}, {self.size!r}."
+            )
+
+    @property
+    def steps(self) -> tuple[float, float]:
+        """Degrees of latitude and of longitude along the sides of a cell."""
+        across = self.size / DEGREE
+        return across, across / np.cos(np.radians(self.latitude + 0.5))
+
+    def cells(self, latitude: Any, longitude: Any) -> NDArray:
+        """Return the cell of each position, int64 of shape (n,); -1 where a coordinate is missing or impossible.
+
+        Parameters
+        ----------
+        latitude, longitude : array-like of shape (n,)
+            Degrees; positions at (0, 0) are missing ones.
+        """
+        latitude, longitude = (np.asarray(part, dtype=np.float64) for part in (latitude, longitude))
+        if latitude.ndim != 1 or latitude.shape != longitude.shape:
+            raise ValueError(
+                f"latitude and longitude must be of one axis and as many, got {latitude.shape} and {longitude.shape}."
+            )
+        with np.errstate(invalid="ignore"):
+            good = (
+                (np.abs(latitude) <= 90)
+                & (np.abs(longitude) <= 360)
+                & ((latitude != 0) | (longitude != 0))
+            )
+        down, across = self.steps
+        rows = np.floor((np.where(good, latitude, 0) - self.latitude) / down).astype(np.int64)
+        columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across).astype(
+            np.int64
+        )
+        return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
+
+    def corners(self, cells: Any) -> NDArray:
+        """Return the south-west corner of cells, (latitude, longitude), of shape (n, 2)."""
+        rows, columns = np.divmod(np.asarray(cells, dtype=np.int64), ROWS)
+        down, across = self.steps
+        return np.column_stack(
+            [
+                self.latitude + (rows - ROWS // 2) * down,
+                self.longitude + (columns - ROWS // 2) * across,
+            ]
+        )
+
+    def geojson(self, cells: Any, labels: Any, visits: Any = None) -> str:
+        """Return cells as the text of a GeoJSON file, each a square with its cluster.
+
+        Parameters
+        ----------
+        cells : array-like of int of shape (n,)
+        labels : array-like of int of shape (n,)
+            Clusters; cells of negative ones are left out.
+        visits : array-like of shape (n,), optional
+        """
+        down, across = self.steps
+        features = []
+        listed = zip(np.asarray(cells).tolist(), np.asarray(labels).tolist(), strict=True)
+        for number, (cell, label) in enumerate(listed):
+            if label < 0:
+                continue
+            south, west = self.corners([cell])[0]
+            ring = [
+                (west, south),
+                (west + across, south),
+                (west + across, south + down),
+                (west, south + down),
+            ]
+            properties: dict[str, Any] = {"cell": cell, "cluster": label}
+            if visits is not None:
+                properties["visits"] = float(np.asarray(visits)[number])
+            square = [[round(x, 7), round(y, 7)] for x, y in [*ring, ring[0]]]
+            geometry = {"type": "Polygon", "coordinates": [square]}
+            features.append({"type": "Feature", "properties": properties, "geometry": geometry})
+        return json.dumps({"type": "FeatureCollection", "features": features})
+
+
+def grid_cells(
+    latitude: Any,
+    longitude: Any,
+    size: float = 250.0,
+    *,
+    min_count: int = 1,
+    grid: Grid | None = None,
+) -> tuple[NDArray, Grid]:
+    """Return the cell of each position as a state of a chain, and the grid.
+
+    Parameters
+    ----------
+    latitude, longitude : array-like of shape (n,)
+        Degrees; NaN and (0, 0) where a position is missing.
+    size : float, default=250
+        Metres along the side of a cell.
+    min_count : int, default=1
+        Cells with fewer positions are dropped: -1.
+    grid : Grid, optional
+        That of an earlier call; by default one from the whole degrees below the median position.
+
+    Returns
+    -------
+    cells : ndarray of int64 of shape (n,)
+        -1 where there is no cell.
+    grid : Grid
+
+    Raises
+    ------
+    ValueError
+        Where no position is usable.
+
+    Examples
+    --------
+    >>> cells, grid = grid_cells([40.7490, 40.7495, 40.76, 0], [-73.99, -73.99, -73.99, 0], 250)
+    >>> bool(cells[0] == cells[1] != cells[2]), int(cells[3])
+    (True, -1)
+    """
+    if grid is None:
+        places = [np.asarray(part, dtype=np.float64) for part in (latitude, longitude)]
+        if places[0].ndim != 1 or places[0].shape != places[1].shape:
+            raise ValueError(
+                "latitude and longitude must be of one axis and as many, "
+                f"got {places[0].shape} and {places[1].shape}."
+            )
+        with np.errstate(invalid="ignore"):
+            seen = (
+                (np.abs(places[0]) <= 90)
+                & (np.abs(places[1]) <= 360)
+                & ((places[0] != 0) | (places[1] != 0))
+            )
+        if not seen.any():
+            raise ValueError("No position is usable: all are missing or at (0, 0).")
+        south, west = (float(np.floor(np.median(part[seen]))) for part in places)
+        grid = Grid(south, west, float(size))
+    cells = grid.cells(latitude, longitude)
+    distinct, places_of, counts = np.unique(cells, return_inverse=True, return_counts=True)
+    rare = (counts < min_count) | (distinct < 0)
+    return np.where(rare[places_of], -1, cells), grid

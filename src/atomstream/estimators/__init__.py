@@ -1,0 +1,1 @@
+"""One public estimator per file, and the shell that they share."""

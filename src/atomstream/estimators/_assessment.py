@@ -1,0 +1,141 @@
+"""How good a model is on samples: the public face of objective, memory and diagnostics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.batch import Batch
+from atomstream.core.method import Method
+from atomstream.core.state import State
+from atomstream.diagnostics import SampleReport, stationarity
+from atomstream.estimators._validation import check_observed, check_weights
+
+
+class Assessment:
+    """Figures of a fitted model; none of them changes it."""
+
+    state_: State
+    missing: bool
+
+    @property
+    @abstractmethod
+    def method_(self) -> Method:
+        """The parts that the parameters stand for."""
+
+    @abstractmethod
+    def _encode(self, batch: Batch) -> Any:
+        """Code a batch exactly."""
+
+    @abstractmethod
+    def _take_in(self, X: Any, *, reset: bool) -> Any:
+        """Return checked samples as rows."""
+
+    @abstractmethod
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data as a batch."""
+
+    def _given(self, X: Any, sample_weight: Any = None) -> Batch:
+        check_is_fitted(self)
+        X = self._take_in(X, reset=False)
+        weights = check_weights(sample_weight, X)
+        check_observed(X, weights, missing=self.missing)
+        return self._observe(X, weights)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the mean loss per sample at optimal codes, without penalties.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        batch = self._given(X, sample_weight)
+        return -_mean(self._losses(batch), batch)
+
+    def losses(self, X: Any) -> NDArray:
+        """Return the loss of each sample at its optimal code, without penalties, (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        return self._losses(self._given(X))
+
+    def _losses(self, batch: Batch) -> NDArray:
+        return self.method_.objective.losses(
+            batch, self._encode(batch).values, self.state_.dictionary
+        )
+
+    def objective(self, X: Any, sample_weight: Any = None) -> float:
+        """Return the mean objective per sample at optimal codes, penalties on the codes included.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        batch = self._given(X, sample_weight)
+        codes = self._encode(batch).values
+        values = self.method_.objective.values(batch, codes, self.state_.dictionary)
+        return _mean(values, batch)
+
+    def surrogate(self) -> float:
+        """Return what the dictionary update minimises.
+
+        That is the weighted mean objective of past samples at the codes they got, plus the damping
+        term and the penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
+        """
+        check_is_fitted(self)
+        return self.method_.updater.value(self.state_, self.method_.objective)
+
+    def surrogate_gap(self, X: Any) -> float:
+        """Return the surrogate, without damping and atom penalty, minus the objective on samples of the stream.
+
+        Tends to 0 from above along a stream when ``X`` is all of it, and to a sampling error
+        otherwise.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return self.state_.memory.value(self.state_.dictionary) - self.objective(X)
+
+    def stationarity(self, X: Any) -> float:
+        """Return how far the dictionary is from a critical point of the mean loss on samples, 0 at such points.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        batch = self._given(X)
+        method, dictionary = self.method_, self.state_.dictionary
+        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
+        return stationarity(delta, dictionary, method.objective, method.updater.fixed)
+
+    def inspect_sample(self, x: Any) -> SampleReport:
+        """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,), or sparse of shape (1, n_features)
+        """
+        batch = self._given(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
+        codes = self._encode(batch)
+        loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
+        return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)
+
+
+def _mean(values: NDArray, batch: Batch) -> float:
+    """Return the weighted mean over the samples that count."""
+    if batch.weights is None:
+        return float(values.mean())
+    counts = batch.weights > 0
+    return float(np.average(values[counts], weights=batch.weights[counts]))

@@ -1,0 +1,240 @@
+"""Checks of data and settings at the border of the estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from atomstream.core.batch import Batch
+from atomstream.core.checks import LIMITS, check_n_jobs, check_number
+
+__all__ = [
+    "check_X",
+    "check_observed",
+    "check_settings",
+    "check_size",
+    "check_start",
+    "check_weights",
+    "cut",
+    "observe",
+    "raise_zeros",
+    "row_ids",
+]
+
+ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
+
+
+def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named after the argument
+    """Return data as float32 or float64, dense or CSR, in the features the model knows.
+
+    Finite, but for NaN where the model takes missing entries.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names what came and what was needed.
+    """
+    X = validate_data(
+        model,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    name = type(model).__name__
+    values = X.data if sp.issparse(X) else X
+    low, high = _extremes(values, model.missing)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        holes = np.isnan(values).any() and not model.missing
+        row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
+        offer = (
+            ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
+        )
+        raise ValueError(
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs finite values: "
+            f"drop or fill such entries{offer}."
+        )
+    if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
+        raise ValueError(
+            f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or more; "
+            f"shift the data or {model.SIGNED}."
+        )
+    known = None if reset else model._dtype
+    return X if known is None or X.dtype == known else X.astype(known)
+
+
+def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
+    """Return rows with zeros raised to 1e-8 of their mean, or refuse them, where the loss is infinite at zeros.
+
+    Rows without anything else are raised to 1e-8.
+
+    Raises
+    ------
+    ValueError
+        For zeros where ``zeros`` is "refuse".
+    """
+    if loss.data != "positive":
+        return X
+    X = X.toarray() if sp.issparse(X) else X
+    bare = X <= 0
+    if not bare.any():
+        return X
+    if zeros == "refuse":
+        row = _first_row(X, bare)
+        raise ValueError(
+            f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say zeros='floor'."
+        )
+    known = np.where(np.isnan(X), 0, X)
+    means = known.sum(axis=1, keepdims=True) / np.maximum(
+        (~np.isnan(X)).sum(axis=1, keepdims=True), 1
+    )
+    return np.where(bare, ZERO * np.where(means > 0, means, 1), X).astype(X.dtype, copy=False)
+
+
+def _extremes(values: NDArray, missing: bool) -> tuple[float, float]:
+    """Return the smallest and the largest of the values and 0; NaN counts unless it stands for a missing entry."""
+    low, high = (np.fmin, np.fmax) if missing else (np.minimum, np.maximum)
+    return float(low.reduce(values, axis=None, initial=0)), float(
+        high.reduce(values, axis=None, initial=0)
+    )
+
+
+def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
+    """Return checked data as a batch, with a mask where entries are missing.
+
+    Sparse rows with missing entries become dense: a mask says of every entry whether it was
+    observed.
+    """
+    if not missing or not np.isnan(X.data if sp.issparse(X) else X).any():
+        return Batch(X, weights, **known)
+    X = X.toarray() if sp.issparse(X) else X
+    return Batch(X, weights, mask=~np.isnan(X), **known)
+
+
+def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
+    """Return the mass of all rows that have an observed entry, refusing none."""
+    if missing:
+        holes = np.isnan(X.data if sp.issparse(X) else X)
+        if sp.issparse(X):
+            holes = sp.csr_array((holes.astype(np.int64), X.indices, X.indptr), X.shape)
+        seen = np.asarray(holes.sum(axis=1)).ravel() < X.shape[1]
+        weights = seen.astype(float) if weights is None else weights * seen
+    mass = float(X.shape[0]) if weights is None else float(weights.sum())
+    if not mass > 0:
+        raise ValueError(
+            "X has no row with a positive weight and an observed entry; at least one sample must count."
+            if missing
+            else "sample_weight is zero everywhere; at least one sample needs a positive weight."
+        )
+    return mass
+
+
+def _first_row(X: Any, bad: NDArray) -> int:
+    if sp.issparse(X):
+        return int(np.searchsorted(X.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    return int(np.flatnonzero(bad.any(axis=1))[0])
+
+
+def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
+    """Return sample weights as float64, or None where all are one."""
+    if sample_weight is None:
+        return None
+    n_samples = X.shape[0]
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must be of shape ({n_samples},), one per row of X, got {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and weights.min(initial=0) >= 0):
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got a minimum of {weights.min()}."
+        )
+    return weights
+
+
+def check_settings(model: Any) -> None:
+    """Refuse numbers out of range, naming the argument, what came and what was needed."""
+    for name in LIMITS:
+        if hasattr(model, name) and (name != "max_time" or model.max_time is not None):
+            check_number(name, getattr(model, name))
+    check_n_jobs(model.n_jobs)
+    if getattr(model, "zeros", "floor") not in ("floor", "refuse"):
+        raise ValueError(f"zeros={model.zeros!r} is unknown; choose one of floor, refuse.")
+    if not isinstance(model.missing, bool | np.bool_):
+        raise ValueError(f"missing must be True or False, got {model.missing!r}.")
+    known = model.STARTS
+    if (model.init is None or isinstance(model.init, str)) and model.init not in known:
+        raise ValueError(
+            f"init={model.init!r} is unknown; choose one of {', '.join(map(str, known))} or give an array."
+        )
+    if model.fixed_components and (model.init is None or isinstance(model.init, str)):
+        raise ValueError(
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
+            f"got init={model.init!r}."
+        )
+    if model.fixed_components > model.n_components:
+        raise ValueError(
+            f"fixed_components must be at most n_components={model.n_components}, got {model.fixed_components}."
+        )
+
+
+def check_size(model: Any, n_atoms: int) -> None:
+    """Refuse a number of components that is not that of the dictionary at hand."""
+    if model.n_components != n_atoms:
+        raise ValueError(
+            f"n_components is {model.n_components} and the dictionary has {n_atoms} atoms; "
+            "call fit to start anew with another number."
+        )
+
+
+def row_ids(data: Any, n_rows: int, position: int = 0, ids: Any = None) -> NDArray:
+    """Return what the caller calls each row: ``ids``, the index of a pandas frame, or its number in the stream."""
+    if ids is not None:
+        names = np.asarray(ids)
+        if names.shape != (n_rows,):
+            raise ValueError(
+                f"ids must be of shape ({n_rows},), one per row of X, got {names.shape}."
+            )
+        return names
+    return (
+        np.asarray(data.index) if hasattr(data, "iloc") else np.arange(position, position + n_rows)
+    )
+
+
+def check_start(components: Any, shape: tuple[int, int] | None = None) -> NDArray:
+    """Return given atoms as a float array of the shape that is needed."""
+    atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
+    if shape is not None and atoms.shape != shape:
+        raise ValueError(
+            f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}."
+        )
+    return atoms
+
+
+def cut(
+    X: Any,
+    known: dict[str, NDArray | None],
+    size: int,
+    n_epochs: int,
+    rng: np.random.Generator | None,
+    make: Callable[..., Batch],
+) -> Iterator[Batch]:
+    """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew.
+
+    ``make`` makes a batch from rows and from what is known of each of them.
+    """
+    n_samples = X.shape[0]
+    for epoch in range(n_epochs):
+        order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
+        for start in range(0, n_samples, size):
+            rows: Any = slice(start, start + size) if order is None else order[start : start + size]
+            kept = {name: None if part is None else part[rows] for name, part in known.items()}
+            yield make(X[rows], **kept, position=epoch * n_samples + start)

@@ -1,0 +1,521 @@
+"""Online convex matrix factorization: the one loop with atoms made of a few kept samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.batch import Batch
+from atomstream.core.checks import check_count
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.diagnostics import relative_move
+from atomstream.dictionaries.hulls import Hulls, alike
+from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._callbacks import with_callbacks
+from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.losses import Squared
+from atomstream.memory.usage import Usage
+from atomstream.penalties.interval import Free
+from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
+
+__all__ = ["OnlineConvexMF", "Part", "Representatives"]
+
+ASSIGNMENTS = ("random", "code", "labels", "pooled")
+CODES = ("free", "nonnegative", "simplex")
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """The samples that one atom is made of.
+
+    Attributes
+    ----------
+    samples : ndarray or csr_array of shape (n, n_features)
+        Rows of the stream, as they came.
+    indices : ndarray of int of shape (n,)
+        Their places in the stream, from 0.
+    ids : ndarray of shape (n,)
+        What the caller calls them: ``ids``, the index of the frame, or the number of the row in the
+        data of `fit`.
+    """
+
+    samples: Any
+    indices: NDArray
+    ids: NDArray
+
+
+@dataclass(frozen=True)
+class Part:
+    """A representative and its share in an atom.
+
+    Attributes
+    ----------
+    share : float
+    id : int or str
+        What the caller calls the sample.
+    index : int
+        Its place in the stream, from 0.
+    sample : ndarray of shape (n_features,)
+    """
+
+    share: float
+    id: Any
+    index: int
+    sample: NDArray
+
+
+class OnlineConvexMF(OnlineDictionary):
+    r"""Dictionary learning on a stream whose atoms are convex combinations of a few kept samples.
+
+    Minimises the mean over the stream of
+    :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|^2` over codes h and
+    atoms, each in the convex hull of its own representatives: a fixed number of samples of the
+    stream. Every new row is offered to an atom and takes the place of one of its representatives
+    where that lowers the objective most, or of none. So every atom can be told as "62 % of this
+    row, 38 % of that row".
+
+    Parameters
+    ----------
+    n_components : int, default=5
+        Number of atoms.
+    n_representatives : int, default=150
+        Number N of representatives of all atoms together. The first N rows of the stream are
+        clustered by k-means: the sizes of the clusters are those of the atoms' representative sets
+        for ever.
+    assignment : {"code", "random", "labels", "pooled"}, default="code"
+        Whom a new row is offered to: the atom with the largest coefficient in its code (R_r of the
+        paper); one drawn at random (R_u); that of its known label, given as ``y`` (the case that
+        the theory of R_r covers); or all atoms, which then share one set of representatives.
+    alpha : float, default=0.1
+        Strength of the l1 penalty on the codes, the paper's lambda.
+    ridge : float, default=0.0
+        Strength of the squared l2 penalty on the codes (halved in the objective).
+    damping : float, default=0.0
+        Added to the diagonal of the averaged gram of the codes, the paper's kappa_1.
+    codes : {"free", "nonnegative", "simplex"}, default="free"
+        Set of the codes: signed as in the paper, nonnegative, or shares that sum to one.
+    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
+    default="harmonic"
+        How much a row weighs in the memory; see `atomstream.schedules`. Every row is a step of its
+        own.
+    batch_size : int, default=256
+        Rows that `fit` hands over at a time; changes nothing but speed and how often callbacks are
+        called.
+    n_epochs : int, default=1
+        Passes of `fit` over the data.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    n_jobs : int, optional
+        Threads for `transform`; None is one, -1 all.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a batch.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms: ``weights_`` times all representatives, those of the first atom first.
+    weights_ : ndarray of shape (n_components, n_representatives)
+        Nonnegative rows of sum one, zero outside the atom's own representatives.
+    representatives_ : list of Representatives
+        One per atom; of "pooled" all are the same.
+    n_swaps_ : int
+        How often a row has become a representative, after the first N.
+    classes_ : ndarray
+        The labels of the atoms, with ``assignment="labels"``.
+    importance_, memory_, n_steps_, n_samples_seen_, batch_objective_
+        As in `OnlineNMF`; every row is a step.
+
+    Raises
+    ------
+    ValueError
+        For data that are not finite or of another number of features, for fewer distinct rows than
+        atoms, and for settings out of range; the model stays as it was.
+    NotFittedError
+        Where atoms are asked for before N rows have come to `partial_fit`.
+
+    References
+    ----------
+    Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative
+    regions", Algorithms 1 and 2. docs/algorithms/convex-mf.md maps each step to its function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineConvexMF
+    >>> rng = np.random.default_rng(0)
+    >>> centres = rng.uniform(0, 20, (3, 8))
+    >>> X = centres[rng.integers(3, size=500)] + rng.standard_normal((500, 8))
+    >>> model = OnlineConvexMF(3, n_representatives=30, alpha=0.05, random_state=0).fit(X)
+    >>> [round(part.share, 2) for part in model.explain(0, top=3)]  # doctest: +SKIP
+    [0.31, 0.22, 0.17]
+    >>> bool((X[model.representatives_[0].ids] == model.representatives_[0].samples).all())
+    True
+    """
+
+    missing = False
+    fixed_components = 0
+    init = "auto"
+    tol = 0.0
+    classes_: NDArray
+
+    def __init__(
+        self,
+        n_components: int = 5,
+        *,
+        n_representatives: int = 150,
+        assignment: str = "code",
+        alpha: float = 0.1,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        codes: str = "free",
+        schedule: Any = "harmonic",
+        batch_size: int = 256,
+        n_epochs: int = 1,
+        shuffle: bool = True,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_representatives = n_representatives
+        self.assignment = assignment
+        self.alpha = alpha
+        self.ridge = ridge
+        self.damping = damping
+        self.codes = codes
+        self.schedule = schedule
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state
+
+    @property
+    def method_(self) -> Any:
+        """The parts that the parameters stand for."""
+        part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
+        codes = with_net(part, self.alpha, self.ridge)
+        coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
+        return RowWise(
+            Objective(Squared(), codes, Free()),
+            coder,
+            self._assign,
+            HullUpdate(float(self.damping)),
+        )
+
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        batch = super()._observe(X, weights, **known)
+        return batch if batch.ids is None else replace(batch, ids=_names(batch.ids))
+
+    def _schedule(self) -> Any:
+        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
+
+    def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
+        """Return the atom that each row is offered to, -1 for the one with the largest coefficient."""
+        n = batch.X.shape[0]
+        if self.assignment == "random":
+            return (rng.random(n) * self.n_components).astype(np.int64)
+        if self.assignment == "labels":
+            labels = np.asarray(batch.labels)
+            places = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+            new = labels[self.classes_[places] != labels]
+            if len(new):
+                known = ", ".join(map(str, self.classes_))
+                raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
+            return places
+        return np.full(n, 0 if self.assignment == "pooled" else -1)
+
+    # -- learning
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None) -> Self:
+        """Learn anew from data at hand; with fewer than N rows all of them are representatives.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Labels, for ``assignment="labels"``; as many different ones as atoms. Ignored by the
+            others.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much rows count in the memory; 0 leaves a row out.
+        ids : array-like of shape (n_samples,), optional
+            What to call the rows; by default the index of a frame, or their numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sample_weight, y, ids)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None
+    ) -> Self:
+        """Go on with these rows, one by one; the first N rows are kept until they are complete.
+
+        Parameters
+        ----------
+        X, y, sample_weight, ids
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, sample_weight, y, ids)
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the atom with the largest coefficient for each sample, or its label where labels were given.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        found = self.transform(X).argmax(axis=1)
+        return self.classes_[found] if hasattr(self, "classes_") else found
+
+    # -- what was learned
+    # -----------------------------------------------------------------------------------------
+
+    @property
+    def weights_(self) -> NDArray:
+        """Shares of the representatives in the atoms, (n_components, n_representatives)."""
+        check_is_fitted(self)
+        return _fixed(self.state_.dictionary.weights)
+
+    @property
+    def representatives_(self) -> list[Representatives]:
+        """The representatives of each atom."""
+        check_is_fitted(self)
+        hulls = self.state_.dictionary
+        regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
+        parts = (hulls.samples, hulls.indices, hulls.ids)
+        return [Representatives(*(_fixed(part[rows]) for part in parts)) for rows in regions]
+
+    def explain(self, atom: int, top: int = 5) -> list[Part]:
+        """Return what an atom is made of, largest share first.
+
+        Parameters
+        ----------
+        atom : int
+        top : int, default=5
+            At most so many; shares of zero are left out.
+
+        Returns
+        -------
+        list of Part
+        """
+        check_is_fitted(self)
+        hulls: Hulls = self.state_.dictionary
+        atom, top = check_count("atom", atom, 0, len(hulls.weights) - 1), check_count("top", top, 1)
+        order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
+        parts = []
+        for n in order[hulls.weights[atom, order] > 0]:
+            sample = hulls.samples[[n]]
+            row = (sample.toarray() if sp.issparse(sample) else sample)[0]
+            name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
+            parts.append(Part(float(hulls.weights[atom, n]), name, int(hulls.indices[n]), row))
+        return parts
+
+    def stationarity(self, X: Any) -> float:
+        r"""Return how far the atoms are from a critical point of the mean loss on samples over their hulls.
+
+        With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their
+        Gram matrix,
+        :math:`\|D - P(D - G/L)\| / \|D\|`, P the projection on the hulls of the representatives: 0 exactly at
+        critical points.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        """
+        batch, method, hulls = self._given(X), self.method_, self.state_.dictionary
+        delta = method.statistics.measure(batch, self._encode(batch), hulls, method.objective)
+        return relative_move(delta, hulls, lambda rows, step: nearest_in_hulls(hulls, rows))
+
+    @property
+    def n_swaps_(self) -> int:
+        """How often a row has become a representative, after the first N."""
+        check_is_fitted(self)
+        return self.state_.dictionary.n_swaps
+
+    # -- the engine room
+    # ------------------------------------------------------------------------------------------
+
+    @property
+    def _begun(self) -> bool:
+        return "_buffer" in self.__dict__
+
+    @property
+    def _n_met(self) -> int:
+        return self.clock_.n_samples + sum(batch.X.shape[0] for batch in self._buffer)
+
+    @property
+    def _dtype(self) -> Any:
+        return self._buffer[0].X.dtype if self._buffer else super()._dtype
+
+    def _check_own(self) -> None:
+        """Refuse settings of this model that are unknown, or that a run cannot change any more."""
+        if self.assignment not in ASSIGNMENTS:
+            raise ValueError(
+                f"assignment={self.assignment!r} is unknown; choose one of {', '.join(ASSIGNMENTS)}."
+            )
+        check_count("n_components", self.n_components, 1)
+        check_count("n_representatives", self.n_representatives, 1)
+        if self.n_representatives < self.n_components:
+            raise ValueError(
+                f"n_representatives must be at least n_components={self.n_components}, one per atom, got "
+                f"{self.n_representatives}."
+            )
+
+    def _check_change(self) -> None:
+        labelled = hasattr(self, "classes_") or any(
+            batch.labels is not None for batch in self._buffer
+        )
+        shared = "state_" in self.__dict__ and self.state_.dictionary.sizes is None
+        started = "state_" in self.__dict__ or len(self._buffer) > 0
+        same = labelled == (self.assignment == "labels")
+        if "state_" in self.__dict__:
+            same &= shared == (self.assignment == "pooled")
+        if started and not same:
+            raise ValueError(
+                f"assignment={self.assignment!r} is of another kind than the run began with; call fit to start anew."
+            )
+
+    def _next_batch(
+        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
+    ) -> tuple[Batch, np.random.Generator]:
+        self._check_own()
+        if self._begun:
+            self._check_change()
+        return super()._next_batch(X, sample_weight, y, ids)
+
+    def _begin(self) -> np.random.Generator:
+        self._check_own()
+        rng = super()._begin()
+        self.__dict__.pop("classes_", None)
+        self._buffer: list[Batch] = []  # never changed in place
+        return rng
+
+    def _fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
+        self._at_hand = np.inf  # until the rows are counted
+        try:
+            return super()._fit(X, sample_weight, y, ids)
+        finally:
+            self.__dict__.pop("_at_hand", None)
+
+    def _take_in(self, X: Any, *, reset: bool) -> Any:
+        X = super()._take_in(X, reset=reset)
+        if "_at_hand" in self.__dict__:
+            self._at_hand = X.shape[0]
+        return X
+
+    def _opening(self, batches: Iterator[Batch], rng: np.random.Generator) -> list[Batch]:
+        """Keep rows until there are N of them, or all there are; then make the starting hulls from the first N."""
+        whole = self.__dict__.get(
+            "_at_hand", np.inf
+        )  # in fit all that will come before rows come again
+        n_met = sum(batch.X.shape[0] for batch in self._buffer)
+        n_kept = sum(_counting(batch).size for batch in self._buffer)
+        while (
+            n_kept < self.n_representatives
+            and n_met < whole
+            and (batch := next(batches, None)) is not None
+        ):
+            self._buffer = [*self._buffer, batch]
+            n_met, n_kept = n_met + batch.X.shape[0], n_kept + _counting(batch).size
+        wanted = min(self.n_representatives, n_kept)
+        if wanted < self.n_representatives and n_met < whole:
+            return []
+        if n_kept < self.n_components:
+            raise ValueError(
+                f"X has {n_kept} rows that count, fewer than n_components={self.n_components}."
+            )
+        taken, self._buffer = self._buffer, []
+        self._start_from(taken, wanted, rng)
+        return taken
+
+    def _start_from(self, batches: list[Batch], wanted: int, rng: np.random.Generator) -> None:
+        rows = [_counting(batch) for batch in batches]
+        parts = [batch.X[some] for batch, some in zip(batches, rows, strict=True)]
+        X = (
+            sp.vstack(parts, format="csr")
+            if any(map(sp.issparse, parts))
+            else np.concatenate(parts)
+        )
+        places = np.concatenate(
+            [batch.position + some for batch, some in zip(batches, rows, strict=True)]
+        )
+        pairs: Any = list(zip(batches, rows, strict=True))
+        ids = np.concatenate(alike(*(batch.ids[some] for batch, some in pairs)))
+        labels = None
+        if self.assignment == "labels":
+            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in pairs])
+            self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
+            if len(self.classes_) != self.n_components:
+                raise ValueError(
+                    f"y has {len(self.classes_)} different labels in the first {wanted} rows, needed is one for each "
+                    f"of n_components={self.n_components} atoms."
+                )
+        seed, shared = int(rng.integers(2**31)), self.assignment == "pooled"
+        some = slice(0, wanted)
+        hulls = starting_hulls(
+            X[some], places[some], ids[some], self.n_components, labels, seed, shared=shared
+        )
+        self._loss = Squared()
+        self.state_ = State(hulls, self._memory(*hulls.shape), Usage(self.n_components))
+
+    def _labels(self, y: Any, X: Any) -> NDArray | None:
+        if self.assignment != "labels":
+            return None
+        if y is None:
+            raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
+        labels = np.asarray(y)
+        if labels.shape != (X.shape[0],):
+            raise ValueError(
+                f"y must be of shape ({X.shape[0]},), one label per row of X, got {labels.shape}."
+            )
+        return labels
+
+
+def _counting(batch: Batch) -> NDArray:
+    """Return the rows of a batch that have weight."""
+    return np.arange(batch.X.shape[0]) if batch.weights is None else np.flatnonzero(batch.weights)
+
+
+def _names(names: NDArray) -> NDArray:
+    """Return what rows are called, as numbers or texts: what a file can hold."""
+    if names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max(initial=0) < 2**63):
+        return names.astype(np.int64)
+    if names.dtype.kind == "f":
+        return names.astype(np.float64)
+    if names.dtype.kind == "M":
+        return np.datetime_as_string(names, unit="auto").astype(object)
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _fixed(part: Any) -> Any:
+    """Return an array that cannot be written to, sharing its numbers."""
+    if not sp.issparse(part):
+        part = part.view()
+        part.flags.writeable = False
+    return part

@@ -1,0 +1,105 @@
+"""Online dictionary learning with codes and atoms in convex sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atomstream.estimators._matrix import _OnlineMatrixFactorization
+
+__all__ = ["OnlineDictionaryLearning"]
+
+
+class OnlineDictionaryLearning(_OnlineMatrixFactorization):
+    r"""Dictionary learning on a stream, with codes and atoms in any of the convex sets offered.
+
+    By default codes are signed and sparse and atoms lie in the unit ball: the mean over the stream
+    of
+    :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` is minimised.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of atoms.
+    alpha : float, default=0.1
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge, damping : float, default=0.0
+        As in `OnlineNMF`.
+    codes : str or penalty part, default="free"
+        Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
+        or a part of `atomstream.penalties`.
+    atoms : str or penalty part, default="unit_ball"
+        Set of the atoms, likewise.
+    coder, schedule, tol, batch_size, n_epochs, shuffle, init, fixed_components, n_jobs, max_time,
+    random_state
+        As in `OnlineNMF`.
+
+    Attributes
+    ----------
+    components_, importance_, memory_, n_steps_, n_samples_seen_, n_reseeded_, batch_objective_
+        As in `OnlineNMF`.
+
+    Raises
+    ------
+    ValueError
+        For data that are not finite or of another number of features, and for settings out of
+        range; the model stays as it was.
+    IncompatiblePartsError
+        When a chosen coder cannot serve the chosen sets.
+
+    References
+    ----------
+    Lyu, Needell, Balzano (2020), eqs. (3), (25), (26); Mairal, Bach, Ponce, Sapiro (2010),
+    Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineDictionaryLearning
+    >>> X = np.random.default_rng(0).standard_normal((500, 8))
+    >>> model = OnlineDictionaryLearning(n_components=12, alpha=0.2, random_state=0)
+    >>> for start in range(0, 500, 100):
+    ...     model = model.partial_fit(X[start : start + 100])
+    >>> model.transform(X).shape
+    (500, 12)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        alpha: float = 0.1,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        codes: Any = "free",
+        atoms: Any = "unit_ball",
+        coder: Any = "auto",
+        schedule: Any = "power",
+        tol: Any = "root",
+        batch_size: int = 256,
+        n_epochs: int = 10,
+        shuffle: bool = True,
+        init: Any = "samples",
+        fixed_components: int = 0,
+        missing: bool = False,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.ridge = ridge
+        self.damping = damping
+        self.codes = codes
+        self.atoms = atoms
+        self.coder = coder
+        self.schedule = schedule
+        self.tol = tol
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.init = init
+        self.fixed_components = fixed_components
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state

@@ -1,0 +1,116 @@
+"""`SeriesDictionary` as a forecaster of sktime, which has to be installed: ``pip install 'atomstream[series]'``."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import numpy as np
+
+try:
+    from sktime.forecasting.base import BaseForecaster
+except ImportError:
+    BaseForecaster = None
+
+from atomstream.estimators.series import SeriesDictionary
+
+__all__ = ["SktimeForecaster"]
+
+
+class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
+    """Forecast several series with what they do together; `update` goes on with the model, row by row.
+
+    Rows that were learned from already are passed over. Where an update is asked to leave the
+    parameters, a copy of the model goes through the rows to predict what follows, and `model_`
+    stays.
+
+    Bands (`predict_interval`) hold what is said in `SeriesDictionary.predict_interval`.
+
+    Parameters
+    ----------
+    model : SeriesDictionary, optional
+        By default one with default settings. It is cloned, never changed.
+
+    Attributes
+    ----------
+    model_ : SeriesDictionary
+        What was learned.
+
+    Examples
+    --------
+    With sktime installed:
+    ``SktimeForecaster(SeriesDictionary(20, 12)).fit(frame).predict(fh=[1, 2, 3])``.
+    """
+
+    _tags: ClassVar[dict[str, Any]] = {
+        "capability:multivariate": True,
+        "y_inner_mtype": "pd.DataFrame",
+        "capability:exogenous": False,
+        "requires-fh-in-fit": False,
+        "capability:missing_values": True,
+        "capability:update": True,
+        "capability:pred_int": True,
+        "capability:pred_int:insample": False,
+        "capability:insample": False,
+    }
+
+    def __init__(self, model: Any = None) -> None:
+        if BaseForecaster is None:
+            raise ImportError("SktimeForecaster needs sktime: pip install 'atomstream[series]'.")
+        self.model = model
+        super().__init__()
+
+    def _fit(self, y: Any, X: Any = None, fh: Any = None) -> SktimeForecaster:
+        from sklearn.base import clone
+
+        self.model_ = SeriesDictionary() if self.model is None else clone(self.model)
+        self.model_.fit(y)
+        self._learned, self._newest = y.index[-1], self.model_
+        return self
+
+    def _update(self, y: Any, X: Any = None, update_params: bool = True) -> SktimeForecaster:
+        rows = y[y.index > self._learned]
+        self._newest = self.model_ if update_params else deepcopy(self.model_)
+        if len(rows):
+            self._newest.partial_fit(rows)
+            self._learned = rows.index[-1] if update_params else self._learned
+        return self
+
+    def _predict(self, fh: Any, X: Any = None) -> Any:
+        steps = self._steps(fh)
+        return self._newest.predict(int(steps.max())).iloc[steps - 1]
+
+    def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
+        import pandas as pd
+
+        steps, parts = self._steps(fh), {}
+        for share in coverage:
+            band = self._newest.predict_interval(int(steps.max()), float(share))
+            for name in band.low.columns:
+                parts[name, share, "lower"] = band.low[name].iloc[steps - 1]
+                parts[name, share, "upper"] = band.high[name].iloc[steps - 1]
+        frame = pd.DataFrame(parts)
+        order = [
+            (name, share, end)
+            for name in band.low.columns
+            for share in coverage
+            for end in ("lower", "upper")
+        ]
+        return frame[order]
+
+    def _steps(self, fh: Any) -> Any:
+        """Return how many steps ahead each time of the horizon lies."""
+        steps = np.asarray(fh.to_relative(self.cutoff), dtype=np.int64)
+        if steps.min() < 1:
+            raise NotImplementedError(
+                "Times that were learned from cannot be foretold; see one_step_ of model_."
+            )
+        return steps
+
+    @classmethod
+    def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
+        """Return settings for sktime's own checks."""
+        return [
+            {"model": SeriesDictionary(3, 3, n_init=6, random_state=0)},
+            {"model": SeriesDictionary(2, 2, n_init_batches=0, random_state=0)},
+        ]

@@ -1,0 +1,553 @@
+"""Pictures by the patches they are made of: rebuilt, cleaned, completed, packed."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.coders.pursuit import pursue
+from atomstream.core.checks import check_count, generator
+from atomstream.domains.images import compression
+from atomstream.domains.images.overlap import Change, check_stride, whole
+from atomstream.domains.images.patch_sampling import drawn_patches
+from atomstream.domains.images.pixels import (
+    as_image,
+    check_white,
+    fill,
+    noise_level,
+    of_type,
+    where_observed,
+    white,
+)
+from atomstream.estimators._callbacks import CallbackSupportMixin
+from atomstream.estimators._rollback import untouched
+from atomstream.estimators._validation import check_settings, check_size
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+from atomstream.estimators.nmf import OnlineNMF
+from atomstream.streams import patch_view, patches
+
+__all__ = ["ImageDictionary"]
+
+# Found by measuring (docs/how-to/pictures.md); white is 1.
+NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
+NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
+HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
+HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends
+HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
+
+
+class ImageDictionary(CallbackSupportMixin, BaseEstimator):
+    r"""A dictionary of image patches, and what can be done to a picture with it.
+
+    Patches are drawn at random places of the images and teach an `OnlineDictionaryLearning` (or an
+    `OnlineNMF`); afterwards all patches of an image are coded, decoded, and averaged where they
+    overlap. The mean of each channel is taken off a patch before and put back after. White counts
+    as 1 for every type of image: integers are divided by their largest value, floats are taken to
+    lie in [0, 1]. Pictures that plainly take 255 for white in a type other than uint8 are refused.
+
+    Parameters
+    ----------
+    n_components : int, default=256
+        Number of atoms.
+    patch_size : int, default=8
+        Height and width of a patch in pixels.
+    stride : int, default=2
+        Pixels between neighbouring patches in `reconstruct`; 1 is smoothest, ``patch_size`` is
+        fastest and blocky.
+    alpha : float, default=0.02
+        Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
+    nonnegative : bool, default=False
+        Whether atoms and codes are nonnegative and patches keep their means: atoms are then parts
+        of pictures, to be looked at. Signed ones rebuild, clean and complete pictures better.
+    n_patches : int, default=60000
+        Patches that `fit` and each `partial_fit` draw.
+    batch_size : int, default=256
+        Patches per step.
+    n_jobs : int, optional
+        Threads for coding; None is one, -1 all.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, patch_size, patch_size[, n_channels])
+        The atoms.
+    importance_ : ndarray of shape (n_components,)
+        Share of each atom in the sum of the absolute codes over the run.
+    learner_ : OnlineDictionaryLearning or OnlineNMF
+        Codes patches as rows of patch_size * patch_size * n_channels entries, channels last.
+    patch_shape_ : tuple of int
+        (patch_size, patch_size) or (patch_size, patch_size, n_channels).
+    n_steps_ : int
+        Batches learned from.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range, images that are none, not finite or smaller than a patch; the
+        model stays as it was.
+    InputError
+        For files that cannot be read as images.
+
+    References
+    ----------
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", section 3.6.1;
+    Elad, Aharon (2006), "Image denoising via sparse and redundant representations over learned
+    dictionaries"; Mairal, Elad, Sapiro (2008), "Sparse representation for color image restoration".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import ImageDictionary, images
+    >>> picture = np.add.outer(np.sin(np.arange(64) / 5), np.cos(np.arange(64) / 7)) / 4 + 0.5
+    >>> noisy = picture + 0.1 * np.random.default_rng(0).standard_normal(picture.shape)
+    >>> model = ImageDictionary(32, 8, n_patches=5000, random_state=0).fit(noisy)
+    >>> images.psnr(picture, model.denoise(noisy)) > images.psnr(picture, noisy) + 8
+    True
+    """
+
+    # What learning makes.
+    learner_: OnlineDictionaryLearning | OnlineNMF
+    patch_shape_: tuple[int, ...]
+
+    def __init__(
+        self,
+        n_components: int = 256,
+        patch_size: int = 8,
+        *,
+        stride: int = 2,
+        alpha: float = 0.02,
+        nonnegative: bool = False,
+        n_patches: int = 60_000,
+        batch_size: int = 256,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.patch_size = patch_size
+        self.stride = stride
+        self.alpha = alpha
+        self.nonnegative = nonnegative
+        self.n_patches = n_patches
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- learning
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
+
+    def fit(self, images: Any, y: Any = None) -> Self:
+        """Learn anew from ``n_patches`` patches of an image or of several.
+
+        Parameters
+        ----------
+        images : array of shape (height, width) or (height, width, n_channels), path, or list of
+        such
+            Arrays may be memory maps; of them only patches are read. A path is a file, or a folder
+            of images; files are colour if any of them is, and at most 2^25 of their pixels are in
+            memory at a time.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self.check()
+            self.__dict__.pop("learner_", None)
+            self._learn(images)
+        return self
+
+    def partial_fit(self, images: Any, y: Any = None) -> Self:
+        """Learn from ``n_patches`` patches of further images.
+
+        Parameters
+        ----------
+        images : array of shape (height, width) or (height, width, n_channels), path, or list of
+        such
+            Of as many channels as before; files are read so.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self.check()
+            self._learn(images)
+        return self
+
+    def _learn(self, images: Any) -> None:
+        """Draw patches in front of the learner."""
+        first = "learner_" not in self.__dict__
+        if first:
+            self._rng = np.random.default_rng(int(generator(self.random_state).integers(2**63)))
+        color = None if first else len(self.patch_shape_) == 3
+        drawn = drawn_patches(
+            images, self.patch_size, self.n_patches, self.batch_size, self._rng, color
+        )
+        if first:
+            self.patch_shape_ = drawn.shape
+            kind = OnlineNMF if self.nonnegative else OnlineDictionaryLearning
+            self.learner_ = kind(self.n_components, random_state=int(self._rng.integers(2**63)))
+        else:
+            check_size(self, self.learner_.n_components)
+            self._check_learned(drawn.shape)
+        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
+        rows = (self._off(batch)[0] for batch in drawn.batches)
+        try:
+            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with closing(drawn.batches):
+                self.learner_.fit_stream(rows, n_batches=-(-drawn.n_rows // self.batch_size))
+        finally:
+            self.learner_.set_callbacks()
+
+    # -- what was learned
+    # -----------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms as patches, (n_components, *patch_shape_), read-only."""
+        check_is_fitted(self)
+        return self.learner_.components_.reshape(-1, *self.patch_shape_)
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in the sum of the absolute codes over the run, (n_components,)."""
+        check_is_fitted(self)
+        return self.learner_.importance_
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of batches learned from."""
+        check_is_fitted(self)
+        return self.learner_.n_steps_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(getattr(self, "learner_", None), "state_")
+
+    # -- pictures
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
+
+    def reconstruct(self, image: Any, *, out: NDArray | None = None) -> NDArray:
+        """Return an image made of the atoms: all its patches coded, decoded, and averaged where they overlap.
+
+        Beyond the result only a strip of the image and one tile of patches are in memory.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, n_channels)
+            Of as many channels as were learned; may be a memory map.
+        out : array of the shape and type of ``image``, optional
+            Where to write: a memory map for images larger than memory.
+
+        Returns
+        -------
+        ndarray of the shape and type of ``image``
+        """
+        image = self._given(image)
+        coder = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
+
+        def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
+            """Return what the dictionary makes of patches."""
+            rows, means = self._off(rows / rows.dtype.type(white(image)))
+            return self._on(coder.inverse_transform(coder.transform(rows)), means), None
+
+        if out is not None and (out.shape != image.shape or out.dtype != image.dtype):
+            raise ValueError(
+                f"out must be {image.dtype} of shape {image.shape}, got {out.dtype} of {out.shape}."
+            )
+        return self._changed(image, self.stride, decoded, out)
+
+    def denoise(self, image: Any, sigma: float | None = None, *, adapt: bool = True) -> NDArray:
+        r"""Return an image without its noise: each patch by the fewest atoms that explain it up to the noise.
+
+        The code of a patch of n entries ends when its squared error is at most
+        :math:`n (1.1 \sigma)^2`; patches lie at every pixel.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, n_channels)
+        sigma : float, optional
+            Standard deviation of the noise in the units of the image, one for all of it; by default
+            estimated (`atomstream.images.noise_level`).
+        adapt : bool, default=True
+            Whether the dictionary first learns from ``n_patches`` patches of the noisy image
+            itself, in a copy. The model stays as it is.
+
+        Returns
+        -------
+        ndarray of the shape and type of ``image``
+
+        References
+        ----------
+        Elad, Aharon (2006), section III: a dictionary learned on the noisy image, errors as goals;
+        ours is learned online, with an l1 penalty of twice the noise, and the noisy image is not
+        mixed in at the end.
+        """
+        image = self._given(image)
+        noise = (noise_level(image) if sigma is None else _check_sigma(sigma)) / white(image)
+        if noise == 0:
+            return np.array(image)
+        atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
+        goal = atoms.shape[1] * (NOISE_GAIN * noise) ** 2
+
+        def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
+            """Return patches without what may be noise."""
+            rows, means = self._off(rows / rows.dtype.type(white(image)))
+            codes = pursue(
+                rows, atoms, goal, atoms.shape[1] // 2, n_jobs=effective_n_jobs(self.n_jobs)
+            )
+            return self._on((codes @ atoms).astype(rows.dtype), means), None
+
+        return self._changed(image, 1, cleaned)
+
+    def inpaint(self, image: Any, missing: Any = None, *, adapt: bool = True) -> NDArray:
+        """Return an image whose missing pixels are filled in by the dictionary; all others stay as they are.
+
+        Each patch is coded by its known pixels alone; patches lie at every pixel and count by how
+        much of them is known. Where no patch knows anything (inside of large holes) the mean of the
+        surroundings remains.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, n_channels)
+            NaN is missing too.
+        missing : array of bool of shape (height, width), or of the shape of ``image``, optional
+            True where a pixel is unknown.
+        adapt : bool, default=True
+            Whether the dictionary first learns from the image itself, its holes filled roughly, in
+            a copy; done three times, each from what the one before has filled in. The model stays
+            as it is.
+
+        Returns
+        -------
+        ndarray of the shape and type of ``image``
+
+        References
+        ----------
+        Mairal, Elad, Sapiro (2008), section III-C: masked coding.
+        """
+        check_is_fitted(self)
+        image = as_image(image, holes=True, scaled=False)
+        observed = where_observed(image, missing)
+        check_white(image, observed.reshape(image.shape))
+        if observed.all():
+            return np.array(image)
+        unit = image.reshape(observed.shape).astype(
+            np.float64 if image.dtype == np.float64 else np.float32
+        )
+        filled = fill(unit / unit.dtype.type(white(image)), observed)
+        self._given(filled.reshape(image.shape))
+        known = filled.copy()
+        for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
+            start = filled.reshape(image.shape)
+            atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
+            made = self._completed(start, observed, atoms, min(stride, self.patch_size))
+            filled = np.where(observed, known, made.reshape(observed.shape))
+        return np.where(
+            observed.reshape(image.shape), image, of_type(filled.reshape(image.shape), image)
+        )
+
+    def compress(
+        self, image: Any, quality: float = 35.0, *, include_dictionary: bool = True
+    ) -> bytes:
+        """Return an image as the bytes of a small file, with losses.
+
+        Parameters
+        ----------
+        image : array of uint8, uint16, float32 or float64 of shape (height, width) or (height,
+        width, n_channels)
+            Values outside of [0, white] are clipped.
+        quality : float, default=35.0
+            The peak signal-to-noise ratio to aim at, in decibels, above 0 and at most 60.
+        include_dictionary : bool, default=True
+            Whether the atoms, rounded to 8 bits, are part of the file, so that
+            `atomstream.images.decompress` reads it without anything else. A file without them is
+            read by `decompress` of a model with the same atoms.
+
+        Returns
+        -------
+        bytes
+            What `decompress` reads; its format is told in `atomstream.domains.images.compression`.
+
+        Warns
+        -----
+        UserWarning
+            If the quality is missed by half a decibel or more, or the file is larger than the
+            pixels.
+        """
+        image = self._given(image)
+        atoms = self.components_
+        data = compression.compress(
+            image,
+            atoms,
+            quality,
+            centred=not self.nonnegative,
+            include_dictionary=include_dictionary,
+        )
+        compression.check_worth(image, atoms, data, quality)
+        return data
+
+    def decompress(self, data: bytes, *, max_pixels: int = compression.MAX_PIXELS) -> NDArray:
+        """Return the image that `compress` packed; nothing in the bytes is ever run.
+
+        Parameters
+        ----------
+        data : bytes
+        max_pixels : int, default=2**28
+            Images that claim more are refused before memory is spent.
+
+        Returns
+        -------
+        ndarray of the shape and type of the packed image
+
+        Raises
+        ------
+        InputError
+            For bytes of another kind, of a later format, damaged or senseless, and for the wrong
+            dictionary.
+        """
+        check_is_fitted(self)
+        return compression.decompress(data, self.components_, max_pixels=max_pixels)
+
+    # -- the engine room
+    # ------------------------------------------------------------------------------------------
+
+    def _given(self, image: Any) -> NDArray:
+        """Return an image to work on, checked."""
+        check_is_fitted(self)
+        self.check()
+        image = as_image(image)
+        self._check_learned((self.patch_size, self.patch_size, *image.shape[2:]))
+        patch_view(image, self.patch_size)  # refuses what is too small
+        return image
+
+    def _off(self, rows: NDArray) -> tuple[NDArray, NDArray]:
+        """Take the mean of each channel off patches; return both, (n, n_features) and (n, 1, n_channels)."""
+        n_channels = self.patch_shape_[2] if len(self.patch_shape_) == 3 else 1
+        apart = rows.reshape(len(rows), -1, n_channels)
+        if self.nonnegative:
+            return rows, np.zeros((len(rows), 1, n_channels), rows.dtype)
+        means = apart.mean(axis=1, keepdims=True)
+        return (apart - means).reshape(rows.shape), means
+
+    def _on(self, rows: NDArray, means: NDArray) -> NDArray:
+        """Put means back on patches."""
+        return (rows.reshape(len(rows), -1, means.shape[2]) + means).reshape(rows.shape)
+
+    def _changed(
+        self, image: NDArray, stride: int, change: Change, out: NDArray | None = None
+    ) -> NDArray:
+        """Return the image with its patches changed, in its own type."""
+        return whole(
+            image, self.patch_size, stride, change, lambda strip: of_type(strip, image), out
+        )
+
+    def _adapted(self, image: NDArray, alpha: float) -> NDArray:
+        """Return the atoms after learning from patches of an image, from an empty memory."""
+        learner = type(self.learner_).from_components(
+            self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
+        )
+        drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
+        return learner.fit_stream(
+            self._off(rows / rows.dtype.type(white(image)))[0] for rows in drawn
+        ).components_
+
+    def _completed(self, image: NDArray, observed: NDArray, atoms: NDArray, stride: int) -> NDArray:
+        """Return an image whose patches are coded by their observed pixels; where none knows any, it stays as it is.
+
+        Patches lose the mean of what is observed; flat atoms make up for what this mean misses.
+        """
+        size, n_channels = self.patch_size, observed.shape[2]
+        flat = (
+            np.repeat(np.eye(n_channels, dtype=atoms.dtype)[:, None], size**2, axis=1).reshape(
+                n_channels, -1
+            )
+            / size
+        )
+        atoms = np.concatenate([atoms, flat])
+        seen_view, n_jobs = patch_view(observed, size), effective_n_jobs(self.n_jobs)
+
+        def filled(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, NDArray]:
+            """Return patches as their codes complete them, and how much of them is known."""
+            seen = seen_view[tops, lefts].transpose(0, 2, 3, 1).reshape(len(rows), -1, n_channels)
+            apart = rows.reshape(seen.shape)
+            n_seen = seen.sum(axis=1, keepdims=True)
+            means = ((apart * seen).sum(axis=1, keepdims=True) / np.maximum(n_seen, 1)).astype(
+                rows.dtype
+            )
+            mask = seen.reshape(rows.shape)
+            goals = mask.sum(axis=1) * HOLES_ERROR**2
+            codes = pursue(
+                (apart - means).reshape(rows.shape),
+                atoms,
+                goals,
+                size**2 // 4,
+                mask=mask,
+                n_jobs=n_jobs,
+            )
+            done = self._on((codes @ atoms).astype(rows.dtype), means)
+            return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
+
+        made = whole(image, size, stride, filled)
+        return np.where(np.isnan(made), image, made)
+
+    # -- checks
+    #
+    #
+    #
+    #
+    #
+    # ---------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        for name in ("n_components", "patch_size", "n_patches", "batch_size"):
+            check_count(name, getattr(self, name))
+        check_stride(self.stride, self.patch_size)
+        if not isinstance(self.nonnegative, bool | np.bool_):
+            raise ValueError(f"nonnegative must be True or False, got {self.nonnegative!r}.")
+        check_settings(
+            OnlineDictionaryLearning(self.n_components, alpha=self.alpha, n_jobs=self.n_jobs)
+        )
+
+    def _check_learned(self, shape: tuple[int, ...]) -> None:
+        """Refuse patches of another shape than was learned, and atoms of the other kind."""
+        if type(self.learner_) is not (OnlineNMF if self.nonnegative else OnlineDictionaryLearning):
+            learned = "signed" if self.nonnegative else "nonnegative"
+            raise ValueError(
+                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call fit to start anew."
+            )
+        if shape != self.patch_shape_:
+            raise ValueError(
+                f"The dictionary has learned patches of shape {self.patch_shape_}, got {shape}."
+            )
+
+
+def _check_sigma(sigma: Any) -> float:
+    """Return the noise as a number."""
+    if (
+        isinstance(sigma, bool)
+        or not isinstance(sigma, int | float | np.number)
+        or not 0 <= sigma < np.inf
+    ):
+        raise ValueError(f"sigma must be a number of at least 0, or None, got {sigma!r}.")
+    return float(sigma)

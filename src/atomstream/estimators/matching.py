@@ -1,0 +1,95 @@
+"""Which atom of one dictionary is which of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+__all__ = ["Alignment", "align"]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Pairs of atoms, one-to-one, with the largest sum of similarities.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (n_components of the first,)
+        For each atom of the first dictionary its partner in the second, -1 where the second has
+        none left.
+    similarity : ndarray of shape (n_components of the first,)
+        Cosine of the angle between partners, without its sign where signs are free; 0 without a
+        partner.
+    sign : ndarray of shape (n_components of the first,)
+        -1 where the partner points the other way, else 1.
+    """
+
+    order: NDArray
+    similarity: NDArray
+    sign: NDArray
+
+    @property
+    def stability(self) -> float:
+        """Mean similarity of the atoms that have a partner."""
+        return float(self.similarity[self.order >= 0].mean())
+
+
+def align(model_a: Any, model_b: Any) -> Alignment:
+    """Match the atoms of two dictionaries by the cosines of their angles.
+
+    Signs are free, and not counted, if both dictionaries have negative entries.
+
+    Parameters
+    ----------
+    model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
+
+    Returns
+    -------
+    Alignment
+
+    Raises
+    ------
+    ValueError
+        For dictionaries over different numbers of features.
+
+    References
+    ----------
+    Crouse (2016), "On implementing 2D rectangular assignment algorithms", as implemented in SciPy.
+
+    Examples
+    --------
+    >>> from atomstream import align
+    >>> align([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]).order
+    array([1, 0])
+    """
+    rows = [_unit_atoms(model) for model in (model_a, model_b)]
+    if rows[0].shape[1] != rows[1].shape[1]:
+        raise ValueError(
+            f"The atoms have {rows[0].shape[1]} and {rows[1].shape[1]} features; they must agree."
+        )
+    cosines = rows[0] @ rows[1].T
+    signed = all((part < 0).any() for part in rows)
+    first, second = linear_sum_assignment(np.abs(cosines) if signed else cosines, maximize=True)
+    order, similarity, sign = (
+        np.full(len(rows[0]), -1),
+        np.zeros(len(rows[0])),
+        np.ones(len(rows[0])),
+    )
+    order[first], found = second, cosines[first, second]
+    similarity[first] = np.abs(found) if signed else found
+    sign[first] = np.where(signed & (found < 0), -1.0, 1.0)
+    return Alignment(order, similarity, sign)
+
+
+def _unit_atoms(model: Any) -> NDArray:
+    atoms = np.asarray(getattr(model, "components_", model), dtype=np.float64)
+    if atoms.ndim != 2:
+        raise ValueError(
+            f"A dictionary must be a fitted model or of shape (n_components, n_features), got {atoms.shape}."
+        )
+    lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
+    return np.divide(atoms, lengths, out=np.zeros_like(atoms), where=lengths > 0)

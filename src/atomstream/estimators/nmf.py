@@ -1,0 +1,253 @@
+"""Online nonnegative matrix factorization under any divergence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.batch import Batch
+from atomstream.core.method import Method
+from atomstream.estimators._matrix import _OnlineMatrixFactorization
+from atomstream.estimators._validation import raise_zeros
+from atomstream.estimators.registry import resolve_loss
+from atomstream.losses import Huber, Mahalanobis
+
+__all__ = ["OnlineNMF"]
+
+
+class OnlineNMF(_OnlineMatrixFactorization):
+    r"""Nonnegative matrix factorization of a stream under any divergence: nonnegative codes, nonnegative atoms.
+
+    Minimises the mean over the stream of
+    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their
+    set; by default d is half the squared distance and atoms are nonnegative, of Euclidean length at
+    most one. Under divergences (Kullback-Leibler and the like) atoms are distributions over the
+    features: they sum to one, and the scale of a sample lives in its code. Each batch is coded,
+    enters a few small sums, and is forgotten.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of atoms.
+    loss : str or loss part, default="squared"
+        "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers),
+        a member of a family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
+    method : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
+        "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto"
+        is much faster where the loss has a power majoriser, which all named ones have
+        (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
+        atoms are alike.
+    zeros : {"floor", "refuse"}, default="floor"
+        What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <=
+        0): raised to 1e-8 of the mean of their row, or refused.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge : float, default=0.0
+        Strength of the squared l2 penalty on the codes (halved in the objective).
+    damping : float, default=0.0
+        Added to the diagonal of the averaged gram of the codes.
+    codes, atoms : str or penalty part, default="auto"
+        Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of
+        `atomstream.penalties`. "auto" is "nonnegative" for codes; for atoms "simplex" under
+        divergences, else "nonnegative_ball"; under "spsg" the paper's H (entries from 1e-8 to 1e8)
+        and C ("covering").
+    coder : str or coder part, default="auto"
+        "active_set", "projected_gradient" (squared loss), "multiplicative",
+        "projected_subgradient", or a part of `atomstream.coders`. "auto" takes what is fastest for
+        the loss and the set of codes.
+    schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable,
+    default="power"
+        How much a batch weighs in the memory; see `atomstream.schedules`.
+    tol : float, {"log", "root"} or callable, default="root"
+        Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
+        codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
+        t)^-2, both at most 0.2 (`atomstream.coders.tolerances`), so that early batches are coded
+        roughly and late ones exactly. `transform` codes exactly.
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, default=10
+        Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    init : {"auto", "samples", "spread", "svd", "random"} or array of shape (n_components,
+    n_features), default="auto"
+        The starting dictionary: rows of the first batch drawn by weight, rows far from each other
+        (k-means++), its singular vectors, random numbers, or the atoms themselves. "auto" is
+        "samples" for the squared loss and "svd" for others. For losses other than the squared one,
+        starts from the first batch are mixed half and half with its mean: multiplicative updates
+        leave zeros as they are.
+    fixed_components : int, default=0
+        The first so many rows of ``init`` are kept as they are.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed: codes are then fitted to the observed
+        entries, and the sums completed with the reconstruction. Without it NaN is refused.
+    n_jobs : int, optional
+        Threads for coding; None is one, -1 all.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a step.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms.
+    importance_ : ndarray of shape (n_components,)
+        Share of each atom in the sum of \|code\| over the run.
+    memory_ : Aggregates, Majorants or Subgradient
+        What is kept of the stream: for the squared loss ``gram`` and ``cross``, the averages A and
+        B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient
+        (`atomstream.memory`).
+    n_steps_, n_samples_seen_, n_reseeded_ : int
+        Steps made, rows met, atoms that were replaced because nothing used them.
+    batch_objective_ : float
+        Mean objective of the last batch, before the update it caused.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Present when the data had column names.
+
+    Raises
+    ------
+    ValueError
+        For data that are negative, not finite or of another number of features, and for settings
+        out of range; the model stays as it was.
+    IncompatiblePartsError
+        When a chosen coder cannot serve the chosen sets.
+
+    References
+    ----------
+    Lyu, Needell, Balzano (2020), "Online matrix factorization for Markovian data and applications
+    to network dictionary learning", eqs. (3), (25), (26) and Algorithms 1-3
+    (docs/algorithms/online-mf.md maps each equation to its function). Zhao, Tan, Xu (2017), "Online
+    nonnegative matrix factorization with general divergences" (docs/algorithms/divergences.md).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineNMF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 3)) @ rng.random((3, 10))
+    >>> model = OnlineNMF(n_components=3, batch_size=50, n_epochs=20, random_state=0).fit(X)
+    >>> codes = model.transform(X)
+    >>> bool(np.abs(model.inverse_transform(codes) - X).mean() < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        loss: Any = "squared",
+        method: Any = "auto",
+        zeros: str = "floor",
+        alpha: float = 0.0,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        codes: Any = "auto",
+        atoms: Any = "auto",
+        coder: Any = "auto",
+        schedule: Any = "power",
+        tol: Any = "root",
+        batch_size: int = 256,
+        n_epochs: int = 10,
+        shuffle: bool = True,
+        init: Any = "auto",
+        fixed_components: int = 0,
+        missing: bool = False,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.loss = loss
+        self.method = method
+        self.zeros = zeros
+        self.alpha = alpha
+        self.ridge = ridge
+        self.damping = damping
+        self.codes = codes
+        self.atoms = atoms
+        self.coder = coder
+        self.schedule = schedule
+        self.tol = tol
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.init = init
+        self.fixed_components = fixed_components
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state
+
+    @property
+    def method_(self) -> Method:
+        """The parts that the parameters stand for; both sets must be nonnegative."""
+        method = super().method_
+        for role in ("codes", "atoms"):
+            part = getattr(method.objective, role)
+            if not getattr(part, "nonnegative", False):
+                raise ValueError(
+                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative {role}; "
+                    "use OnlineDictionaryLearning for signed ones."
+                )
+        return method
+
+    def clean(self, X: Any) -> NDArray:
+        """Return the reconstructions of samples: under a robust loss, without their outliers.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        return self.inverse_transform(self.transform(X))
+
+    def outliers(self, X: Any) -> NDArray:
+        """Return by how much entries miss their reconstruction where that is beyond the threshold of the Huber loss.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Absolute errors above ``delta``; 0 elsewhere and where entries are missing.
+
+        Raises
+        ------
+        ValueError
+            For models with another loss.
+        """
+        check_is_fitted(self)
+        loss = self.method_.objective.loss
+        if not isinstance(loss, Huber):
+            raise ValueError(
+                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss."
+            )
+        batch = self._batch(X)
+        reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
+        samples = batch.X.toarray() if sp.issparse(batch.X) else batch.complete(reconstruction)
+        error = np.abs(samples - reconstruction)
+        return np.where(error > loss.delta, error, error.dtype.type(0))
+
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data in the domain of the loss as a batch."""
+        loss = resolve_loss(self.loss)
+        if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
+            raise ValueError(
+                f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."
+            )
+        return super()._observe(raise_zeros(X, self.zeros, loss), weights, **known)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,208 @@
+"""One offline tensor, factorized by streaming through its slices: CP decomposition of what does not fit in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.checks import check_count, generator
+from atomstream.core.clock import Accuracy
+from atomstream.core.parallel import one_blas_thread
+from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.estimators.cp import OnlineCPDictionary
+
+__all__ = ["CPTensor", "online_parafac"]
+
+EXACT = Accuracy(gap=1e-9)
+
+
+@dataclass(frozen=True)
+class CPTensor:
+    """A sum of rank-one tensors; unpacks into weights and factors, as TensorLy's functions expect.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (rank,)
+        Ones: the scale lies in the factor of the sample mode.
+    factors : list of ndarray of shape (I_k, rank)
+        One per mode of the tensor, in its order.
+    relative_error : float
+        Frobenius norm of what the sum leaves over that of the tensor (observed entries).
+    model : OnlineCPDictionary
+        What was learned of the other modes: it codes further slices and can go on learning.
+    """
+
+    weights: NDArray
+    factors: list[NDArray]
+    relative_error: float
+    model: OnlineCPDictionary
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.weights, self.factors))
+
+    def to_tensor(self) -> NDArray:
+        """Return the sum as an array."""
+        first, *others = self.factors
+        total = (first * self.weights) @ khatri_rao(others).T
+        return total.reshape(*(len(factor) for factor in self.factors))
+
+
+def online_parafac(
+    X: Any,
+    rank: int,
+    *,
+    sample_mode: int = 0,
+    fraction: float = 0.2,
+    n_epochs: int = 10,
+    n_polish: int = 0,
+    callbacks: Iterable[Any] = (),
+    random_state: Any = None,
+    **params: Any,
+) -> CPTensor:
+    """Factorize one tensor into nonnegative rank-one parts, holding a fraction of its slices at a time.
+
+    The slices along one mode are the samples of an `OnlineCPDictionary`; they are read in an order
+    drawn anew for each pass, and at the end the factor of that mode is found by coding all of them.
+
+    Parameters
+    ----------
+    X : array, memory map or Zarr array with at least two axes
+        Only the slices of a batch are read at a time.
+    rank : int
+        Number of rank-one parts.
+    sample_mode : int, default=0
+        The mode whose slices stream by; slices along mode 0 of a file in C order are read fastest.
+    fraction : float, default=0.2
+        Share of the slices in a batch, in (0, 1].
+    n_epochs : int, default=10
+        Passes over the slices.
+    n_polish : int, default=0
+        Full block sweeps at the end, each of which reads the tensor once: all slices are coded
+        exactly, then the loadings minimise the error for these codes, as alternating least squares
+        does.
+    callbacks : iterable of callback, default=()
+        As for `OnlineCPDictionary.set_callbacks`.
+    random_state : int, Generator, RandomState or None, default=None
+    **params
+        Further parameters of `OnlineCPDictionary`; ``max_time`` holds for all passes together, and
+        a pass that is stopped is the last.
+
+    Returns
+    -------
+    CPTensor
+
+    References
+    ----------
+    Lyu (2022), section 4.8 and Algorithm 7, used on subsampled slices of one mode.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import online_parafac
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.einsum("ir,jr,kr->ijk", rng.random((30, 2)), rng.random((8, 2)), rng.random((9, 2)))
+    >>> weights, factors = cp = online_parafac(X, 2, n_epochs=20, n_polish=20, random_state=0)
+    >>> [factor.shape for factor in factors], bool(cp.relative_error < 0.01)
+    ([(30, 2), (8, 2), (9, 2)], True)
+    """
+    shape = tuple(getattr(X, "shape", np.shape(X)))
+    if len(shape) < 2 or 0 in shape:
+        raise ValueError(f"X must have at least two axes and no empty one, got shape {shape}.")
+    check_count("sample_mode", sample_mode, -len(shape), len(shape) - 1)
+    if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1:
+        raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
+    check_count("n_epochs", n_epochs, 1)
+    check_count("n_polish", n_polish, 0)
+    if sp.issparse(X):
+        raise ValueError(
+            "online_parafac needs a dense X; give sparse slices to OnlineCPDictionary.fit_stream."
+        )
+    if "batch_size" in params:
+        raise ValueError("batch_size is told by fraction here; leave it out.")
+    mode, rng = sample_mode % len(shape), generator(random_state)
+    slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
+    model = OnlineCPDictionary(rank, random_state=rng, **params)
+    model.set_callbacks(*callbacks)
+    deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time
+    for epoch in range(n_epochs):
+        horizon = model.clock_.mass if epoch else np.inf
+        if model.max_time is not None:
+            model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
+        model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
+        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(
+            slices
+        ):  # told to stop
+            n_polish = 0
+            break
+    model.set_callbacks()
+    for _ in range(n_polish):
+        _polish(model, slices)
+    codes, left, energy = [], 0.0, 0.0
+    for part in slices:
+        batch = model._batch(part)
+        found = model._encode(batch).values
+        codes.append(found)
+        left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())
+        energy += float(batch.energy.sum())
+    factors = model.loadings_
+    factors.insert(mode, np.concatenate(codes))
+    error = float(np.sqrt(2 * left / energy)) if energy else 0.0
+    return CPTensor(model.weights, factors, error, model)
+
+
+class _Slices:
+    """The slices of a tensor along one mode, some at a time, in order; the mode comes first."""
+
+    def __init__(self, X: Any, mode: int, size: int) -> None:
+        self._X = X if hasattr(X, "shape") else np.asarray(X)
+        self._mode, self._size = mode, size
+
+    def __len__(self) -> int:
+        return -(-self._X.shape[self._mode] // self._size)
+
+    def __iter__(self) -> Iterator[NDArray]:
+        return self._read(np.arange(self._X.shape[self._mode]))
+
+    def shuffled(self, rng: np.random.Generator) -> Iterator[NDArray]:
+        """Yield the slices in an order drawn anew."""
+        return self._read(rng.permutation(self._X.shape[self._mode]))
+
+    def _read(self, order: NDArray) -> Iterator[NDArray]:
+        before = (slice(None),) * self._mode
+        read = getattr(self._X, "oindex", self._X)
+        for start in range(0, len(order), self._size):
+            places = np.sort(order[start : start + self._size])
+            part: Any
+            if places[-1] - places[0] == len(places) - 1:
+                where: Any = (*before, slice(int(places[0]), int(places[-1]) + 1))
+                part = self._X[where]
+            else:
+                where = (*before, places)
+                part = read[where]
+            yield np.moveaxis(np.asarray(part), self._mode, 0)
+
+
+def _polish(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> None:
+    """Code all slices exactly, and minimise the error for these codes over the loadings, one mode after the other."""
+    state, method = model.state_, model.method_
+    with one_blas_thread():
+        batches = (model._batch(part) for part in slices)
+        found = (
+            (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))
+            for batch in batches
+        )
+        deltas = (
+            method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found
+        )
+        whole = reduce(add, deltas)
+        state.memory.absorb(whole, 1.0)
+        updater: Any = method.updater
+        replace(updater, radius=None).update(state, method.objective, model.clock_)

@@ -1,0 +1,462 @@
+"""Topics of documents: words counted, and a dictionary of word distributions learned from the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.checks import check_number, generator
+from atomstream.domains.text.documents import check_documents
+from atomstream.domains.text.time_bins import spans
+from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
+from atomstream.estimators._callbacks import CallbackSupportMixin
+from atomstream.estimators._rollback import untouched
+from atomstream.estimators._validation import check_settings, check_size
+from atomstream.estimators.nmf import OnlineNMF
+
+__all__ = ["TopicModel", "TopicsOverTime"]
+
+TOGETHER = 256  # documents coded at a time
+
+
+@dataclass(frozen=True, eq=False)
+class TopicsOverTime:
+    """Shares of topics in spans of time.
+
+    Attributes
+    ----------
+    starts : ndarray of shape (n_spans,)
+        When each span begins: days (datetime64) or numbers.
+    shares : ndarray of shape (n_spans, n_components)
+        Mean share of each topic in the documents of the span that hold known words; NaN where there
+        is none.
+    n_documents : ndarray of int of shape (n_spans,)
+    """
+
+    starts: NDArray
+    shares: NDArray
+    n_documents: NDArray
+
+
+class TopicModel(CallbackSupportMixin, BaseEstimator):
+    r"""Topics of a stream of documents: distributions over words, of which every document is a mixture.
+
+    Words are counted (`Vocabulary`) and the counts taught to an `OnlineNMF` under the
+    Kullback-Leibler divergence: an atom is a topic, its entries sum to one, and the code of a
+    document tells how many of its words a topic explains.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics.
+    vectorizer : {"hashing", "counts", "tfidf"}, default="hashing"
+        How words become features. "hashing" needs no first look at the documents and suits streams
+        whose words are not known beforehand; "counts" and "tfidf" keep a vocabulary: of all
+        documents in `fit`, of the first batch in `partial_fit` and `fit_stream`.
+    n_features : int, default=32768
+        Of "hashing" the number of features, else the most words that are kept.
+    stop_words : "english", sequence of str or None, default="english"
+        Words that do not count.
+    min_df : int, default=1
+        Of "counts" and "tfidf": documents in which a word must occur.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes.
+    schedule : str or callable, default="power"
+        As in `OnlineNMF`.
+    batch_size : int, default=256
+        Documents per step of `fit` and `fit_stream`.
+    n_epochs : int, default=10
+        Passes of `fit` over the documents, each in an order drawn anew.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The topics; rows sum to one.
+    vocabulary_ : Vocabulary
+    importance_ : ndarray of shape (n_components,)
+        Share of each topic in all words met.
+    learner_ : OnlineNMF
+        Codes rows of counts, and tells how well.
+    n_steps_ : int
+
+    Raises
+    ------
+    ValueError
+        For settings out of range and for documents that are empty or no texts; the model stays as
+        it was.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), "Online nonnegative matrix factorization with general divergences",
+    section VIII-E. Weinberger and others (2009), "Feature hashing for large scale multitask
+    learning".
+
+    Examples
+    --------
+    >>> from atomstream import TopicModel
+    >>> documents = ["the cat chased a mouse", "cat and mouse", "stocks fell", "the stocks and bonds fell"] * 20
+    >>> model = TopicModel(2, vectorizer="counts", random_state=0).fit(documents)
+    >>> sorted(sorted(word for word, _ in topic) for topic in model.top_words(2))
+    [['cat', 'mouse'], ['fell', 'stocks']]
+    """
+
+    # What learning makes.
+    learner_: OnlineNMF
+    vocabulary_: Vocabulary
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        vectorizer: str = "hashing",
+        n_features: int = 2**15,
+        stop_words: Any = "english",
+        min_df: int = 1,
+        alpha: float = 0.0,
+        schedule: Any = "power",
+        batch_size: int = 256,
+        n_epochs: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.vectorizer = vectorizer
+        self.n_features = n_features
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.alpha = alpha
+        self.schedule = schedule
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+
+    # -- learning
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
+
+    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
+        """Learn anew from documents at hand: their words are counted once, and the counts kept for all passes.
+
+        Parameters
+        ----------
+        documents : iterable of str
+            Looked at twice: those of an iterator are kept meanwhile.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self.fit_counts(self.begin(documents))
+        return self
+
+    def partial_fit(self, documents: Iterable[str], y: Any = None) -> Self:
+        """Make one step on these documents; the first call also makes vocabulary and topics.
+
+        Parameters
+        ----------
+        documents : iterable of str
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            block = list(check_documents(documents))
+            if not block:
+                raise ValueError("There are no documents.")
+            self._learn(self._counted([block]), 1)
+        return self
+
+    def fit_stream(self, documents: Iterable[str], *, n_batches: int | None = None) -> Self:
+        """Go on learning from a stream of documents, finite or not, in the order in which they come.
+
+        Where a document is refused, or the stream breaks, the model is as after the last good
+        batch.
+
+        Parameters
+        ----------
+        documents : iterable of str
+        n_batches : int, optional
+            How many batches to take at most; without it all there are.
+
+        Returns
+        -------
+        self
+        """
+        blocks = islice(blocks_of(check_documents(documents), self.batch_size), n_batches)
+        self._learn(self._counted(blocks), n_batches)
+        return self
+
+    def begin(self, documents: Iterable[str]) -> sp.csr_array:
+        """Start anew: learn the vocabulary, and return the counted documents for `fit_counts`.
+
+        Parameters
+        ----------
+        documents : iterable of str
+
+        Returns
+        -------
+        csr_array of shape (n_documents, n_features)
+        """
+        documents = check_documents(documents)
+        if documents is iter(documents):
+            documents = list(documents)  # looked at twice
+        self._start()
+        self.vocabulary_ = self.vocabulary_.learned(documents)
+        return _check_counts(self.count(documents))
+
+    def count(self, documents: Iterable[str]) -> sp.csr_array:
+        """Return documents as rows of counts under the vocabulary, (n_documents, n_features)."""
+        counts = [
+            self.vocabulary_.count(block)
+            for block in blocks_of(check_documents(documents), TOGETHER)
+        ]
+        if not counts:
+            raise ValueError("There are no documents.")
+        return sp.csr_array(sp.vstack(counts, format="csr"))
+
+    def fit_counts(self, counts: sp.csr_array) -> Self:
+        """Make what is left of ``n_epochs`` passes over counted documents; a callback may end it, and this goes on.
+
+        Parameters
+        ----------
+        counts : csr_array of shape (n_documents, n_features)
+            What `begin` returned, or `count` of the same documents.
+
+        Returns
+        -------
+        self
+        """
+        n_documents, size = counts.shape[0], self.batch_size
+        per_pass, done = -(-n_documents // size), self._n_steps
+        seed = self.learner_.random_state
+
+        def batches() -> Iterator[sp.csr_array]:
+            """Yield the batches that are left; the order of a pass depends on seed and pass alone."""
+            for step in range(done, per_pass * self.n_epochs):
+                epoch, place = divmod(step, per_pass)
+                order = np.random.default_rng((seed, epoch)).permutation(n_documents)
+                yield counts[order[place * size : (place + 1) * size]]
+
+        self._learn(batches(), per_pass * self.n_epochs - done, horizon=n_documents)
+        return self
+
+    def _start(self) -> None:
+        self.check()
+        seed = int(generator(self.random_state).integers(2**63))
+        self.learner_ = OnlineNMF(self.n_components, loss="kl", random_state=seed)
+        self.vocabulary_ = Vocabulary(
+            self.vectorizer, self.n_features, self.stop_words, self.min_df
+        )
+
+    def _counted(self, blocks: Iterable[list[str]]) -> Iterator[sp.csr_array]:
+        """Yield the counts of lists of documents; names of features are noted before the step."""
+        for block in blocks:
+            with untouched(self):
+                if "learner_" not in self.__dict__:
+                    self._start()
+                self._check_words()
+                if self.vectorizer == "hashing" or not self.vocabulary_.ready:
+                    self.vocabulary_ = self.vocabulary_.learned(block)
+                counts = self.vocabulary_.count(block)
+                if not self._n_steps:
+                    _check_counts(counts)
+            yield counts
+
+    def _learn(
+        self, batches: Iterator[sp.csr_array], n_batches: int | None, horizon: float = np.inf
+    ) -> None:
+        """Hand batches to the learner, watched by the callbacks of this model."""
+        self.check()
+        first = next(batches, None)  # makes the learner where there is none
+        if first is None:
+            return
+        check_size(self, self.learner_.n_components)
+        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, schedule=self.schedule)
+
+        def all_of_them() -> Iterator[sp.csr_array]:
+            yield first
+            yield from batches
+
+        try:
+            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            self.learner_.fit_stream(all_of_them(), n_batches=n_batches, horizon=horizon)
+        finally:
+            self.learner_.set_callbacks()
+
+    # -- what was learned
+    # -----------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray:
+        """The topics, (n_components, n_features), read-only; rows sum to one."""
+        check_is_fitted(self)
+        return self.learner_.components_
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each topic in all words met, (n_components,)."""
+        check_is_fitted(self)
+        return self.learner_.importance_
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of steps made."""
+        check_is_fitted(self)
+        return self.learner_.n_steps_
+
+    @property
+    def _n_steps(self) -> int:
+        return self.learner_.n_steps_ if hasattr(self.learner_, "state_") else 0
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(getattr(self, "learner_", None), "state_")
+
+    def top_words(self, n_words: int = 10) -> list[list[tuple[str, float]]]:
+        """Return the most likely words of each topic with their shares of it, the likeliest first.
+
+        Under "hashing" a feature is named by the word most often met in it; "#7" is feature 7 of
+        which none is known.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+
+        Returns
+        -------
+        list of list of (str, float)
+            One list per topic, in the order of `components_`.
+        """
+        check_is_fitted(self)
+        if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
+            raise ValueError(f"n_words must be a whole number of at least 1, got {n_words!r}.")
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
+        return [
+            [(self.vocabulary_.word(feature), float(topic[feature])) for feature in row]
+            for topic, row in zip(self.components_, order.tolist(), strict=True)
+        ]
+
+    # -- documents
+    #
+    #
+    #
+    #
+    #
+    # ------------------------------------------------------------------------------------------------
+
+    def transform(self, documents: Iterable[str]) -> NDArray:
+        """Return how many words of each document each topic explains.
+
+        Parameters
+        ----------
+        documents : iterable of str
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            Rows sum to the number of known words ("tfidf": to their weights).
+        """
+        check_is_fitted(self)
+        blocks = blocks_of(check_documents(documents), TOGETHER)
+        codes = [self.learner_.transform(self.vocabulary_.count(block)) for block in blocks]
+        return np.concatenate([np.zeros((0, len(self.components_))), *codes])
+
+    def topic_shares(self, documents: Iterable[str]) -> NDArray:
+        """Return the share of each topic in each document.
+
+        Parameters
+        ----------
+        documents : iterable of str
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            Rows sum to one; a document without known words has zeros.
+        """
+        codes = self.transform(documents)
+        total = codes.sum(axis=1, keepdims=True)
+        return codes / np.where(total > 0, total, 1)
+
+    def topics_over_time(
+        self, documents: Iterable[str], times: Any, *, freq: str | None = None, bins: Any = None
+    ) -> TopicsOverTime:
+        """Return the mean shares of the topics in spans of time.
+
+        Parameters
+        ----------
+        documents : iterable of str
+        times : array-like of shape (n_documents,)
+            When each was written: numbers, or dates (datetime64, datetime, or text as 2003-02-19).
+        freq : {"D", "W", "M", "Y"}, optional
+            Of dates: spans are days, weeks from Monday, months or years.
+        bins : int or array-like, optional
+            Instead of ``freq``: a number of equal spans, or their edges, the last one included.
+
+        Returns
+        -------
+        TopicsOverTime
+        """
+        times, starts, span = spans(times, freq, bins)
+        shares = self.topic_shares(documents)
+        if len(shares) != len(times):
+            raise ValueError(
+                f"There are {len(shares)} documents and {len(times)} times; give one for each."
+            )
+        known = shares.any(axis=1) & (span >= 0)
+        counts = np.bincount(span[known], minlength=len(starts))
+        sums = np.stack(
+            [np.bincount(span[known], row[known], len(starts)) for row in shares.T], axis=1
+        )
+        means = np.divide(
+            sums, counts[:, None], out=np.full(sums.shape, np.nan), where=counts[:, None] > 0
+        )
+        return TopicsOverTime(starts, means, counts)
+
+    # -- checks
+    #
+    #
+    #
+    #
+    #
+    # ---------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        for name in ("batch_size", "n_epochs"):
+            check_number(name, getattr(self, name))
+        Vocabulary(self.vectorizer, self.n_features, self.stop_words, self.min_df)
+        learner = OnlineNMF(self.n_components, loss="kl", alpha=self.alpha, schedule=self.schedule)
+        check_settings(learner)
+        learner._schedule()
+
+    def _check_words(self) -> None:
+        """Refuse to go on with words of another kind than those learned."""
+        known = self.vocabulary_
+        if (self.vectorizer, self.n_features) != (known.kind, known.n_features):
+            raise ValueError(
+                f"The model has learned with vectorizer={known.kind!r}, n_features={known.n_features}, its "
+                f"parameters now say {self.vectorizer!r}, {self.n_features}; call fit to start anew."
+            )
+
+
+def _check_counts(counts: sp.csr_array) -> sp.csr_array:
+    """Refuse to begin with documents without any word."""
+    if not counts.nnz:
+        raise ValueError(f"No word of the {counts.shape[0]} documents counts: all are stop words.")
+    return counts

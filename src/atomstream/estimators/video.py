@@ -1,0 +1,440 @@
+"""Videos through a dictionary: frames as samples, or pixels as samples."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
+from contextlib import closing
+from copy import copy
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.checks import check_number, generator
+from atomstream.domains.series.change_points import ChangePoints, change_points
+from atomstream.estimators._callbacks import CallbackSupportMixin
+from atomstream.estimators._rollback import untouched
+from atomstream.estimators._validation import check_settings, check_size
+from atomstream.estimators.nmf import OnlineNMF
+from atomstream.io.frames import as_array, as_frames, scaled
+
+__all__ = ["VideoDictionary"]
+
+MODES = ("frames", "pixels")
+BATCH = {"frames": 1, "pixels": 256}
+BLOCK = 256  # frames, or pixels, coded at a time
+
+
+class VideoDictionary(CallbackSupportMixin, BaseEstimator):
+    """A dictionary of a video: of its frames (spatial atoms) or of the courses of its pixels (temporal atoms).
+
+    Mode "frames" takes every frame for a sample, in the order of time: atoms are images, and
+    `snapshots_` shows how they came to be. One batch of frames is in memory. Mode "pixels" takes
+    the course of every pixel (and channel) over all frames for a sample, in random order: atoms are
+    curves over time, and `change_points` finds the frames at which they change. Arrays and memory
+    maps are read a batch of pixels at a time.
+
+    Integers are taken as shares of the largest value of their type: an 8-bit video lies in [0, 1].
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of atoms.
+    mode : {"frames", "pixels"}, default="frames"
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes.
+    schedule : str or callable, default="power"
+        As in `OnlineNMF`.
+    init : str or array, default="auto"
+        As in `OnlineNMF`; "random" shows in the snapshots how atoms take shape one by one.
+    snapshots : sequence of int, default=()
+        Of mode "frames": after how many frames the atoms are kept.
+    grey : bool, default=False
+        Whether three channels become their luma.
+    batch_size : int, optional
+        Samples per step; 1 frame or 256 pixels by default.
+    n_epochs : int, default=10
+        Passes over the pixels. Frames come once.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, height, width[, n_channels]) or (n_components,
+    n_frames)
+        The atoms.
+    importance_ : ndarray of shape (n_components,)
+        Share of each atom in the sum of the codes over the run.
+    snapshots_ : ndarray of shape (n_snapshots, n_components, height, width[, n_channels])
+        The atoms at chosen times, as far as these have come.
+    snapshot_times_ : ndarray of int of shape (n_snapshots,)
+        Frames learned from until then: with batches, at the end of the batch in which the time
+        lies.
+    frame_shape_ : tuple of int
+    learner_ : OnlineNMF
+        Codes flattened frames or the courses of pixels, and tells how well.
+    n_steps_ : int
+
+    Raises
+    ------
+    ValueError
+        For settings out of range and for what is no video; the model stays as it was.
+
+    References
+    ----------
+    Strohmeier (2021), "CP-dictionaries and applications", section 3.5, figures 3.3 to 3.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import VideoDictionary
+    >>> rng = np.random.default_rng(0)
+    >>> video = rng.random((60, 8, 9))
+    >>> video[40:, :, :4] += 1
+    >>> model = VideoDictionary(3, mode="pixels", random_state=0).fit(video)
+    >>> model.components_.shape
+    (3, 60)
+    >>> model.change_points().times
+    array([40])
+    """
+
+    # What learning makes.
+    learner_: OnlineNMF
+    frame_shape_: tuple[int, ...]
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        mode: str = "frames",
+        alpha: float = 0.0,
+        schedule: Any = "power",
+        init: Any = "auto",
+        snapshots: Sequence[int] = (),
+        grey: bool = False,
+        batch_size: int | None = None,
+        n_epochs: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.mode = mode
+        self.alpha = alpha
+        self.schedule = schedule
+        self.init = init
+        self.snapshots = snapshots
+        self.grey = grey
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+
+    # -- learning
+    #
+    #
+    #
+    #
+    #
+    # -------------------------------------------------------------------------------------------------
+
+    def fit(self, video: Any, y: Any = None) -> Self:
+        """Learn anew.
+
+        Parameters
+        ----------
+        video : array of shape (n_frames, height, width[, n_channels]), file or folder, or iterable
+        of images
+            A file (through imageio), a folder or an iterable of images (arrays, or names of files)
+            is read frame by frame in mode "frames", and whole in mode "pixels".
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            self._begin()
+            if self.mode == "frames":
+                self._learn(
+                    self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
+                )
+            else:
+                frames = as_array(video, grey=self.grey)
+                self.frame_shape_ = tuple(frames.shape[1:])
+                n_pixels = int(np.prod(self.frame_shape_))
+                n_batches = -(-n_pixels // self._batch_size) * self.n_epochs
+                self._learn(self._across(frames), n_batches, horizon=n_pixels)
+        return self
+
+    def partial_fit(self, video: Any, y: Any = None) -> Self:
+        """Learn from more frames; mode "frames" only.
+
+        Parameters
+        ----------
+        video : as in `fit`
+            Of the same height, width and channels.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with untouched(self):
+            if self.mode == "pixels":
+                raise ValueError(
+                    "partial_fit needs mode='frames': more frames make other pixels; call fit instead."
+                )
+            if self.__sklearn_is_fitted__():
+                self._check_fitted()
+                self.check()
+            else:
+                self._begin()
+            check_size(self, self.learner_.n_components)
+            self._learn(
+                self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
+            )
+        return self
+
+    def _begin(self) -> None:
+        self.check()
+        seed = int(generator(self.random_state).integers(2**63))
+        self.learner_ = OnlineNMF(self.n_components, random_state=seed)
+        self._mode = self.mode
+        self._kept: list[NDArray] = []
+        self._kept_times: list[int] = []
+        self.__dict__.pop("frame_shape_", None)
+
+    def _learn(
+        self, batches: Generator[NDArray], n_batches: int | None, horizon: float = np.inf
+    ) -> None:
+        """Hand batches to the learner, watched by the callbacks of this model."""
+        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
+        self.learner_ = copy(self.learner_).set_params(**settings)
+        self._kept, self._kept_times = list(self._kept), list(self._kept_times)
+        try:
+            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with closing(batches):
+                self.learner_.fit_stream(batches, n_batches=n_batches, horizon=horizon)
+        finally:
+            self.learner_.set_callbacks()
+
+    def _along(self, frames: Iterator[NDArray]) -> Generator[NDArray]:
+        """Yield batches of frames in the order of time; atoms are kept when the learner has learned them."""
+        while batch := list(islice(frames, self._batch_size)):
+            self.__dict__.setdefault("frame_shape_", batch[0].shape)
+            self._check_shape(batch[0].shape)
+            before = self._n_seen
+            try:
+                yield np.stack(batch).reshape(len(batch), -1)
+            finally:
+                if any(before < time <= self._n_seen for time in self.snapshots):
+                    self._kept.append(self.learner_.components_)
+                    self._kept_times.append(self._n_seen)
+
+    def _across(self, frames: NDArray) -> Generator[NDArray]:
+        """Yield batches of the courses of pixels, in an order drawn anew for each pass."""
+        rng = np.random.default_rng(self.learner_.random_state)
+        for _ in range(self.n_epochs):
+            yield from _courses(frames, rng.permutation(frames[0].size), self._batch_size)
+
+    def _n_batches(self, video: Any) -> int | None:
+        n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None
+        return None if n_frames is None else -(-n_frames // self._batch_size)
+
+    @property
+    def _batch_size(self) -> int:
+        return BATCH[self.mode] if self.batch_size is None else self.batch_size
+
+    # -- what was learned
+    # -----------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms, as images or as curves over time, read-only."""
+        self._check_fitted()
+        atoms = self.learner_.components_
+        return atoms.reshape(-1, *self.frame_shape_) if self.mode == "frames" else atoms
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in the sum of the codes over the run, (n_components,)."""
+        check_is_fitted(self)
+        return self.learner_.importance_
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of steps made."""
+        check_is_fitted(self)
+        return self.learner_.n_steps_
+
+    @property
+    def snapshots_(self) -> NDArray:
+        """The atoms at chosen times, (n_snapshots, n_components, height, width[, n_channels])."""
+        check_is_fitted(self)
+        kept = np.array(self._kept, dtype=self.learner_.components_.dtype)
+        return kept.reshape(len(kept), self.learner_.n_components, *self.frame_shape_)
+
+    @property
+    def snapshot_times_(self) -> NDArray:
+        """Frames learned from when the snapshots were taken, (n_snapshots,)."""
+        check_is_fitted(self)
+        return np.array(self._kept_times, dtype=int)
+
+    @property
+    def _n_seen(self) -> int:
+        return self.learner_.n_samples_seen_ if hasattr(self.learner_, "state_") else 0
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(getattr(self, "learner_", None), "state_")
+
+    def change_points(
+        self,
+        *,
+        level: float = 0.01,
+        block: int | None = None,
+        min_size: int = 8,
+        n_draws: int = 499,
+    ) -> ChangePoints:
+        """Find the frames at which the temporal atoms change their level or their spread; mode "pixels" only.
+
+        Parameters
+        ----------
+        level, block, min_size, n_draws
+            As in `atomstream.domains.series.change_points.change_points`: chance of a false alarm,
+            frames in a block of a surrogate, least frames from change to change, surrogates.
+
+        Returns
+        -------
+        ChangePoints
+            ``times`` are the first frames of new regimes, counted from 0.
+        """
+        self._check_fitted()
+        if self.mode != "pixels":
+            raise ValueError(
+                f"change_points needs temporal atoms: mode='pixels', got mode={self.mode!r}."
+            )
+        return change_points(
+            self.components_.T, level=level, block=block, min_size=min_size, n_draws=n_draws
+        )
+
+    # -- coding
+    #
+    #
+    #
+    #
+    #
+    # ---------------------------------------------------------------------------------------------------
+
+    def transform(self, video: Any) -> NDArray:
+        """Return how much each atom is in each frame, or in each pixel.
+
+        Parameters
+        ----------
+        video : as in `fit`
+            In mode "pixels" with as many frames as were learned from.
+
+        Returns
+        -------
+        ndarray of shape (n_frames, n_components) or (height, width[, n_channels], n_components)
+        """
+        self._check_fitted()
+        if self.mode == "frames":
+            return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
+        whole = self._whole(video)
+        codes = [
+            self.learner_.transform(rows) for rows in _courses(whole, range(whole[0].size), BLOCK)
+        ]
+        return np.concatenate(codes).reshape(*whole.shape[1:], -1)
+
+    def reconstruct(self, video: Any) -> NDArray:
+        """Code a video and decode it.
+
+        Parameters
+        ----------
+        video : as in `transform`
+
+        Returns
+        -------
+        ndarray of shape (n_frames, height, width[, n_channels])
+            Floating point, 8-bit videos in [0, 1].
+        """
+        self._check_fitted()
+        if self.mode == "frames":
+            return np.concatenate([self._rebuilt(rows) for rows in self._blocks(video)]).reshape(
+                -1, *self.frame_shape_
+            )
+        whole = self._whole(video)
+        rebuilt = [self._rebuilt(rows).T for rows in _courses(whole, range(whole[0].size), BLOCK)]
+        return np.concatenate(rebuilt, axis=1).reshape(whole.shape)
+
+    def _rebuilt(self, rows: NDArray) -> NDArray:
+        return self.learner_.inverse_transform(self.learner_.transform(rows))
+
+    def _blocks(self, video: Any) -> Iterator[NDArray]:
+        """Yield flattened frames, some at a time."""
+        frames = as_frames(video, grey=self.grey)
+        while batch := list(islice(frames, BLOCK)):
+            self._check_shape(batch[0].shape)
+            yield np.stack(batch).reshape(len(batch), -1)
+
+    def _whole(self, video: Any) -> NDArray:
+        whole = as_array(video, grey=self.grey)
+        n_frames = self.learner_.n_features_in_
+        if len(whole) != n_frames:
+            raise ValueError(
+                f"The video has {len(whole)} frames, the model has learned {n_frames}."
+            )
+        return whole
+
+    # -- checks
+    #
+    #
+    #
+    #
+    #
+    # ---------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        if self.mode not in MODES:
+            raise ValueError(f"mode={self.mode!r} is unknown; known are {', '.join(MODES)}.")
+        if self.batch_size is not None:
+            check_number("batch_size", self.batch_size)
+        check_number("n_epochs", self.n_epochs)
+        if not isinstance(self.grey, bool | np.bool_):
+            raise ValueError(f"grey must be True or False, got {self.grey!r}.")
+        times = self.snapshots
+        whole = isinstance(times, Iterable) and all(
+            isinstance(time, int | np.integer) for time in times
+        )
+        if not whole or any(time < 1 for time in times):
+            raise ValueError(f"snapshots must be numbers of frames of at least 1, got {times!r}.")
+        if len(times) and self.mode != "frames":
+            raise ValueError(f"snapshots need mode='frames', got mode={self.mode!r}.")
+        learner = OnlineNMF(
+            self.n_components, alpha=self.alpha, schedule=self.schedule, init=self.init
+        )
+        check_settings(learner)
+        learner._schedule()
+
+    def _check_fitted(self) -> None:
+        """Refuse a model that has not learned, or has learned in the other mode."""
+        check_is_fitted(self)
+        learned = vars(self).get("_mode", self.mode)  # files of before do not tell
+        if self.mode != learned:
+            raise ValueError(
+                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start anew."
+            )
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != self.frame_shape_:
+            raise ValueError(
+                f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
+            )
+
+
+def _courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
+    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
+    flat = frames.reshape(len(frames), -1)
+    for start in range(0, len(pixels), size):
+        yield scaled(flat[:, pixels[start : start + size]]).T

@@ -1,0 +1,247 @@
+"""Arrays on disk: .npy, .npz (dense and scipy sparse), Matrix Market, Zarr."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.source import (
+    Block,
+    Source,
+    check_numeric,
+    check_table,
+    fingerprint,
+    numbered,
+    row_blocks,
+)
+
+__all__ = ["matrix_market", "npy", "npz", "zarr_array"]
+
+
+class Sliced(Source):
+    """An array of which any rows can be read: a memory map, a Zarr array, a sparse matrix.
+
+    Axes after the first are one sample, flattened.
+    """
+
+    def __init__(self, array: Any, path: Path, files: list[Path]) -> None:
+        self.name = str(path)
+        check_numeric(np.dtype(array.dtype), self.name)
+        check_table(tuple(array.shape), self.name)
+        self._array, self._files = array, files
+        self.n_rows = int(array.shape[0])
+        self.n_features = int(np.prod(array.shape[1:]))
+        self.shape = tuple(array.shape[1:]) if len(array.shape) > 2 else None
+        self._row_bytes = self.n_features * array.dtype.itemsize
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows."""
+        for rows in row_blocks(self.n_rows or 0, start, self._row_bytes):
+            part = self._array[rows]
+            yield numbered(
+                part if sp.issparse(part) else np.asarray(part).reshape(-1, self.n_features),
+                rows.start,
+            )
+
+    def fingerprint(self) -> str:
+        """Return the digest of the file."""
+        return fingerprint(self._files)
+
+
+def npy(path: Path) -> Source:
+    """Open a .npy file as a memory map."""
+    return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
+
+
+def matrix_market(path: Path) -> Source:
+    """Open a Matrix Market file; its entries come in any order, so it is read whole, sparse if it says so."""
+    from scipy.io import mmread
+
+    matrix = mmread(path)
+    return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
+
+
+def zarr_array(path: Path, key: str | None) -> Source:
+    """Open a Zarr array, or the one array (or that called ``key``) of a Zarr group."""
+    try:
+        import zarr
+    except ImportError:
+        raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
+    node: Any = zarr.open(str(path), mode="r")
+    array = node if hasattr(node, "dtype") else node[_choose(path, dict(node.arrays()), key)]
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return Sliced(array, path, files)
+
+
+def npz(path: Path, key: str | None) -> Source:
+    """Open a .npz file: one dense array of it, or the sparse matrix that scipy wrote."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name.removesuffix(".npy") for name in archive.namelist()}
+    if {"data", "indices", "indptr", "shape"} <= members and key is None:
+        return _sparse(path, members)
+    opened = {name: _Member(path, name) for name in sorted(members)}
+    tables = {name: member for name, member in opened.items() if member.is_table}
+    return _Streamed(path, tables[_choose(path, tables, key)])
+
+
+def _choose(path: Path, arrays: dict[str, Any], key: str | None) -> str:
+    """Return the name of the array that is meant."""
+    if key is not None and key not in arrays:
+        raise InputError(
+            f"{path} has no table called {key!r}; it has {', '.join(sorted(arrays)) or 'none'}."
+        )
+    if key is None and len(arrays) != 1:
+        raise InputError(
+            f"{path} has {len(arrays)} tables ({', '.join(sorted(arrays))}); choose one with --key."
+        )
+    return key or next(iter(arrays))
+
+
+class _Member:
+    """An array inside an archive, read from front to back without ever being whole in memory."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name
+        with self._open() as (_, header):
+            self.shape, self.fortran, self.dtype = header
+        self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
+
+    def _open(self) -> Any:
+        return _Opened(self.path, self.name)
+
+    def whole(self) -> NDArray:
+        """Return all of it."""
+        with np.load(self.path, allow_pickle=False) as archive:
+            return archive[self.name]
+
+    def parts(self, start: int, counts: Iterator[int]) -> Iterator[NDArray]:
+        """Yield as many items as asked for, time and again, from item ``start`` of the flattened array on."""
+        with self._open() as (file, _):
+            file.seek(start * self.dtype.itemsize, 1)
+            for count in counts:
+                data = file.read(count * self.dtype.itemsize)
+                if len(data) != count * self.dtype.itemsize:
+                    raise InputError(f"{self.path} is cut off within {self.name!r}.")
+                yield np.frombuffer(data, self.dtype)
+
+
+class _Opened:
+    """A member of an archive, opened behind its header."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._archive = zipfile.ZipFile(path)
+        self._name = name if name in self._archive.namelist() else f"{name}.npy"
+
+    def __enter__(self) -> tuple[Any, tuple[tuple[int, ...], bool, np.dtype]]:
+        self._file = self._archive.open(self._name)
+        version = np.lib.format.read_magic(self._file)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        return self._file, read(self._file)
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._archive.close()
+
+
+class _Streamed(Source):
+    """A dense array of an archive."""
+
+    def __init__(self, path: Path, member: _Member) -> None:
+        self.name, self._path, self._member = f"{path}:{member.name}", path, member
+        check_numeric(member.dtype, self.name)
+        check_table(member.shape, self.name)
+        self.n_rows, self.n_features = member.shape[0], int(np.prod(member.shape[1:]))
+        self.shape = member.shape[1:] if len(member.shape) > 2 else None
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows; an array stored by columns is loaded whole."""
+        n_rows, width = self.n_rows or 0, self.n_features
+        slices = list(row_blocks(n_rows, start, width * self._member.dtype.itemsize))
+        if self._member.fortran:
+            X = self._member.whole().reshape(n_rows, width)
+            yield from (numbered(X[rows], rows.start) for rows in slices)
+            return
+        counts = ((rows.stop - rows.start) * width for rows in slices)
+        for rows, part in zip(slices, self._member.parts(start * width, counts), strict=True):
+            yield numbered(part.reshape(-1, width), rows.start)
+
+    def fingerprint(self) -> str:
+        """Return the digest of the file."""
+        return fingerprint([self._path])
+
+
+def _sparse(path: Path, members: set[str]) -> Source:
+    """Open a sparse matrix as scipy stores it: rows are streamed, columns are loaded and turned into rows."""
+    with np.load(path, allow_pickle=False) as archive:
+        shape = tuple(int(n) for n in archive["shape"])
+        kind = archive["format"].item() if "format" in members else None
+        kind = kind.decode() if isinstance(kind, bytes) else kind
+        if len(shape) != 2:
+            raise InputError(
+                f"{path} is a sparse array of shape {shape}, needed is (n_samples, n_features)."
+            )
+        n_rows, n_columns = shape
+        if kind is None:
+            kind = "csr" if len(archive["indptr"]) == n_rows + 1 else "csc"
+        if kind == "csr":
+            return _SparseRows(path, shape, archive["indptr"])
+        if kind != "csc":
+            raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
+        parts = (archive["data"], archive["indices"], archive["indptr"])
+        columns = sp.csc_array(parts, shape=(n_rows, n_columns))
+        columns.check_format(full_check=True)
+        return Sliced(columns.tocsr(), path, [path])
+
+
+class _SparseRows(Source):
+    """Sparse rows in an archive; only the pointers to the rows are held."""
+
+    def __init__(self, path: Path, shape: tuple[int, ...], pointers: NDArray) -> None:
+        self.name, self._path, self._pointers = str(path), path, pointers.astype(np.int64)
+        self._values, self._columns = _Member(path, "data"), _Member(path, "indices")
+        check_numeric(self._values.dtype, self.name)
+        check_table(shape, self.name)
+        n_stored = self._columns.shape[0]
+        steps = np.diff(self._pointers)
+        if (
+            len(pointers) != shape[0] + 1
+            or self._pointers[0]
+            or self._pointers[-1] != n_stored
+            or steps.min() < 0
+        ):
+            raise InputError(
+                f"{path} is no sparse matrix: its pointers do not fit its {n_stored} entries."
+            )
+        self.n_rows, self.n_features = shape
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows, each of about as many entries."""
+        n_rows = self.n_rows or 0
+        mean = int(self._pointers[-1] // n_rows + 1) * (
+            self._values.dtype.itemsize + self._columns.dtype.itemsize
+        )
+        slices = list(row_blocks(n_rows, start, mean))
+        counts = [int(self._pointers[rows.stop] - self._pointers[rows.start]) for rows in slices]
+        first = int(self._pointers[start]) if start < n_rows else 0
+        streams = (member.parts(first, iter(counts)) for member in (self._values, self._columns))
+        for rows, values, columns in zip(slices, *streams, strict=True):
+            if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features:
+                raise InputError(f"{self.name} has entries outside its {self.n_features} columns.")
+            pointers = self._pointers[rows.start : rows.stop + 1] - self._pointers[rows.start]
+            shape = (rows.stop - rows.start, self.n_features)
+            yield numbered(sp.csr_array((values, columns, pointers), shape=shape), rows.start)
+
+    def fingerprint(self) -> str:
+        """Return the digest of the file."""
+        return fingerprint([self._path])

@@ -1,0 +1,136 @@
+"""Documents in files: a text file or its lines, a field of JSON lines, a column of a table."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from atomstream.exceptions import InputError
+from atomstream.io.source import fingerprint, reading
+
+__all__ = ["DocumentFile", "open_documents"]
+
+TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
+
+
+class DocumentFile:
+    """A file of documents, read from its beginning as often as it is iterated over.
+
+    Parameters
+    ----------
+    path : path
+        ``.txt`` or ``.md``, ``.jsonl`` or ``.ndjson``, ``.csv`` or ``.tsv``, each also with
+        ``.gz``; UTF-8.
+    per : {"line", "file"}
+        What a document is in text files. Empty lines are none.
+    field : str
+        Of JSON lines: which field holds the text.
+    column : str or None
+        Of tables with a header: which column; may be left out where there is one only.
+
+    Raises
+    ------
+    InputError
+        Where there is no such file, and while it is read: for what cannot be read, and for a
+        document that is empty.
+    """
+
+    def __init__(self, path: str | Path, per: str, field: str, column: str | None) -> None:
+        self.path, self.name = Path(path), str(path)
+        self._per, self._field, self._column = per, field, column
+        bare = self.path.name.lower().removesuffix(".gz")
+        self._kind = next((kind for kind in (TEXTS, LINES, TABLES) if bare.endswith(kind)), None)
+        if not self.path.exists():
+            raise InputError(f"There is no {path}.")
+        if self._kind is None or self.path.is_dir():
+            raise InputError(
+                f"{path} ends like no file of documents that is known; known are "
+                f"{', '.join(TEXTS + LINES + TABLES)}, each also with .gz."
+            )
+        self._delimiter = "\t" if bare.endswith(".tsv") else ","
+
+    def fingerprint(self) -> str:
+        """Return what changes when the content does."""
+        return fingerprint([self.path])
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the documents."""
+        read = {TEXTS: self._texts, LINES: self._fields, TABLES: self._cells}[self._kind or TEXTS]
+        with reading(self.name), self._opened() as file:
+            for place, text in read(file):
+                if not text.strip():
+                    raise InputError(f"{self.name}, {place}: the document is empty; leave it out.")
+                yield text
+
+    def _opened(self) -> IO[str]:
+        newline = "" if self._kind is TABLES else None
+        if self.name.lower().endswith(".gz"):
+            return gzip.open(self.path, "rt", encoding="utf-8-sig", newline=newline)
+        return self.path.open(encoding="utf-8-sig", newline=newline)
+
+    def _texts(self, file: IO[str]) -> Iterator[tuple[str, str]]:
+        if self._per == "file":
+            yield "whole file", file.read()
+            return
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield f"line {number}", line
+
+    def _fields(self, file: IO[str]) -> Iterator[tuple[str, str]]:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                told: Any = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"{self.name}, line {number}: no JSON ({error}).") from None
+            text = told.get(self._field) if isinstance(told, dict) else None
+            if not isinstance(text, str):
+                listed = (
+                    f"fields are {', '.join(told)}" if isinstance(told, dict) else "it is no object"
+                )
+                raise InputError(
+                    f"{self.name}, line {number}: no text in the field {self._field!r}; {listed:.200}."
+                )
+            yield f"line {number}", text
+
+    def _cells(self, file: IO[str]) -> Iterator[tuple[str, str]]:
+        rows = csv.reader(file, delimiter=self._delimiter)
+        header = next(rows, [])
+        if not header:
+            raise InputError(f"{self.name} has no lines.")
+        if self._column is None and len(header) != 1:
+            raise InputError(
+                f"{self.name} has {len(header)} columns; choose one with --column: {', '.join(header)}."
+            )
+        column = header[0] if self._column is None else self._column
+        if column not in header:
+            raise InputError(
+                f"{self.name} has no column {column!r}; there are {', '.join(header)}."
+            )
+        place = header.index(column)
+        for number, row in enumerate(rows, 2):
+            if row:
+                yield f"row {number}", row[place] if place < len(row) else ""
+
+
+def open_documents(
+    inputs: tuple[str, ...], per: str, field: str, column: str | None
+) -> list[DocumentFile]:
+    """Return the files of documents; of a folder, all its text files."""
+    files: list[str | Path] = []
+    for name in inputs:
+        path = Path(name)
+        found = (
+            sorted(part for part in path.rglob("*") if part.suffix.lower() in TEXTS)
+            if path.is_dir()
+            else [path]
+        )
+        if not found:
+            raise InputError(f"The folder {name} holds no text files ({', '.join(TEXTS)}).")
+        files.extend(found)
+    return [DocumentFile(path, per, field, column) for path in files]

@@ -1,0 +1,193 @@
+"""Networks from what people hold them in: files, frames, graphs of networkx, matrices."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.io import mmread
+
+__all__ = ["Entries", "entries_of"]
+
+ENDS = (("source", "target"), ("tail", "head"), ("from", "to"))  # names of columns that are known
+
+
+class Entries(NamedTuple):
+    """What a network is made of.
+
+    Attributes
+    ----------
+    matrix : sparse array of shape (n_nodes, n_nodes)
+    labels : sequence
+    directed : bool or None
+        None where only the matrix can tell.
+    """
+
+    matrix: Any
+    labels: Sequence[Any]
+    directed: bool | None
+
+
+def entries_of(data: Any) -> Entries:
+    """Return the matrix, the labels and the kind of a network.
+
+    Raises
+    ------
+    ValueError
+        With one sentence for what is no network.
+    """
+    if isinstance(data, str | Path):
+        return _from_file(Path(data))
+    if hasattr(data, "adjacency") and hasattr(data, "nodes"):
+        return _from_graph(data, "The graph")
+    if hasattr(data, "columns"):
+        return _from_frame(data)
+    if data is None or isinstance(data, dict | set | bytes):
+        raise ValueError(
+            "A network is a networkx graph, a square matrix, a frame of edges or a path of a file, "
+            f"got {type(data).__name__}."
+        )
+    matrix = data if sp.issparse(data) else np.asarray(data)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
+        raise ValueError(
+            f"A network is a square matrix of real numbers, got shape {matrix.shape} of {matrix.dtype}; "
+            "edges come in frames, files or graphs of networkx."
+        )
+    return Entries(matrix, range(matrix.shape[0]), None)
+
+
+def _from_file(path: Path) -> Entries:
+    kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    kind = kinds[-1] if kinds else ""
+    try:
+        if kind in (".npz", ".mtx"):
+            return _from_matrix(path, kind)
+        if kind in (".gml", ".graphml"):
+            import networkx as nx  # type: ignore[import-untyped]
+
+            return _from_graph(
+                (nx.read_gml if kind == ".gml" else nx.read_graphml)(path), str(path)
+            )
+        return _from_edges(list(_edges_of(path)))
+    except FileNotFoundError:
+        raise
+    except (EOFError, zlib.error, SyntaxError, TypeError, OSError) as error:
+        raise ValueError(f"{path} cannot be read ({type(error).__name__}: {error}).") from None
+    except ValueError as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} cannot be read ({error}).") from None
+    except Exception as error:
+        if type(error).__module__.startswith("networkx"):
+            raise ValueError(f"{path} cannot be read as a graph ({error}).") from None
+        raise
+
+
+def _from_matrix(path: Path, kind: str) -> Entries:
+    try:
+        matrix = sp.load_npz(path) if kind == ".npz" else mmread(path)
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, EOFError, OSError, BadZipFile, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read as a sparse matrix of scipy ({type(error).__name__})."
+        ) from None
+    return Entries(matrix, range(matrix.shape[0]), None)
+
+
+def _from_graph(graph: Any, name: str) -> Entries:
+    import networkx as nx
+
+    if not len(graph):
+        raise ValueError(f"{name} has no edges.")
+    try:
+        matrix = nx.to_scipy_sparse_array(graph, format="csr", dtype=np.float64)
+    except (nx.NetworkXError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} has weights that are no numbers ({error}).") from None
+    return Entries(matrix, list(graph.nodes), bool(graph.is_directed()))
+
+
+def _from_frame(frame: Any) -> Entries:
+    names = [str(name) for name in frame.columns]
+    known = next((ends for ends in ENDS if set(ends) <= set(names)), None)
+    if known is not None:
+        wanted = [*known, *(["weight"] if "weight" in names else [])]
+    elif len(names) in (2, 3):
+        wanted = names
+    else:
+        raise ValueError(
+            f"A frame of edges has two columns, or three with weights, or columns called source and target; got "
+            f"{len(names)}."
+        )
+    columns = [frame[frame.columns[names.index(name)]].to_list() for name in wanted]
+    edges = []
+    for row, (tail, head, *rest) in enumerate(zip(*columns, strict=True)):
+        if any(end is None or end != end for end in (tail, head)):
+            raise ValueError(f"Row {row} of the frame lacks a node: {tail!r}, {head!r}.")
+        edges.append((tail, head, _weight(rest[0] if rest else 1.0, f"Row {row} of the frame")))
+    return _from_edges(edges)
+
+
+def _weight(value: Any, where: str) -> float:
+    try:
+        weight = float(value)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise ValueError(f"{where}: the weight {value!r:.40} is no finite number of at least 0.")
+    return weight
+
+
+def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
+    """Yield the edges in lines of text; fields are parted by commas, as in CSV, where the first line has one."""
+    packed = path.suffix.lower() == ".gz"
+    with (
+        gzip.open(path, "rt", encoding="utf-8-sig")
+        if packed
+        else path.open(encoding="utf-8-sig") as lines
+    ):
+        commas, first = None, True
+        for number, line in enumerate(lines, start=1):
+            text = line.strip()
+            if not text or text[0] in "#%":
+                continue
+            commas = "," in text if commas is None else commas
+            if commas:
+                fields = [
+                    field.strip() for field in next(csv.reader([text], skipinitialspace=True))
+                ]
+            else:
+                fields = text.partition("#")[0].split()
+            if first and tuple(field.lower() for field in fields[:2]) in ENDS:
+                first = False
+                continue
+            first = False
+            where = f"{path}, line {number}"
+            if not 2 <= len(fields) <= 3 or not all(fields):
+                raise ValueError(f"{where}: {text!r:.60} is no edge: two nodes and maybe a weight.")
+            yield fields[0], fields[1], _weight(fields[2], where) if len(fields) > 2 else 1.0
+
+
+def _from_edges(edges: list[tuple[Any, Any, float]]) -> Entries:
+    """Return the symmetric matrix of undirected edges, and the nodes in the order in which they come."""
+    places: dict[Any, int] = {}
+    ends = [
+        (places.setdefault(edge[0], len(places)), places.setdefault(edge[1], len(places)))
+        for edge in edges
+    ]
+    tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    weights = np.array([edge[2] for edge in edges])
+    loops = tails == heads
+    rows, columns = np.concatenate([tails, heads[~loops]]), np.concatenate([heads, tails[~loops]])
+    values = np.concatenate([weights, weights[~loops]])
+    return Entries(
+        sp.csr_array((values, (rows, columns)), (len(places), len(places))), list(places), False
+    )

@@ -1,0 +1,195 @@
+"""From inputs to batches: all rows of all inputs in order, cut evenly, read ahead by another thread."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.source import Block, Source
+
+__all__ = ["Feed", "Piece", "Position"]
+
+SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
+AHEAD = 6  # blocks read ahead: row groups come in bursts
+LAST = 0.5  # seconds for lines that have come to become rows, when all else ends
+PATIENCE = 0.1  # seconds between looks at whether to stop, while waiting
+
+
+class Position(NamedTuple):
+    """The first row that has not been handed out.
+
+    Attributes
+    ----------
+    epoch : int
+        Passes completed.
+    source : int
+        Number of the input.
+    row : int
+        Row in that input.
+    """
+
+    epoch: int = 0
+    source: int = 0
+    row: int = 0
+
+
+class Piece(NamedTuple):
+    """A batch of rows on its way to the learner.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_features)
+    ids : ndarray of uint64 of shape (n_rows,)
+        Unlike for every row of every input, the same in each pass.
+    after : Position
+        Where to go on when these rows have been learned.
+    """
+
+    X: Any
+    ids: NDArray
+    after: Position
+
+
+class _Held(NamedTuple):
+    """A block of which the first ``taken`` rows have been handed out; ``first`` is the position of its first row."""
+
+    block: Block
+    first: Position
+    taken: int = 0
+
+
+class Feed:
+    """Rows of several inputs as one stream of even batches, from any position on.
+
+    Parameters
+    ----------
+    sources : list of Source
+        With the same features.
+    batch_size : int
+    """
+
+    def __init__(self, sources: list[Source], batch_size: int) -> None:
+        first = sources[0]
+        for other in sources[1:]:
+            if other.n_features != first.n_features:
+                raise InputError(
+                    f"{other.name} has {other.n_features} columns and {first.name} has {first.n_features}; "
+                    "all inputs must have the same."
+                )
+            if other.names is not None and first.names is not None and other.names != first.names:
+                raise InputError(
+                    f"{other.name} names its columns otherwise than {first.name}; they must agree."
+                )
+        self.sources, self.batch_size = sources, batch_size
+        self.idle: Callable[[], None] = lambda: None  # called now and then while waiting for rows
+        self._stop = threading.Event()
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of a pass, where all inputs know theirs."""
+        counts = [source.n_rows for source in self.sources]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def live(self) -> bool:
+        """Whether rows come from a stream that cannot be gone back to."""
+        return any(source.live for source in self.sources)
+
+    def stop(self) -> None:
+        """End the pass under way; what a live stream has brought is still handed out."""
+        self._stop.set()
+
+    def batches(self, start: Position) -> Iterator[Piece]:
+        """Yield the batches of one pass, of ``batch_size`` rows but for the last."""
+        held: deque[_Held] = deque()
+        n_held = 0
+        for part in self._blocks(start):
+            held.append(part)
+            n_held += part.block.X.shape[0]
+            while n_held >= self.batch_size:
+                yield _taken(held, self.batch_size)
+                n_held -= self.batch_size
+        # Stopped while waiting: what a file holds comes again, what a live stream brought does not.
+        if n_held and (self.live or not self._stop.is_set()):
+            yield _taken(held, n_held)
+
+    def _blocks(self, start: Position) -> Iterator[_Held]:
+        """Yield what the reading thread has read."""
+        ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
+        given_up = threading.Event()
+
+        def put(item: Any) -> bool:
+            """Hand an item over; false when nobody waits for it any more."""
+            while not given_up.is_set():
+                try:
+                    ready.put(item, timeout=PATIENCE)
+                except queue.Full:
+                    continue
+                return True
+            return False
+
+        def read() -> None:
+            """Read what is left of the pass, in a thread of its own."""
+            try:
+                for number in range(start.source, len(self.sources)):
+                    row = start.row if number == start.source else 0
+                    for block in self.sources[number].blocks(row, start.epoch):
+                        ids = block.ids.astype(np.uint64) + np.uint64(number * SPREAD % 2**64)
+                        if not put(_Held(Block(block.X, ids), Position(start.epoch, number, row))):
+                            return
+                        row += block.X.shape[0]
+                        if self._stop.is_set():
+                            return
+                put(None)
+            except BaseException as error:
+                put(error)
+
+        threading.Thread(target=read, name="reader", daemon=True).start()
+        try:
+            while (item := self._next(ready)) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            given_up.set()
+
+    def _next(self, ready: queue.Queue[Any]) -> Any:
+        while not self._stop.is_set():
+            try:
+                return ready.get(timeout=PATIENCE)
+            except queue.Empty:
+                self.idle()
+        try:  # what was read of a file comes again, what a live stream brought does not
+            return ready.get(timeout=LAST) if self.live else None
+        except queue.Empty:
+            return None
+
+
+def _taken(held: deque[_Held], size: int) -> Piece:
+    """Take the first rows off what is held."""
+    parts: list[Block] = []
+    while size:
+        block, first, taken = held[0]
+        rows = slice(taken, min(taken + size, block.X.shape[0]))
+        parts.append(Block(block.X[rows], block.ids[rows]))
+        size -= rows.stop - rows.start
+        after = first._replace(row=first.row + rows.stop)
+        if rows.stop == block.X.shape[0]:
+            held.popleft()
+        else:
+            held[0] = _Held(block, first, rows.stop)
+    if len(parts) == 1:
+        return Piece(*parts[0], after)
+    stack = sp.vstack if any(sp.issparse(part.X) for part in parts) else np.concatenate
+    X: Any = stack([part.X for part in parts])
+    return Piece(
+        X.tocsr() if sp.issparse(X) else X, np.concatenate([part.ids for part in parts]), after
+    )

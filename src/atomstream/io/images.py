@@ -1,0 +1,173 @@
+"""Images, one or many, as patches drawn at random places of a few images at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.source import Block, Source, fingerprint, reading
+from atomstream.streams import patch_view, take
+
+__all__ = ["ENDINGS", "Pictures", "is_color", "load_image", "not_kept"]
+
+ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
+DEEP = {
+    "I": 65535,
+    "I;16": 65535,
+    "I;16B": 65535,
+    "F": 1,
+}  # grey modes of more than 8 bits, and their white
+GROUP_PIXELS = 1 << 25  # pixels of the images that patches are mixed from
+BLOCK_ROWS = 4096
+
+
+class Pictures(Source):
+    """Patches of images: a pass visits the images in an order drawn anew, a group of them at a time.
+
+    Within a group all patches are mixed. Values are in [0, 1].
+
+    Parameters
+    ----------
+    paths : list of path
+    size : int
+        Height and width of a patch.
+    grey : bool
+        Turn colour into grey; else images are colour if any of them is.
+    per_image : int
+        Patches drawn from each image in a pass, all places of it if there are fewer.
+    center : {"patch"} or None
+        Take its mean off each patch.
+    seed : int
+    """
+
+    def __init__(
+        self,
+        paths: list[Path],
+        size: int,
+        *,
+        grey: bool,
+        per_image: int,
+        center: str | None,
+        seed: int,
+    ) -> None:
+        image_library()
+        self.name = str(paths[0]) if len(paths) == 1 else f"{paths[0].parent} ({len(paths)} images)"
+        self._paths, self._size, self._center, self._seed = paths, size, center, seed
+        heads = [_head(path) for path in paths]
+        small = [
+            path
+            for path, head in zip(paths, heads, strict=True)
+            if min(head.height, head.width) < size
+        ]
+        if small:
+            raise InputError(
+                f"{small[0]} is smaller than a patch of {size} x {size} pixels; choose a smaller --patch."
+            )
+        self.color = not grey and any(head.color for head in heads)
+        self._pixels = np.array([head.height * head.width for head in heads])
+        places = [(head.height - size + 1) * (head.width - size + 1) for head in heads]
+        self._places, self._counts = np.array(places), np.minimum(places, per_image)
+        self.n_rows = int(self._counts.sum())
+        self.shape = (size, size, 3) if self.color else (size, size)
+        self.n_features = int(np.prod(self.shape))
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of patches; the order depends on seed and epoch alone."""
+        row = 0
+        for number, group in enumerate(self._groups(epoch)):
+            n_rows = int(self._counts[group].sum())
+            if row + n_rows > start:
+                yield from self._mixed(
+                    group, np.random.default_rng((self._seed, epoch, 1, number)), start - row
+                )
+            row += n_rows
+
+    def _groups(self, epoch: int) -> list[NDArray]:
+        order = np.random.default_rng((self._seed, epoch, 0)).permutation(len(self._paths))
+        cuts = np.flatnonzero(np.diff(np.cumsum(self._pixels[order]) // GROUP_PIXELS)) + 1
+        return np.split(order, cuts)
+
+    def _mixed(self, group: NDArray, rng: np.random.Generator, start: int) -> Iterator[Block]:
+        """Yield the patches of a group of images, mixed, from the patch ``start`` on."""
+        drawn = [rng.choice(self._places[i], self._counts[i], replace=False) for i in group]
+        which = np.repeat(np.arange(len(group)), self._counts[group])
+        order, places = rng.permutation(len(which)), np.concatenate(drawn)
+        views = [
+            patch_view(load_image(self._paths[i], color=self.color), self._size) for i in group
+        ]
+        for first in range(max(start, 0), len(order), BLOCK_ROWS):
+            rows = order[first : first + BLOCK_ROWS]
+            X = np.empty((len(rows), self.n_features), np.float32)
+            for k in np.unique(which[rows]):
+                here, lefts = which[rows] == k, views[k].shape[1]
+                X[here] = take(
+                    views[k], places[rows][here] // lefts, places[rows][here] % lefts, self._center
+                )[0]
+            yield Block(X, (group[which[rows]].astype(np.int64) << 40) + places[rows])
+
+    def fingerprint(self) -> str:
+        """Return the digest of all images."""
+        return fingerprint(self._paths)
+
+
+class _Head(NamedTuple):
+    height: int
+    width: int
+    color: bool
+
+
+def _head(path: Path) -> _Head:
+    with _opened(path) as image:
+        return _Head(image.height, image.width, image.mode not in ("1", "L", "LA", *DEEP))
+
+
+def is_color(path: Path) -> bool:
+    """Return whether an image has colours, as its head tells."""
+    return _head(path).color
+
+
+def not_kept(path: Path) -> list[str]:
+    """Return what an image has that is lost when it is read and written again with 8 bits: in words."""
+    with _opened(path) as image:
+        alpha = image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info
+        deep = image.mode in DEEP or any(
+            "16" in str(tile.args) for tile in image.tile
+        )  # Pillow reads 16-bit RGB as 8
+    return ["an alpha channel"] * alpha + ["more than 8 bits per channel"] * deep
+
+
+def load_image(path: Path, *, color: bool) -> NDArray:
+    """Return an image in [0, 1], float32, (height, width, 3) or (height, width)."""
+    from PIL import ImageOps
+
+    with _opened(path) as image:
+        if image.mode in DEEP:
+            grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
+            return np.repeat(grey[:, :, None], 3, axis=2) if color else grey
+        image = ImageOps.exif_transpose(image).convert("RGB" if color else "L")
+        return np.asarray(image, dtype=np.float32) / 255
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    image_library()
+    from PIL import Image
+
+    with reading(str(path)), Image.open(path) as image:
+        yield image
+
+
+def image_library() -> None:
+    """Refuse images where Pillow is missing."""
+    try:
+        import PIL  # noqa: F401 - asked for, not used
+    except ImportError:
+        raise InputError(
+            "Images need Pillow to be read: pip install 'atomstream[images]'."
+        ) from None

@@ -1,0 +1,133 @@
+"""Tables of series: a column of times, if there is one, and columns of numbers beside it."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.tables import NOTHING, chosen, has_header, parsed, refuse_texts
+
+__all__ = ["SeriesTable", "read_series"]
+
+DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
+
+LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # of forms that are not read too
+
+
+@dataclass(frozen=True)
+class SeriesTable:
+    """Several series over time.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_times, n_series)
+        NaN where an entry is missing.
+    names : list of str
+        Of the series.
+    labels : ndarray of int64 or datetime64 of shape (n_times,)
+        When the rows were taken; their numbers from 1 where no column says it.
+    time : str
+        Name of that column.
+    """
+
+    values: NDArray
+    names: list[str]
+    labels: NDArray
+    time: str
+
+
+def read_series(
+    path: str | Path, *, time: str | None = None, columns: Sequence[str] = ()
+) -> SeriesTable:
+    """Read a table of series from comma-separated lines, plain or compressed (.gz).
+
+    Parameters
+    ----------
+    path : path
+    time : str, optional
+        Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00)
+        or whole numbers. By default the first column, if it holds dates.
+    columns : sequence of str
+        Names, numbers or ranges of the series; none means all other columns.
+
+    Raises
+    ------
+    InputError
+        For files that cannot be read, dates of another kind, and columns that are not numeric.
+    """
+    path = Path(path)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            text = file.read().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"There is no {path}.") from None
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}).") from None
+    _, rows = parsed(text, str(path))
+    width, header = len(rows[0]), has_header(rows)
+    names = rows[0] if header else [str(number + 1) for number in range(width)]
+    rows = rows[header:]
+    uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
+    if uneven is not None or not rows:
+        raise InputError(
+            f"{path} has a header and no rows."
+            if uneven is None
+            else f"Expected {width} columns in row {uneven} of {path}, got {len(rows[uneven])}."
+        )
+    fields = dict(enumerate(zip(*rows, strict=True)))
+    place = None if time is None else chosen(names, (time,), str(path))[0]
+    if place is None and all(DATE.fullmatch(field.strip()) for field in fields[0]):
+        place = 0
+    if place is None and not columns and LIKE_DATE.match(fields[0][0].strip()):
+        _times(fields[0], names[0], path)
+    kept = [i for i in chosen(names, columns, str(path)) if columns or i != place]
+    if place in kept or not kept:
+        raise InputError(
+            f"{path} has no column of numbers beside the times; choose others with --columns."
+        )
+    labels = (
+        np.arange(1, len(rows) + 1) if place is None else _times(fields[place], names[place], path)
+    )
+    values = np.column_stack([_numbers(fields[i], names[i], path) for i in kept])
+    return SeriesTable(
+        values, [names[i] for i in kept], labels, "row" if place is None else names[place]
+    )
+
+
+def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
+    """Return a column as dates or whole numbers."""
+    stripped = [field.strip() for field in fields]
+    if all(re.fullmatch(r"-?\d+", field) for field in stripped):
+        return np.array(stripped, dtype=np.int64)
+    odd = next((field for field in stripped if not DATE.fullmatch(field)), None)
+    try:
+        if odd is None:
+            return np.array(stripped, dtype="datetime64")
+    except ValueError as error:
+        odd = str(error)
+    raise InputError(
+        f"Column {name!r} of {path} holds {odd!r:.60}, needed are dates such as 2020-04, 2020-04-12 or "
+        "2020-04-12 18:00, or whole numbers."
+    )
+
+
+def _numbers(fields: Sequence[str], name: str, path: Path) -> NDArray:
+    """Return a column as numbers."""
+    plain: list[Any] = ["nan" if field.strip() in NOTHING else field for field in fields]
+    try:
+        return np.array(plain, dtype=np.float64)
+    except ValueError:
+        for field in plain:
+            try:
+                float(field)
+            except ValueError:
+                refuse_texts({name: field}, str(path))
+        raise

@@ -1,0 +1,410 @@
+"""Tables: .csv and .csv.gz in chunks of lines, lines that come on standard input, .parquet by row groups."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import re
+import select
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.source import Block, Source, fingerprint, numbered
+
+__all__ = ["Lines", "Parquet"]
+
+CHUNK = 1 << 22
+SAMPLE = 1 << 16  # bytes looked at to find delimiter, header and columns that are no numbers
+NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
+BLANK = re.compile(rb"\n\r?(?=\n)")
+MOST_BLANK = 1 << 10
+MOST_LINE = 1 << 27
+BOM = b"\xef\xbb\xbf"
+MOST_NAMED = 5  # columns that a message lists
+
+
+class Lines(Source):
+    """Comma-separated lines of a file, of a compressed file, or of a stream that is read once.
+
+    Delimiter (comma, semicolon, tab or bar) and header are found by looking at the first lines. A
+    field must not contain a line end. Empty fields and ``NA``, ``NaN``, ``null`` are missing
+    entries.
+
+    Parameters
+    ----------
+    path : path, or None for standard input
+    columns : sequence of str
+        Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    """
+
+    def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
+        arrow()
+        self.name = "standard input" if path is None else str(path)
+        self._path, self.live = path, path is None
+        # What was read of a stream to find the columns is its beginning.
+        self._stream = Stream(_standard_input, self.name) if path is None else None
+        with self._open() as stream:
+            sample = stream.peek(SAMPLE)
+        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name)
+        self._width = len(rows[0])
+        self._header = has_header(rows)
+        all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
+        self._kept = chosen(all_names, columns, self.name)
+        _check_sample(rows[self._header :], all_names, self._kept, self.name)
+        self._all_names = all_names
+        self.names = [all_names[i] for i in self._kept] if self._header else None
+        self.n_features = len(self._kept)
+        self._options = _options(self._width, self._kept, self._delimiter)
+
+    @contextmanager
+    def _open(self) -> Iterator[Stream]:
+        if self._path is None:
+            assert self._stream is not None
+            yield self._stream
+            return
+        compressed = self._path.suffix == ".gz"
+        with gzip.open(self._path) if compressed else self._path.open("rb", buffering=0) as file:
+            yield Stream(file.readinto, self.name)
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows; those before ``start`` are passed over without being parsed."""
+        row = 0 if self._path else start  # a stream cannot be gone back to: it goes on where it is
+        first = row
+        with self._open() as stream:
+            for chunk in stream.chunks(skip_first=self._header):
+                X, n_rows = None, _n_rows(chunk) if row < start else 0
+                if row + n_rows > start or row >= start:
+                    X = self._convert(chunk, row)
+                    n_rows = len(X)
+                    yield numbered(X[max(start - row, 0) :], max(row, start))
+                row += n_rows
+        if row == first and self._path:
+            raise InputError(f"{self.name} has a header and no rows.")
+
+    def _convert(self, chunk: memoryview, row: int) -> NDArray:
+        pa, pc = arrow()
+        try:
+            return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
+        except pa.ArrowInvalid as error:
+            raise InputError(self._explained(str(error), row)) from None
+
+    def _explained(self, error: str, row: int) -> str:
+        """Return what Arrow complained about, in terms of the file."""
+        place, value = re.search(r"Row #(\d+)", error), re.search(r"invalid value '(.*)'", error)
+        where = (
+            f"row {row + int(place[1])} of {self.name}" if place else f"{self.name} after row {row}"
+        )
+        column = re.search(r"In CSV column #(\d+)", error)
+        if column and value:
+            name = self._all_names[int(column[1])]
+            return f"Column {name!r} has {value[1]!r:.40} in {where}, needed are numbers; choose others with --columns."
+        counts = re.search(r"Expected (\d+) columns, got (\d+)", error)
+        if counts:
+            return f"Expected {counts[1]} columns in {where}, got {counts[2]}."
+        return f"Cannot read {where}: {error:.200}"
+
+    def fingerprint(self) -> str | None:
+        """Return the digest of the file."""
+        return None if self._path is None else fingerprint([self._path])
+
+
+class Stream:
+    """Whole lines out of a stream of bytes, in one buffer that is filled time and again.
+
+    Parameters
+    ----------
+    fill : callable
+        Writes into a buffer and returns how many bytes, 0 at the end.
+    name : str
+    """
+
+    def __init__(self, fill: Callable[[memoryview], int], name: str) -> None:
+        self._fill, self._name = fill, name
+        self._buffer, self._filled = bytearray(CHUNK), 0
+
+    def peek(self, size: int) -> bytes:
+        """Return the first lines, about ``size`` bytes and two lines at least if there are, without taking them."""
+        while self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
+            continue
+        second = (
+            self._buffer.find(b"\n", self._buffer.find(b"\n", 0, self._filled) + 1, self._filled)
+            + 1
+        )
+        end = self._buffer.rfind(b"\n", 0, min(max(size, second), self._filled)) + 1
+        return bytes(self._buffer[: end if second else self._filled])
+
+    def chunks(self, *, skip_first: bool) -> Iterator[memoryview]:
+        """Yield bytes that end with a line, each line once; they are good until the next are asked for."""
+        if self.peek(len(BOM)).startswith(BOM):
+            self._drop(len(BOM))
+        while self._filled or self._more():
+            end = self._buffer.rfind(b"\n", 0, self._filled) + 1
+            if not end:
+                if self._more():
+                    continue
+                self._write(b"\n")  # the last line may lack its end
+                end = self._filled
+            self._check_line_ends(end)
+            start = 0
+            while skip_first and start < end:
+                line_end = self._buffer.index(b"\n", start) + 1
+                skip_first, start = not self._buffer[start:line_end].strip(), line_end
+            if end - start > MOST_BLANK or self._buffer[start:end].strip():
+                yield memoryview(self._buffer)[start:end]
+            self._drop(end)
+
+    def _check_line_ends(self, end: int) -> None:
+        """Refuse lines that end otherwise than with a line feed: they could not be counted."""
+        if self._buffer.find(b"\r", 0, end) < 0:
+            return
+        if self._buffer.count(b"\r", 0, end) != self._buffer.count(b"\r\n", 0, end):
+            raise InputError(
+                f"{self._name} has carriage returns that end no line; save it with one kind of line end."
+            )
+
+    def _more(self) -> bool:
+        """Fill what is left of the buffer; say whether anything came."""
+        self._make_room()
+        came = self._fill(memoryview(self._buffer)[self._filled :])
+        self._filled += came
+        return came > 0
+
+    def _write(self, data: bytes) -> None:
+        self._make_room()
+        self._buffer[self._filled : self._filled + len(data)] = data
+        self._filled += len(data)
+
+    def _make_room(self) -> None:
+        """Take a larger buffer for a line that does not fit."""
+        if self._filled >= MOST_LINE:
+            raise InputError(
+                f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table."
+            )
+        if self._filled == len(self._buffer):
+            self._buffer = self._buffer + bytes(len(self._buffer))
+
+    def _drop(self, size: int) -> None:
+        """Forget the first bytes."""
+        left = self._filled - size
+        self._buffer[:left] = self._buffer[size : self._filled]
+        self._filled = left
+
+
+def _standard_input(room: memoryview) -> int:
+    """Read what has come; wait for the first of it.
+
+    Reads past Python's own buffer, whose lock would hold up the end of the program.
+    """
+    data = os.read(0, len(room))
+    while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
+        more = os.read(0, len(room) - len(data))
+        if not more:
+            break
+        data += more
+    room[: len(data)] = data
+    return len(data)
+
+
+def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any]:
+    """Return how Arrow is to read lines: the columns that are kept, as numbers, and no line more than once."""
+    pa, pc = arrow()
+    ids = [str(number) for number in range(width)]
+    kinds = {ids[i]: pa.float64() for i in kept}
+    return (
+        # One thread: the other cores are for learning, and only then does Arrow say in which row it
+        # failed.
+        pc.ReadOptions(column_names=ids, use_threads=False, block_size=MOST_LINE),
+        pc.ParseOptions(delimiter=delimiter),
+        pc.ConvertOptions(
+            column_types=kinds, include_columns=[ids[i] for i in kept], null_values=NOTHING
+        ),
+    )
+
+
+def _n_rows(chunk: memoryview) -> int:
+    """Return how many lines of a chunk are not empty: those that Arrow makes rows of."""
+    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
+
+
+def parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
+    """Return the delimiter and the fields of the first lines."""
+    lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{name} has no lines.")
+    unquoted = re.sub(r'"[^"]*"', "", lines[0])
+    delimiter = max(",;\t|", key=unquoted.count)
+    if "\0" in sample:
+        raise InputError(f"{name} holds zero bytes, needed are lines of text.")
+    return delimiter, list(csv.reader(lines, delimiter=delimiter))
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field.replace("_", "x"))
+    except ValueError:
+        return field.strip() in NOTHING
+    return True
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Say whether the first line names the columns: it holds texts alone, or a text above a number."""
+    texts = [not _is_number(field) for field in rows[0]]
+    if any(texts) and all(
+        text or field.strip() in NOTHING for text, field in zip(texts, rows[0], strict=True)
+    ):
+        return True
+    return any(
+        text and _is_number(field)
+        for text, field in zip(texts, rows[1] if rows[1:] else [], strict=False)
+    )
+
+
+def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
+    """Return the places of the columns that were asked for by name, number or range; all where none was."""
+    if not columns:
+        return list(range(len(names)))
+    places: list[int] = []
+    for column in columns:
+        span = re.fullmatch(r"(\d+)-(\d+)", column)
+        if column in names:
+            places.append(names.index(column))
+        elif column.isdecimal() and 1 <= int(column) <= len(names):
+            places.append(int(column) - 1)
+        elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
+            places.extend(range(int(span[1]) - 1, int(span[2])))
+        else:
+            raise InputError(
+                f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
+            )
+    return places
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
+    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def refuse_texts(texts: dict[str, str], name: str) -> None:
+    """Refuse columns that hold no numbers, by name, each with what it holds."""
+    if texts:
+        first = next(iter(texts.items()))
+        raise InputError(
+            f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
+            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds {first[1]!r:.40}); "
+            "choose others with --columns."
+        )
+
+
+def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], source: str) -> None:
+    texts: dict[str, str] = {}
+    for row in rows:
+        for i in kept:
+            if i < len(row) and not _is_number(row[i]):
+                texts.setdefault(names[i], row[i])
+    refuse_texts(texts, source)
+
+
+def _index_columns(schema: Any) -> list[str]:
+    """Return the columns that pandas wrote as the index of its frame."""
+    told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
+
+
+def rows_of(table: Any) -> NDArray:
+    """Return an Arrow table as rows of numbers, float32 where all columns are; missing entries become NaN."""
+    pa, _ = arrow()
+    if not len(table):
+        return np.empty((0, table.num_columns))
+    if set(table.schema.types) not in ({pa.float32()}, {pa.float64()}):
+        table = pa.table([_floats(column) for column in table.columns], names=table.column_names)
+    batches = table.to_batches()
+    batch = batches[0] if len(batches) == 1 else table.combine_chunks().to_batches()[0]
+    return batch.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+
+
+def _floats(column: Any) -> Any:
+    """Return a column of any kind of number as floats; booleans go by way of whole numbers."""
+    pa, _ = arrow()
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    return column.cast(
+        pa.float32() if pa.types.is_float16(kind) or kind == pa.float32() else pa.float64()
+    )
+
+
+def arrow() -> tuple[Any, Any]:
+    """Return pyarrow and its reader of lines."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as pc
+    except ImportError:
+        raise InputError("Tables need pyarrow to be read: pip install 'atomstream[io]'.") from None
+    return pa, pc
+
+
+class Parquet(Source):
+    """A Parquet file, read by row groups.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str
+        As for `Lines`.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
+        pa, _ = arrow()
+        import pyarrow.parquet as pq
+
+        self.name, self._path = str(path), path
+        self._file = pq.ParquetFile(path)
+        schema = self._file.schema_arrow
+        names, types = schema.names, schema.types
+        kept = chosen(names, columns, self.name)
+        if not columns:  # what pandas wrote as the index is no feature, unless it is asked for
+            kept = [i for i in kept if names[i] not in _index_columns(schema)]
+        self.names = [names[i] for i in kept]
+        kinds = {names[i]: types[i] for i in kept}
+        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+        refuse_texts(
+            {
+                name: str(kind)
+                for name, kind in kinds.items()
+                if not any(is_(kind) for is_ in numeric)
+            },
+            self.name,
+        )
+        self.n_features, self.n_rows = len(kept), self._file.metadata.num_rows
+        if not self.n_rows:
+            raise InputError(f"{path} has no rows.")
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows, from the row group on that holds row ``start``."""
+        pa, _ = arrow()
+        sizes = [
+            self._file.metadata.row_group(i).num_rows
+            for i in range(self._file.metadata.num_row_groups)
+        ]
+        first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
+        row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
+        batch_rows = max(1, CHUNK // (4 * self.n_features))
+        for batch in self._file.iter_batches(
+            batch_rows, row_groups=groups, columns=self.names, use_threads=False
+        ):
+            if row + len(batch) > start:
+                X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
+                yield numbered(X[max(start - row, 0) :], max(row, start))
+            row += len(batch)
+
+    def fingerprint(self) -> str:
+        """Return the digest of the file."""
+        return fingerprint([self._path])

@@ -1,0 +1,27 @@
+"""What is kept of the stream, and what a batch adds to it: the only thing besides the dictionary that changes.
+
+Every change builds new arrays and puts them in place in one stroke, so whoever holds the old ones
+(a snapshot, a call that must be undone) holds them unchanged.
+"""
+
+from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.memory.gram import Aggregates, GramDelta, GramSums
+from atomstream.memory.majorant import MajorantDelta, Majorants, MajorantSums
+from atomstream.memory.subgradient import Subgradient, SubgradientDelta, Subgradients
+from atomstream.memory.usage import Usage
+
+__all__ = [
+    "Aggregates",
+    "Delta",
+    "GramDelta",
+    "GramSums",
+    "MajorantDelta",
+    "MajorantSums",
+    "Majorants",
+    "Memory",
+    "Statistics",
+    "Subgradient",
+    "SubgradientDelta",
+    "Subgradients",
+    "Usage",
+]

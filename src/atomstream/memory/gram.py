@@ -1,0 +1,209 @@
+"""Averages of code and data products: all that the squared loss of the past needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.low_rank import Product, blend, scale_rows
+from atomstream.core.objective import Objective
+from atomstream.dictionaries.base import Dictionary
+from atomstream.losses import Loss, squared_norms
+
+__all__ = ["Aggregates", "GramDelta", "GramSums"]
+
+
+@dataclass(frozen=True)
+class GramDelta:
+    """Sums over the samples i of a batch, each with its weight w_i; deltas of shards add up to that of the union.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (n_components, n_components)
+        Sum of w_i h_i' h_i.
+    cross : ndarray of shape (n_components, n_features), or Product
+        Sum of w_i h_i' x_i.
+    constant : float
+        Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
+    usage : ndarray of shape (n_components,)
+        Sum of w_i |h_i|.
+    objective : float
+        Sum of w_i times the objective of sample i at its code and the dictionary it was coded with.
+    mass : float
+        Sum of w_i.
+    """
+
+    gram: NDArray
+    cross: Any
+    constant: float
+    usage: NDArray
+    objective: float
+    mass: float
+
+    def __add__(self, other: GramDelta) -> GramDelta:
+        return GramDelta(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def gradient(self, dictionary: Dictionary) -> NDArray:
+        """Return (A D - B) / mass."""
+        return (self.gram @ dictionary.atoms().astype(np.float64) - self.cross) / self.mass
+
+    def smoothness(self) -> float:
+        """Return the largest eigenvalue of A / mass."""
+        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass
+
+
+class Aggregates:
+    r"""Weighted averages of code and data products over the stream, in float64.
+
+    After batch t of mass n_t, with :math:`w_1 = 1` (averaged over the batch, not summed; the
+    harmonic schedule gives :math:`w_t = n_t / (n_1 + ... + n_t)`, so that each sample weighs the
+    same),
+
+    .. math:: A_t = (1 - w_t) A_{t-1} + w_t H_t^\top H_t / n_t, \quad
+              B_t = (1 - w_t) B_{t-1} + w_t H_t^\top X_t / n_t.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (n_components, n_components)
+        A.
+    cross : ndarray of shape (n_components, n_features), or Product
+        B; where asked for, as a product of what made it for as long as that is smaller
+        (`atomstream.core.low_rank`).
+    constant : float
+        The same average of |x|^2 / 2 + penalty of the code.
+
+    References
+    ----------
+    .. [1] Mairal, Bach, Ponce, Sapiro (2010), Online learning for matrix factorization and sparse
+       coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
+    """
+
+    def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
+        self.gram = np.zeros((n_components, n_components))
+        self.cross: Any = (
+            Product.empty(n_components, n_features)
+            if factored
+            else np.zeros((n_components, n_features))
+        )
+        self.constant = 0.0
+
+    def absorb(self, delta: GramDelta, weight: float) -> None:
+        """Move every average towards the batch's by its weight."""
+        self._move(weight, delta.gram, delta.cross, delta.constant, delta.mass)
+
+    def strength(self, dictionary: Dictionary) -> NDArray:
+        """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
+        return np.diag(self.gram) * np.diag(dictionary.gram())
+
+    def forget(self, atoms: NDArray) -> None:
+        """Clear rows and columns of A and rows of B."""
+        kept = np.ones(len(self.gram))
+        kept[atoms] = 0
+        self.rescale(kept)
+
+    def rescale(self, scale: NDArray) -> None:
+        """Multiply all past coefficients of each atom by its scale."""
+        vars(self).update(
+            gram=self.gram * scale * scale[:, None], cross=scale_rows(self.cross, scale)
+        )
+
+    def value(self, dictionary: Dictionary) -> float:
+        r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.
+
+        References
+        ----------
+        Lyu, Needell, Balzano, eq. (17), halved; an upper bound of the loss at optimal codes.
+        """
+        return float(
+            self.constant
+            + 0.5 * np.vdot(self.gram, dictionary.gram())
+            - dictionary.overlap(self.cross)
+        )
+
+    def merge(self, other: Self, share: float) -> None:
+        """Move every average towards another memory's by its share of the mass."""
+        self._move(share, other.gram, other.cross, other.constant, 1.0)
+
+    def _move(self, weight: float, gram: NDArray, cross: Any, constant: float, mass: float) -> None:
+        share = weight / mass
+        vars(self).update(
+            gram=(1 - weight) * self.gram + share * gram,
+            cross=blend(self.cross, 1 - weight, cross, share),
+            constant=(1 - weight) * self.constant + share * constant,
+        )
+
+
+@dataclass(frozen=True)
+class GramSums:
+    r"""The sums that determine the squared loss of all past samples at their codes, for every dictionary.
+
+    Missing entries are completed with the reconstruction at hand. For a row x seen on the features
+    M this majorises what is minimised, with equality at the dictionary D it was coded with,
+
+    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2 \quad \text{for every } D',
+
+    so an update that does not raise the surrogate stays one.
+
+    Parameters
+    ----------
+    factored : bool, default=False
+        Whether the cross sums of batches with fewer rows than there are atoms stay a product of
+        codes and samples.
+
+    References
+    ----------
+    Lyu, Needell, Balzano, eq. (3): the A and B of the scheme, here for rows and summed over the
+    batch.
+    """
+
+    factored: bool = False
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",)}
+
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
+        """Return an empty memory."""
+        return Aggregates(n_components, n_features, factored=self.factored)
+
+    def measure(
+        self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective
+    ) -> GramDelta:
+        """Return what the batch adds.
+
+        Raises
+        ------
+        ValueError
+            If a sum is not finite: data too large for their type.
+        """
+        h, unit = codes.values, 1.0
+        weighted = h
+        if batch.weights is not None:
+            unit = float(
+                batch.weights.max()
+            )  # tiny or huge weights must not leave the range of float32
+            weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
+        gram = unit * (h.T @ weighted).astype(np.float64)
+        X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
+        cross: Any
+        if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
+            cross = unit * Product(weighted.astype(np.float64), X)
+        else:
+            cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
+            cross = np.asarray(cross, dtype=np.float64)
+            if unit != 1:
+                cross = unit * cross
+        constants = 0.5 * (
+            batch.energy if X is batch.X else squared_norms(X)
+        ) + objective.codes.net(h)
+        constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
+        fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
+        usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
+        if not np.isfinite(constant + fit):
+            raise ValueError(
+                f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
+            )
+        return GramDelta(gram, cross, constant, usage, constant + fit, batch.mass)

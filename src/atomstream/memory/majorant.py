@@ -1,0 +1,243 @@
+"""Sums of power majorisers of past losses, and a quadratic model beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.objective import Objective
+from atomstream.core.products import ROWS, view
+from atomstream.dictionaries.base import Dictionary
+from atomstream.losses import Loss
+from atomstream.losses.majorisers import power_value, times_power
+
+__all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
+
+MAJORANT_SUMS = ("plus", "minus", "gram", "target", "slope", "bend", "constant")
+FLAT = (
+    1e-6  # of the mean bend; features whose loss bends less (none of their data seen) count as that
+)
+
+
+@dataclass(frozen=True)
+class MajorantDelta:
+    """Sums over the samples i of a batch, each with its weight w_i, measured at one dictionary D.
+
+    With :math:`g^+ - g^-` the gradient of the loss of a sample with respect to its reconstruction,
+    b the bend of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the mean of
+    :math:`b_i` over features:
+
+    Attributes
+    ----------
+    plus, minus : ndarray of shape (n_components, n_features)
+        Sum of w_i h_i' g_i, of both parts.
+    bend : ndarray of shape (n_features,)
+        Sum of w_i b_i.
+    gram : ndarray of shape (n_components, n_components)
+        Sum of w_i r_i h_i' h_i.
+    constant : float
+        Sum of w_i times the objective of sample i, without what ``plus`` and ``minus`` say of it.
+    usage : ndarray of shape (n_components,)
+        Sum of w_i |h_i|.
+    objective, mass : float
+        As in `GramDelta`.
+    atoms : ndarray of shape (n_components, n_features)
+        D.
+    """
+
+    plus: NDArray
+    minus: NDArray
+    bend: NDArray
+    gram: NDArray
+    constant: float
+    usage: NDArray
+    objective: float
+    mass: float
+    atoms: NDArray
+
+    def __add__(self, other: MajorantDelta) -> MajorantDelta:
+        sums = {
+            f.name: getattr(self, f.name) + getattr(other, f.name)
+            for f in fields(self)
+            if f.name != "atoms"
+        }
+        return MajorantDelta(**sums, atoms=self.atoms)
+
+    def gradient(self, dictionary: Dictionary) -> NDArray:
+        """Return the gradient of the mean loss with respect to the atoms, at the dictionary it was measured with."""
+        return (self.plus - self.minus) / self.mass
+
+    def smoothness(self) -> float:
+        """Return the largest eigenvalue of the weighted Gram matrix times the largest bend relative to the mean."""
+        peak = float(self.bend.max()) / max(float(self.bend.mean()), np.finfo(float).tiny)
+        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
+
+
+class Majorants:
+    r"""Weighted averages of the power majorisers of past batches, and of quadratic models of their losses.
+
+    The majorisers add up to one bound of the average objective of past samples at their stored
+    codes,
+
+    .. math:: \hat f_t(D) \le c_t + \sum_{kf} P_{kf} D_{kf}^p / p - N_{kf} D_{kf}^q / q .
+
+    The quadratic model has the gradients as they were measured and one Gram matrix for all
+    features, each feature's share of the bend beside it: what is known of how atoms depend on each
+    other, in O(r^2 + r d) numbers.
+
+    Parameters
+    ----------
+    n_components, n_features : int
+    exponents : (float, float)
+        p and q.
+
+    Attributes
+    ----------
+    plus, minus : ndarray of shape (n_components, n_features)
+        P and N.
+    gram : ndarray of shape (n_components, n_components)
+        A, the average of r h' h.
+    target, slope : ndarray of shape (n_components, n_features)
+        Averages of A_t D_t and of the gradients, D_t the dictionary of batch t.
+    bend : ndarray of shape (n_features,)
+        Average second derivative of each feature's loss in its reconstruction.
+    constant : float
+        c.
+    """
+
+    def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:
+        self.exponents = exponents
+        self.gram = np.zeros((n_components, n_components))
+        self.plus, self.minus, self.target, self.slope = np.zeros((4, n_components, n_features))
+        self.bend = np.zeros(n_features)
+        self.constant = 0.0
+
+    def absorb(self, delta: MajorantDelta, weight: float) -> None:
+        """Move every average towards the batch's by its weight."""
+        p, q = self.exponents
+        batch = {
+            "plus": times_power(delta.plus, delta.atoms, 1 - p),
+            "minus": times_power(delta.minus, delta.atoms, 1 - q),
+            "gram": delta.gram,
+            "target": delta.gram @ delta.atoms,
+            "slope": delta.plus - delta.minus,
+            "bend": delta.bend,
+            "constant": delta.constant,
+        }
+        self._move(weight, batch, delta.mass)
+
+    @property
+    def cross(self) -> NDArray:
+        """B of the quadratic model: its minimiser D solves A D = B where nothing constrains it."""
+        share = self.bend / max(float(self.bend.mean()), np.finfo(float).tiny)
+        return self.target - self.slope / np.maximum(share, FLAT)
+
+    def strength(self, dictionary: Dictionary) -> NDArray:
+        """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
+        return np.diag(self.gram) * np.diag(dictionary.gram())
+
+    def forget(self, atoms: NDArray) -> None:
+        """Clear the rows of all sums, and the columns of A."""
+        known = {
+            name: getattr(self, name).copy()
+            for name in ("plus", "minus", "gram", "target", "slope")
+        }
+        for sums in known.values():
+            sums[atoms] = 0
+        known["gram"][:, atoms] = 0
+        vars(self).update(known)
+
+    def rescale(self, scale: NDArray) -> None:
+        """Multiply all past coefficients of each atom by its scale."""
+        (p, q), column = self.exponents, scale[:, None]
+        logarithms = float(self.minus.sum(axis=1) @ np.log(scale)) if q == 0 else 0.0
+        vars(self).update(
+            constant=self.constant - logarithms,
+            gram=self.gram * scale * column,
+            plus=self.plus * column**p,
+            minus=self.minus * column**q,
+            target=self.target * column,
+            slope=self.slope * column,
+        )
+
+    def value(self, dictionary: Dictionary) -> float:
+        r"""Return the surrogate: an upper bound of the average objective of past samples at their stored codes."""
+        atoms = dictionary.atoms().astype(np.float64)
+        return self.constant + float(
+            power_value(atoms, self.plus, self.minus, self.exponents).sum()
+        )
+
+    def merge(self, other: Self, share: float) -> None:
+        """Move every average towards another memory's by its share of the mass."""
+        self._move(share, {name: getattr(other, name) for name in MAJORANT_SUMS}, 1.0)
+
+    def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
+        share = weight / mass
+        vars(self).update(
+            {
+                name: (1 - weight) * getattr(self, name) + share * batch[name]
+                for name in MAJORANT_SUMS
+            }
+        )
+
+
+@dataclass(frozen=True)
+class MajorantSums:
+    """The sums that make up the power majoriser of all past losses, and a quadratic model beside it.
+
+    References
+    ----------
+    docs/algorithms/divergences.md.
+    """
+
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split")}
+
+    def start(self, n_components: int, n_features: int, loss: Loss) -> Majorants:
+        """Return an empty memory."""
+        return Majorants(n_components, n_features, loss.exponents)
+
+    def measure(
+        self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective
+    ) -> MajorantDelta:
+        """Return what the batch adds.
+
+        Raises
+        ------
+        ValueError
+            If a sum is not finite: data too large or too small for their type.
+        """
+        if len(codes.values) > ROWS and sp.issparse(batch.X) and objective.loss.ratio_power is None:
+            blocks = [slice(start, start + ROWS) for start in range(0, len(codes.values), ROWS)]
+            deltas = (
+                self.measure(batch.of(rows), codes.of(rows), dictionary, objective)
+                for rows in blocks
+            )
+            return reduce(add, deltas)  # what becomes dense becomes so a block at a time
+        h, loss = codes.values, objective.loss
+        atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents
+        weights = np.ones(len(h)) if batch.weights is None else batch.weights
+        unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
+        weighted = h * (weights / unit)[:, None].astype(h.dtype)
+        seen = view(batch, slice(None), dictionary.atoms(), loss)
+        parts = seen.split(h)
+        plus, minus = (
+            unit * np.asarray(seen.push(weighted, part), dtype=np.float64) for part in parts[:2]
+        )
+        bend = np.asarray(parts[2].T @ weights, dtype=np.float64)
+        per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
+        gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
+        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
+        constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
+        if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
+            raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")
+        usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
+        return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)

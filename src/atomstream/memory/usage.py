@@ -1,0 +1,45 @@
+"""How much each atom has been used, whatever the memory forgets."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.memory.base import Delta
+
+__all__ = ["Usage"]
+
+UNUSED = 1e-6  # an atom whose strength is below this share of the strongest counts as unused
+
+
+class Usage:
+    """How much each atom has been used, whatever the memory forgets.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_components,)
+        Sum over the run of absolute codes times sample weights.
+    idle : ndarray of shape (n_components,)
+        Mass of the samples that came since an atom was last of use.
+    """
+
+    def __init__(self, n_components: int) -> None:
+        self.total = np.zeros(n_components)
+        self.idle = np.zeros(n_components)
+
+    def absorb(self, delta: Delta, strength: NDArray) -> None:
+        """Count a batch; ``strength`` is the memory's, after it took the batch in."""
+        idle = np.where(strength > UNUSED * strength.max(), 0.0, self.idle + delta.mass)
+        vars(self).update(total=self.total + delta.usage, idle=idle)
+
+    def forget(self, atoms: NDArray) -> None:
+        """Start the idle time of these atoms anew."""
+        idle = self.idle.copy()
+        idle[atoms] = 0
+        self.idle = idle
+
+    def merge(self, other: Self) -> None:
+        """Add what another part of the stream used."""
+        vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))

@@ -1,0 +1,117 @@
+"""Balls: rows, or all entries together, of bounded Euclidean length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.penalties.base import SLACK, TINY, Shape, _ElasticNetOnSet
+
+__all__ = ["NonnegativeBall", "NormBall", "UnitBall"]
+
+
+@dataclass(frozen=True)
+class UnitBall(_ElasticNetOnSet):
+    """Rows of Euclidean length at most one."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "rows"
+    _shape: ClassVar[Shape] = Shape(radius=1.0)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
+
+    def _support(self, rows: NDArray) -> NDArray:
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), max(self.l2, TINY))
+
+
+@dataclass(frozen=True)
+class NonnegativeBall(_ElasticNetOnSet):
+    """Rows without negative entries and of Euclidean length at most one.
+
+    The projection clips at zero first and then scales; the other order is feasible, but not the
+    closest point.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    couples: ClassVar[str] = "rows"
+    _shape: ClassVar[Shape] = Shape(low=0.0, radius=1.0)
+
+    def _project(self, rows: NDArray) -> NDArray:
+        clipped = np.maximum(rows, 0)
+        return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), 1)
+
+    def _support(self, rows: NDArray) -> NDArray:
+        clipped = np.maximum(rows, 0)
+        return clipped / np.maximum(
+            np.linalg.norm(clipped, axis=1, keepdims=True), max(self.l2, TINY)
+        )
+
+
+@dataclass(frozen=True)
+class NormBall:
+    """Matrices without negative entries and of Frobenius norm at most ``radius``: all rows share one bound.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        Above 0.
+
+    References
+    ----------
+    Lyu (2022), eqs. (4.82) and (4.83): loading matrices of norm at most sqrt(R) |X|^(1/3) lose
+    nothing.
+    """
+
+    radius: float = 1.0
+    l1: ClassVar[float] = 0.0
+    l2: ClassVar[float] = 0.0
+    shape: ClassVar[None] = None
+    couples: ClassVar[str] = "all"
+    entrywise: ClassVar[bool] = False
+    polyhedral: ClassVar[bool] = False
+    rowwise: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius < np.inf:
+            raise ValueError(f"NormBall needs a radius above 0, got {self.radius!r}.")
+
+    def net(self, rows: NDArray) -> NDArray:
+        """Return zeros: a set only."""
+        return np.zeros(len(rows))
+
+    def value(self, rows: NDArray) -> NDArray:
+        """Return zeros inside the set and infinity outside."""
+        inside = rows.min(initial=0) >= -SLACK and np.linalg.norm(rows) <= self.radius * (1 + SLACK)
+        return np.full(len(rows), 0.0 if inside else np.inf)
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        """Return the nearest matrix of the set: clip, then scale."""
+        clipped = np.maximum(rows, 0)
+        return clipped / max(float(np.linalg.norm(clipped)) / self.radius, 1.0)
+
+    def conjugate(self, rows: NDArray) -> NDArray:
+        """Refuse: no row has a value of its own."""
+        raise NotImplementedError(
+            "NormBall ties all rows together; there is no conjugate of a row."
+        )
+
+    def beside(self, rows: NDArray) -> NormBall:
+        """Return the set of what may stand beside some rows."""
+        left = self.radius**2 - float(np.vdot(rows, rows))
+        return NormBall(max(left, (SLACK * self.radius) ** 2) ** 0.5)
+
+    def project(self, rows: NDArray, fixed: int = 0) -> NDArray:
+        """Return the nearest matrix of the set whose first ``fixed`` rows are these."""
+        return np.concatenate([rows[:fixed], self.beside(rows[:fixed]).prox(rows[fixed:], 0.0)])
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Scale rows to length one, clip, and project what is then too large."""
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)

@@ -1,0 +1,137 @@
+"""Minimise the quadratic surrogate over one atom at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.clock import Clock
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.penalties.base import Penalty
+
+__all__ = ["BlockCoordinate"]
+
+SHORT = 0.5  # atoms in the unit ball below this length are scaled up,
+# unless they are what rounding leaves of zero: scaled up again and again it would eat its memory
+NOTHING = 1e-10
+
+
+@dataclass(frozen=True)
+class BlockCoordinate:
+    r"""Minimise the surrogate over one atom at a time, exactly, with the running dictionary.
+
+    The surrogate is :math:`\tfrac12 tr(D^\top (A + damping\, I) D) - tr(D^\top B) + P_{atoms}(D)`;
+    over atom j its minimiser is :math:`prox_{P/c}(d_j + (b_j - (AD)_j - damping\, d_j)/c)` with
+    :math:`c = A_{jj} + damping`. Each step is exact, so a sweep never raises the surrogate. Atoms
+    with :math:`A_{jj} = 0` are left as they are.
+
+    Averages of directions are shorter than the directions: without an l1 penalty atoms in a ball
+    would shrink for ever, and codes grow. An atom shorter than one half is therefore scaled to
+    length one, and its past codes with it (rows and columns of A, rows of B), which leaves the
+    surrogate as it is.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A (kappa_1 / n of the paper).
+    fixed : int, default=0
+        The first so many atoms are never changed.
+    n_sweeps : int, default=1
+        Sweeps per batch.
+
+    References
+    ----------
+    Lyu, Needell, Balzano, Algorithm 3 and eqs. (26), (154); the running dictionary stands on the
+    right-hand side.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+    n_sweeps: int = 1
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("rowwise",)}
+
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+        """Sweep over the atoms."""
+        memory: Any = state.memory
+        atoms = state.dictionary.atoms().astype(np.float64)  # a copy
+        for _ in range(self.n_sweeps):
+            _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
+        if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
+            scale = _short(atoms, self.fixed)
+            if (scale < 1).any():
+                atoms /= scale[:, None]
+                memory.rescale(scale)
+        state.dictionary.assign(atoms)
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with damping and the penalty on the atoms that may change."""
+        atoms = state.dictionary.atoms()[self.fixed :]
+        size = np.vdot(atoms.astype(np.float64), atoms)
+        return (
+            state.memory.value(state.dictionary)
+            + 0.5 * self.damping * float(size)
+            + float(objective.atoms.value(atoms).sum())
+        )
+
+
+def _sweep(
+    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
+) -> None:
+    """Run `plain_sweep`, or its compiled twin where kernels know the shape of the set."""
+    shape = getattr(penalty, "shape", None)
+    if shape is None:
+        plain_sweep(atoms, gram, cross, penalty, damping, fixed)
+        return
+    from atomstream._kernels.block_coordinate import sweep
+
+    sweep(atoms, gram, cross, (penalty.l1, penalty.l2, *shape), damping, fixed)
+
+
+def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
+    """Whether atoms lie in a ball, or on a simplex, and codes may make up for any size of theirs at no cost.
+
+    Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
+    """
+    codes, atoms = (getattr(part, "shape", None) for part in (on_codes, on_atoms))
+    if codes is None or atoms is None or on_atoms.l1 or on_atoms.l2:
+        return False
+    cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
+    if at_most:
+        return cone and atoms.radius < np.inf
+    return cone and not (on_codes.l1 or on_codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
+
+
+def _short(atoms: NDArray, fixed: int) -> NDArray:
+    """Return the lengths of atoms that are short, 1 for all others; atoms of next to no length become 0, in place."""
+    lengths = np.linalg.norm(atoms, axis=1)
+    free = np.arange(len(atoms)) >= fixed
+    atoms[free & (lengths < NOTHING)] = 0
+    return np.where((lengths >= NOTHING) & (lengths < SHORT) & free, lengths, 1.0)
+
+
+def plain_sweep(
+    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
+) -> None:
+    """Minimise the surrogate over each atom in turn, in place.
+
+    Parameters
+    ----------
+    atoms : ndarray of shape (n_components, n_features)
+    gram, cross : ndarray
+        A and B of the memory.
+    penalty : Penalty
+        On the atoms.
+    damping : float
+    fixed : int
+        Atoms before this one are not changed.
+    """
+    for j in range(fixed, len(atoms)):
+        if gram[j, j] <= 0:  # an unused atom: the surrogate does not depend on it
+            continue
+        curvature = gram[j, j] + damping
+        target = atoms[j] + (cross[j] - gram[j] @ atoms - damping * atoms[j]) / curvature
+        atoms[j] = penalty.prox(target[None], 1 / curvature)[0]

@@ -1,0 +1,173 @@
+"""The generalized Hebbian algorithm on transitions: two orthonormal factors of a chain, in memory of m x r."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["HebbianFactor", "Steps", "plain_advance"]
+
+BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
+RARE, PER_STATE = (
+    4096,
+    16,
+)  # transitions, in all and per state, after which W is folded at the latest
+
+
+class Steps(NamedTuple):
+    r"""How long steps are, and how much each iterate weighs in the average.
+
+    Attributes
+    ----------
+    gain, longest, horizon, power : float
+        Let s be the running mean of the squared length of the two rows of W that a transition
+        meets: r / s is the number of states, as far as they are visited alike. The step at
+        transition t is
+        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where the horizon is 0.
+    recency : float
+        The iterate after t transitions weighs :math:`t^{recency}`.
+    """
+
+    gain: float
+    longest: float
+    horizon: float
+    power: float
+    recency: float
+
+
+class HebbianFactor:
+    r"""W = [U; V] / sqrt 2 of shape (2 m, r), its weighted average so far, and what it explains.
+
+    A transition from i to j with rows a = W_i, b = W_{m+j} changes W by
+    :math:`\eta (e_i b^\top + e_{m+j} a^\top) - \eta W (a b^\top + b a^\top)`. W is kept as Q S: the second part
+    changes S alone and the first two rows of Q, so that a transition costs O(r^2), whatever m.
+
+    Parameters
+    ----------
+    W : ndarray of shape (2 m, r)
+        Where to start; best with orthonormal columns.
+
+    References
+    ----------
+    Yang, Braverman, Zhao, Wang, "Online factorization and partition of complex networks by random
+    walk", eqs. (10) and (11).
+    """
+
+    PARTS = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
+
+    def __init__(self, W: NDArray) -> None:
+        r = W.shape[1]
+        self.Q = np.array(W, dtype=np.float64)
+        self.S, self.inverse, self.C = np.eye(r), np.eye(r), np.zeros((r, r))
+        self.P = np.zeros_like(self.Q)
+        self.energy = np.zeros((r, r))
+        self.numbers = np.zeros(
+            4
+        )  # transitions, size, sums of the weights of the average and of the energy
+        self.since = 0
+        self.n_reorthonormalized = 0
+
+    @property
+    def n_states(self) -> int:
+        """Number of states, m."""
+        return len(self.Q) // 2
+
+    def advance(
+        self, origins: NDArray, destinations: NDArray, weights: NDArray, steps: Steps
+    ) -> None:
+        """Make a step per transition.
+
+        Parameters
+        ----------
+        origins, destinations : ndarray of int64 of shape (n,)
+        weights : ndarray of float64 of shape (n,)
+            A step is that much longer.
+        steps : Steps
+        """
+        from atomstream._kernels.hebbian import advance
+
+        done, law, rare = 0, tuple(map(float, steps)), max(RARE, PER_STATE * self.n_states)
+        while done < len(origins):
+            part = slice(done, done + rare - self.since)
+            made = advance(
+                (self.Q, self.S, self.inverse, self.C, self.P),
+                (origins[part], destinations[part], weights[part]),
+                law,
+                self.numbers,
+                self.energy,
+            )
+            done, self.since = done + made, self.since + made
+            if self.since >= rare or made < len(origins[part]):
+                self.fold()
+
+    def fold(self) -> None:
+        """Write W out; make it orthonormal again where it has drifted too far."""
+        self.P += self.Q @ self.C
+        W = self.Q @ self.S
+        r = len(self.S)
+        if not np.linalg.norm(W.T @ W - np.eye(r)) <= BOUND:
+            W = np.linalg.qr(np.nan_to_num(W))[0]
+            self.n_reorthonormalized += 1
+        self.Q, self.S, self.inverse, self.C = W, np.eye(r), np.eye(r), np.zeros((r, r))
+        self.since = 0
+
+    def grow(self, n_states: int) -> None:
+        """Make room for states not met before: rows of zeros, which their first transitions fill."""
+        fresh = np.zeros((n_states - self.n_states, self.Q.shape[1]))
+        for name in ("Q", "P"):
+            top, bottom = np.split(getattr(self, name), 2)
+            setattr(self, name, np.concatenate([top, fresh, bottom, fresh]))
+
+    def iterate(self) -> NDArray:
+        """Return W as it stands, (2 m, r)."""
+        return self.Q @ self.S
+
+    def average(self) -> NDArray:
+        """Return the weighted average of all W so far, (2 m, r)."""
+        return (self.Q @ self.C + self.P) / max(self.numbers[2], np.finfo(float).tiny)
+
+
+def plain_advance(
+    W: NDArray,
+    moves: tuple[NDArray, NDArray, NDArray],
+    steps: Steps,
+    numbers: NDArray,
+    total: NDArray,
+) -> None:
+    """Make a step per transition on all of W: the plain twin, O(m r) each.
+
+    Parameters
+    ----------
+    W : ndarray of shape (2 m, r)
+        Changed.
+    moves : (origins, destinations, weights)
+    steps : Steps
+    numbers : ndarray of shape (4,)
+        As in `HebbianFactor`; changed.
+    total : ndarray of shape (2 m, r)
+        Receives the weighted sum of all W.
+    """
+    m = len(W) // 2
+    for i, j, weight in zip(*moves, strict=True):
+        a, b, t = W[i].copy(), W[m + j].copy(), numbers[0]
+        size = float(a @ a + b @ b)
+        numbers[1] += (size - numbers[1]) / min(t + 1, 1000)
+        step: Any = steps.gain
+        if steps.horizon > 0:
+            since = t * numbers[1] / (W.shape[1] * steps.horizon)
+            step = (
+                min(steps.gain / max(numbers[1], 1e-300), steps.longest)
+                / (1 + since) ** steps.power
+            )
+        step = min(step * weight, 0.5 / max(size, 1e-300))
+        change = np.outer(W @ a, b) + np.outer(W @ b, a)
+        W -= step * change
+        W[i] += step * b
+        W[m + j] += step * a
+        importance = (t + 1) ** steps.recency
+        total += importance * W
+        numbers[2] += importance
+        numbers[3] += importance * weight
+        numbers[0] += 1

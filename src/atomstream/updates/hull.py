@@ -1,0 +1,246 @@
+"""Row by row: code a sample, offer it as representative, improve the weights of the hulls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import ActiveSet, Coder, Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.dictionaries.hulls import Hulls
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses import Squared
+from atomstream.memory.gram import Aggregates, GramDelta, GramSums
+from atomstream.penalties.interval import Free
+from atomstream.penalties.simplex import Simplex
+
+__all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
+
+KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
+CHUNK = 128  # rows whose products with each other are formed at a time
+GAP = 1e-4  # of a quadratic problem, over the surrogate
+
+
+@dataclass(frozen=True)
+class HullUpdate:
+    """What the walk minimises after every row: the surrogate with damping, over weights and one swap.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with damping."""
+        size = float(np.trace(state.dictionary.gram()))
+        return state.memory.value(state.dictionary) + 0.5 * self.damping * size
+
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+        """Do nothing: the walk has done it row by row."""
+
+
+@dataclass(frozen=True)
+class RowWise:
+    """Algorithm 2 of online convex matrix factorization, many rows per call.
+
+    Attributes
+    ----------
+    objective : Objective
+    coder : Coder
+        For codes outside of the walk.
+    assign : callable
+        ``(batch, rng) -> atom that each row is offered to``, -1 for the one with the largest
+        coefficient.
+    updater : HullUpdate
+    gap : float, default=1e-4
+        How exactly the problem of a row is solved: by how much the surrogate may lie above its
+        minimum, relatively.
+
+    References
+    ----------
+    Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative
+    regions", Algorithm 2. Rows that are representatives from the start are coded and absorbed, but
+    offered to no other atom: while A is of lower rank than there are atoms, atoms move freely in
+    their hulls, and rows of other clusters would drag them.
+    """
+
+    objective: Objective
+    coder: Coder
+    assign: Callable[[Batch, np.random.Generator], NDArray]
+    updater: HullUpdate
+    gap: float = GAP
+    statistics: GramSums = field(default_factory=GramSums)
+
+    def step(
+        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
+    ) -> tuple[Codes, GramDelta]:
+        """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
+        places = batch.position + np.arange(batch.X.shape[0])
+        chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
+        parts = []
+        for start in range(0, batch.X.shape[0], CHUNK):
+            rows = slice(start, start + CHUNK)
+            weights = None if batch.weights is None else batch.weights[rows]
+            ids = None if batch.ids is None else batch.ids[rows]
+            part = Batch(batch.X[rows], weights, ids=ids, position=batch.position + start)
+            parts.append(self._walk(part, chosen[rows], state, clock))
+        h = np.concatenate([codes for codes, _ in parts])
+        masses = np.ones(len(h)) if batch.weights is None else batch.weights
+        usage, objective = (
+            masses @ np.abs(h),
+            float(masses @ np.concatenate([values for _, values in parts])),
+        )
+        r, d = state.dictionary.shape
+        delta: Any = GramDelta(
+            np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass
+        )
+        state.usage.absorb(delta, state.memory.strength(state.dictionary))
+        return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
+
+    def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
+        """Leave the atoms as they are: what nothing uses costs nothing."""
+        return 0
+
+    def _walk(
+        self, batch: Batch, chosen: NDArray, state: State, clock: Clock
+    ) -> tuple[NDArray, NDArray]:
+        from atomstream._kernels.convex import walk
+
+        hulls, memory = state.dictionary, cast(Aggregates, state.memory)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(batch.energy).all():
+                raise ValueError("Products of the rows are not finite; rescale the data.")
+        X = batch.X.astype(np.float64)
+        R, n, (k, N) = hulls.samples.astype(np.float64), X.shape[0], hulls.weights.shape
+        masses = np.ones(n) if batch.weights is None else batch.weights
+        weights = np.array([clock.tick(float(mass)) if mass > 0 else 0.0 for mass in masses])
+        rows = (
+            np.zeros((n, k)),
+            np.zeros(n),
+            _products(X, R),
+            _products(X, X),
+            np.ascontiguousarray(np.asarray(X @ memory.cross.T).T),
+            batch.energy.astype(np.float64),
+            weights,
+            chosen,
+        )
+        W, K, C = np.zeros((k, N + 1)), np.zeros((N + 1, N + 1)), np.zeros((k, N + 1))
+        W[:, :N], K[:N, :N], C[:, :N] = (
+            hulls.weights,
+            _products(R, R),
+            np.asarray(R @ memory.cross.T).T,
+        )
+        gram, source = memory.gram.copy(), np.arange(N)
+        codes = self.objective.codes
+        low, high, _, total = codes.shape  # type: ignore[misc]
+        net = (
+            float(codes.l1),
+            float(codes.l2),
+            float(low),
+            float(high),
+            float(total),
+            self.updater.damping,
+        )
+        places, starts = hulls.places()
+        regions, start = (places, starts, hulls.sizes is None), float(memory.constant)
+        n_swaps = walk(rows, (W, K, gram, C, source), regions, net, start, self.gap)
+        h, values = rows[0], rows[1]
+        if not (np.isfinite(values).all() and np.isfinite(W).all()):
+            raise ValueError("Products of the rows are not finite; rescale the data.")
+        # Each row's share in the averages after the last one: the rows are then one batch to the
+        # memory.
+        later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
+        shares = weights * later
+        whole, weighted = float(shares.sum()), h * shares[:, None]
+        constants = float(shares @ (0.5 * batch.energy + codes.net(h)))
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        memory.absorb(GramDelta(h.T @ weighted, cross, constants, h.sum(axis=0), 0.0, whole), whole)
+        hulls.swap(W[:, :N].copy(), source, batch, int(n_swaps))
+        return h, values
+
+
+def starting_hulls(
+    X: Any,
+    indices: NDArray,
+    ids: NDArray,
+    n_components: int,
+    labels: NDArray | None,
+    seed: int,
+    *,
+    shared: bool,
+) -> Hulls:
+    """Return hulls around the means of clusters: of k-means, drawn again while one is empty, or of known labels.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_representatives, n_features)
+    indices, ids : ndarray of shape (n_representatives,)
+    n_components : int
+    labels : ndarray of int of shape (n_representatives,), or None
+    seed : int
+    shared : bool
+        Whether all atoms share one region.
+
+    References
+    ----------
+    Agarwal, Peng, Milenkovic (2019), Algorithm 1.
+    """
+    if labels is None:
+        labels = _clusters(X, n_components, seed)
+    sizes = np.bincount(labels, minlength=n_components)
+    order = np.argsort(labels, kind="stable")
+    weights = np.zeros((n_components, len(order)))
+    weights[labels[order], np.arange(len(order))] = 1 / sizes[labels[order]]
+    return Hulls(X[order], weights, None if shared else sizes, indices[order], ids[order])
+
+
+def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
+    """Return labels of k-means without an empty cluster."""
+    import warnings
+
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if sp.issparse(X):
+        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    for again in range(10):
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # fewer distinct rows than clusters: drawn again
+            labels = KMeans(n_components, n_init=4, random_state=seed + again).fit(X).labels_
+        if len(np.unique(labels)) == n_components:
+            return labels.astype(np.int64)
+    raise ValueError(
+        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: too many are alike; "
+        "take fewer atoms or more representatives."
+    )
+
+
+def _products(X: Any, Y: Any) -> NDArray:
+    """Return the products of rows with rows as an array."""
+    found = X @ Y.T
+    return np.ascontiguousarray(found.toarray() if sp.issparse(found) else found)
+
+
+def nearest_in_hulls(hulls: Hulls, rows: NDArray) -> NDArray:
+    """Return the point of each atom's hull that is nearest to its row."""
+    found, objective = np.empty_like(rows), Objective(Squared(), codes=Simplex(), atoms=Free())
+    for j, row in enumerate(rows):
+        own = hulls.samples[hulls.region(j)].astype(np.float64)
+        hull = Rows(own.toarray() if sp.issparse(own) else own)
+        codes = ActiveSet().encode(Batch(row[None]), hull, objective, Accuracy(gap=1e-12))
+        found[j] = hull.decode(codes.values)[0]
+    return found

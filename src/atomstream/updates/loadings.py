@@ -1,0 +1,131 @@
+"""Minimise the surrogate over one loading matrix at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.clock import Clock
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.dictionaries.loadings import Loadings, contract_group
+from atomstream.penalties.ball import NormBall
+from atomstream.penalties.base import Penalty
+from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
+from atomstream.updates.radius import minimise_within
+
+__all__ = ["LoadingSweep"]
+
+
+@dataclass(frozen=True)
+class LoadingSweep:
+    r"""Minimise the surrogate over one loading matrix at a time, none moving further than a radius.
+
+    For rank-one atoms the surrogate is, over :math:`U^{(i)}` alone and with A' = A + damping I,
+
+    .. math:: \tfrac12 tr(U \bar A U^\top) - tr(U \bar B^\top), \quad
+              \bar A = A' \circ \prod_{j \ne i} U^{(j)\top} U^{(j)}, \quad
+              \bar B_{:r} = B_r \times_{j \ne i} U^{(j)}_{:r},
+
+    so a mode is swept as `BlockCoordinate` sweeps atoms, with the newest loadings of all other
+    modes. Should that leave the radius, or the set tie columns together, the block is minimised as
+    a whole (`atomstream.updates.radius`). Short columns are scaled up as atoms are there, as far as
+    the radius allows.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+    n_sweeps : int, default=1
+        Sweeps over all modes per batch.
+    radius : float, optional
+        c': after batch t, :math:`\|U^{(i)}_t - U^{(i)}_{t-1}\|_F \le c' w_t`. None sets no bound.
+
+    References
+    ----------
+    Lyu (2022), Algorithms 7 and 8 and eqs. (4.120) to (4.128); docs/algorithms/cp-dictionaries.md.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+    n_sweeps: int = 1
+    radius: float | None = None
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("sets",)}
+
+    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+        """Sweep over the modes."""
+        memory: Any = state.memory
+        pairs = zip(state.dictionary.matrices, objective.atoms.sets, strict=True)
+        before = [part.project(matrix.T.astype(np.float64), self.fixed) for matrix, part in pairs]
+        reach = np.inf if self.radius is None else self.radius * clock.weight
+        gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
+        sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
+        for _ in range(self.n_sweeps):
+            for group, part in now.halves_contracted(memory.cross):
+                matrices = [matrix.T for matrix in now.matrices]
+                inner = [rows @ rows.T for rows in matrices]
+                for mode in group:
+                    others = reduce(
+                        np.multiply, (g for k, g in enumerate(inner) if k != mode), gram
+                    )
+                    cross = contract_group(part, [matrices[k].T for k in group], mode - group[0])
+                    matrices[mode] = self._block(
+                        matrices[mode], before[mode], others, cross, sets[mode], reach
+                    )
+                    inner[mode] = matrices[mode] @ matrices[mode].T
+                now.assign([rows.T for rows in matrices])
+        matrices = [matrix.T.copy() for matrix in now.matrices]
+        for mode, rows in enumerate(matrices):
+            if _size_is_free(objective.codes, sets[mode], at_most=True) and not self.damping:
+                scale = _short(rows, self.fixed)
+                if (scale < 1).any():
+                    scale = _shorter(scale, rows, before[mode], reach)
+                    rows /= scale[:, None]
+                    memory.rescale(scale)
+        state.dictionary.assign([rows.T for rows in matrices])
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with damping on the atoms that may change."""
+        size = float(np.trace(state.dictionary.gram()[self.fixed :, self.fixed :]))
+        return state.memory.value(state.dictionary) + 0.5 * self.damping * size
+
+    def _block(
+        self,
+        rows: NDArray,
+        before: NDArray,
+        gram: NDArray,
+        cross: NDArray,
+        penalty: Penalty,
+        reach: float,
+    ) -> NDArray:
+        """Return the loadings of one mode, as rows, with a lower surrogate."""
+        if penalty.rowwise:
+            swept = rows.copy()
+            _sweep(swept, gram, cross, penalty, 0.0, self.fixed)
+            if np.linalg.norm(swept - before) <= reach:
+                return swept
+        free = slice(self.fixed, None)
+        rest = cross[free] - gram[free, : self.fixed] @ rows[: self.fixed]
+        left = penalty.beside(rows[: self.fixed]) if isinstance(penalty, NormBall) else penalty
+        found = minimise_within(rows[free], gram[free, free], rest, left, reach, before[free])
+        return np.concatenate([rows[: self.fixed], found])
+
+
+def _shorter(scale: NDArray, rows: NDArray, before: NDArray, reach: float) -> NDArray:
+    """Return as much of a scaling as keeps rows within reach of what they were."""
+    low, high = 0.0, 1.0
+    if np.linalg.norm(rows / scale[:, None] - before) <= reach:
+        return scale
+    for _ in range(30):
+        middle = (low + high) / 2
+        if np.linalg.norm(rows / scale[:, None] ** middle - before) <= reach:
+            low = middle
+        else:
+            high = middle
+    return scale**low

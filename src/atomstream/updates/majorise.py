@@ -1,0 +1,132 @@
+"""Minimise the majoriser of the past, or its quadratic model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.objective import Objective
+from atomstream.core.products import losses
+from atomstream.core.state import State
+from atomstream.losses.majorisers import power_step, times_power
+from atomstream.penalties.base import Penalty
+from atomstream.penalties.interval import Nonnegative
+from atomstream.updates.block_coordinate import _size_is_free, _sweep
+
+__all__ = ["Majorise"]
+
+NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
+FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
+
+
+@dataclass(frozen=True)
+class Majorise:
+    r"""Minimise the power majoriser of the past, or its quadratic model where that serves the newest batch better.
+
+    The majoriser's minimiser never raises the surrogate, but moves slowly where atoms are alike, as
+    multiplicative updates do. With ``newton`` a second proposal is made: one sweep of
+    `BlockCoordinate` over the quadratic model, with all that the Gram matrix of the codes knows of
+    how atoms depend on each other. It promises nothing; it is taken where the loss of the newest
+    batch at its codes is lower than under the first.
+
+    Where codes may have any size, a set that only fixes the size of atoms (a ball, a simplex) costs
+    nothing: atoms are found without it and scaled, past codes the other way, which leaves the
+    surrogate as it is.
+
+    Parameters
+    ----------
+    damping : float, default=0.0
+        Added to the diagonal of A in the quadratic model.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+    newton : bool, default=True
+        Whether the second proposal is made.
+
+    References
+    ----------
+    docs/algorithms/divergences.md.
+    """
+
+    damping: float = 0.0
+    fixed: int = 0
+    newton: bool = True
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+        "loss": ("exponents", "split"),
+        "atoms": ("rowwise", "nonnegative", "shape"),
+    }
+
+    def update(
+        self,
+        state: State,
+        objective: Objective,
+        clock: Clock,
+        met: tuple[Batch, Codes] | None = None,
+    ) -> None:
+        """Take the better of the two proposals; without a batch to judge by, the first."""
+        memory: Any = state.memory
+        atoms = state.dictionary.atoms().astype(np.float64)
+        free = _size_is_free(objective.codes, objective.atoms, at_most=False)
+        penalty = Nonnegative() if free else objective.atoms
+        proposals = [self._majoriser(atoms, memory, objective, penalty)]
+        if self.newton and met is not None:
+            proposals.append(self._quadratic(atoms, memory, penalty))
+        for proposal in proposals:
+            np.maximum(
+                proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal
+            )  # what is 0 stays 0
+            proposal[: self.fixed] = atoms[: self.fixed]
+        best = proposals[0]
+        if len(proposals) > 1:
+            best = min(proposals, key=lambda rows: _loss(rows, objective, *met))  # type: ignore[misc]
+        scale = _excess(best, objective.atoms, free)
+        scale[: self.fixed] = 1
+        best /= scale[:, None]
+        if free:
+            memory.rescale(scale)
+        state.dictionary.assign(best)
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the surrogate with the penalty on the atoms that may change."""
+        penalty = objective.atoms.value(state.dictionary.atoms()[self.fixed :])
+        return state.memory.value(state.dictionary) + float(penalty.sum())
+
+    def _majoriser(
+        self, atoms: NDArray, memory: Any, objective: Objective, penalty: Penalty
+    ) -> NDArray:
+        p, q = exponents = objective.loss.exponents
+        plus, minus = (
+            times_power(memory.plus, atoms, p - 1),
+            times_power(memory.minus, atoms, q - 1),
+        )
+        return power_step(atoms, plus, minus, exponents, penalty)
+
+    def _quadratic(self, atoms: NDArray, memory: Any, penalty: Penalty) -> NDArray:
+        proposal = atoms.copy()
+        _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
+        return np.maximum(proposal, NEAR * atoms)
+
+
+def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
+    """Return the loss of a batch at its codes under other atoms; where it is no number, infinity."""
+    values = losses(batch, codes.values, atoms.astype(codes.values.dtype), objective.loss)
+    total = float(values.sum() if batch.weights is None else values @ batch.weights)
+    return total if np.isfinite(total) else np.inf
+
+
+def _excess(atoms: NDArray, penalty: Any, free: bool) -> NDArray:
+    """Return what each atom has to be divided by to lie in its set, or on its boundary where its size is free."""
+    shape = penalty.shape
+    if not shape.total and shape.radius == np.inf:
+        return np.ones(len(atoms))
+    size = (
+        atoms.sum(axis=1) / shape.total
+        if shape.total
+        else np.linalg.norm(atoms, axis=1) / shape.radius
+    )
+    return np.where(size > 0, size, 1.0) if free or shape.total else np.maximum(size, 1.0)

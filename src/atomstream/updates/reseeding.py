@@ -1,0 +1,213 @@
+"""New life for atoms that nothing uses, and the starting dictionary: both look at rows as a weighted set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.penalties.base import Penalty
+
+__all__ = ["Reseeding", "starting_atoms"]
+
+SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
+EXPLAINED = 1e-10  # no atom is made from a row whose loss is below this share of its energy
+
+
+@dataclass(frozen=True)
+class Reseeding:
+    """Replace atoms that have been of no use for long by what the batch's worst explained rows lack.
+
+    Not an update (the surrogate may rise): it happens between batches only, and the memory forgets
+    the atoms.
+
+    Parameters
+    ----------
+    patience : float, default=10
+        Times n_components: the mass of samples without use after which an atom is replaced.
+    """
+
+    patience: float = 10.0
+
+    def reseed(
+        self,
+        batch: Batch,
+        codes: Codes,
+        state: State,
+        objective: Objective,
+        fixed: int,
+        rng: np.random.Generator,
+    ) -> int:
+        """Replace idle atoms; rows are drawn in proportion to weight times loss.
+
+        Returns
+        -------
+        int
+            How many atoms were replaced.
+        """
+        idle = np.flatnonzero(state.usage.idle >= self.patience * len(state.usage.idle))
+        idle = idle[idle >= fixed]
+        if not len(idle):
+            return 0
+        losses = objective.losses(batch, codes.values, state.dictionary)
+        losses[losses <= EXPLAINED * batch.energy] = 0
+        rows = _draw(
+            losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng
+        )
+        if not len(rows):
+            return 0
+        samples, decoded = _dense_rows(batch.X, rows), state.dictionary.decode(codes.values[rows])
+        if batch.mask is not None:  # where nothing was observed nothing is lacking
+            samples = batch.complete(decoded, rows)
+        lacking = objective.atoms.normalize(samples - decoded)
+        empty = ~lacking.any(
+            axis=1
+        )  # nonnegative atoms and nothing but excess: take the row itself
+        if empty.any():
+            lacking[empty] = objective.atoms.normalize(samples[empty])
+        if not objective.loss.quadratic:
+            lacking = _softened(lacking, batch, objective.atoms)
+        idle = idle[: len(rows)]
+        state.dictionary.replace(idle, lacking, objective.atoms)
+        state.memory.forget(idle)
+        state.usage.forget(idle)
+        return len(rows)
+
+
+def starting_atoms(
+    batch: Batch,
+    n_components: int,
+    how: str,
+    penalty: Any,
+    rng: np.random.Generator,
+    soft: bool = False,
+) -> NDArray:
+    """Return a starting dictionary, (n_components, n_features), made from the first batch.
+
+    The batch is seen as a weighted set: neither the order of its rows nor whether a row is repeated
+    or weighted makes a difference.
+
+    Parameters
+    ----------
+    batch : Batch
+        Missing entries count as the mean of the feature's observed ones.
+    n_components : int
+        May exceed the number of rows: the rest are rows with each entry scaled at random.
+    how : {"samples", "spread", "svd", "random"}
+        Rows drawn in proportion to their weights, rows far from each other (k-means++), singular
+        vectors (for nonnegative atoms the stronger of their two nonnegative parts), or random
+        numbers.
+    penalty : Penalty
+        On the atoms; they start inside its set.
+    rng : numpy.random.Generator
+    soft : bool, default=False
+        Whether to mix every atom half and half with the mean of the batch: multiplicative updates
+        leave zeros as they are.
+
+    References
+    ----------
+    Boutsidis, Gallopoulos (2008), "SVD based initialization: A head start for nonnegative matrix
+    factorization".
+    """
+    n_features = batch.X.shape[1]
+    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    weights = np.where(batch.energy > 0, weights, 0)
+    X = batch.X if batch.mask is None else batch.complete(_observed_means(batch, weights))
+    keys = np.asarray(X @ rng.standard_normal(n_features).astype(X.dtype))
+    points, point_weights = _points(keys, weights)
+    if how == "random" or not len(points):
+        noise = rng.standard_normal((n_components, n_features))
+        return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(X.dtype))
+    n_drawn = min(n_components, len(points))
+    if how == "svd":
+        drawn_rows = _singular(
+            X[points], point_weights, min(n_drawn, n_features), penalty.nonnegative, rng
+        )
+    elif how == "spread":
+        drawn_rows = _dense_rows(X, points[_spread(X[points], point_weights, n_drawn, rng)])
+    else:
+        chances = point_weights / point_weights.sum()
+        drawn_rows = _dense_rows(
+            X, points[rng.choice(len(points), n_drawn, replace=False, p=chances)]
+        )
+    again = drawn_rows[rng.integers(len(drawn_rows), size=n_components - len(drawn_rows))]
+    again *= rng.uniform(0, 2, again.shape).astype(again.dtype)
+    rows = penalty.normalize(np.concatenate([drawn_rows, again]))
+    return _softened(rows, batch, penalty) if soft else rows
+
+
+def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
+    """Return atoms mixed half and half with the mean of a batch."""
+    weights = (
+        np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights / batch.weights.max()
+    )
+    mean = np.asarray(weights @ batch.X).reshape(1, -1).astype(rows.dtype)
+    return penalty.normalize(0.5 * rows + 0.5 * penalty.normalize(mean))
+
+
+def _singular(
+    rows: Any, weights: NDArray, size: int, nonnegative: bool, rng: np.random.Generator
+) -> NDArray:
+    """Return the leading right singular vectors of weighted rows, or the stronger nonnegative part of each."""
+    from sklearn.utils.extmath import randomized_svd
+
+    roots = np.sqrt(weights / weights.max()).astype(rows.dtype)
+    weighted = sp.diags_array(roots) @ rows if sp.issparse(rows) else roots[:, None] * rows
+    left, _, right = randomized_svd(weighted, size, random_state=int(rng.integers(2**31)))
+    if not nonnegative:
+        return right
+    parts = np.maximum(right, 0), np.maximum(-right, 0)
+    ahead, behind = (
+        np.linalg.norm(np.maximum(side * left, 0), axis=0) * np.linalg.norm(part, axis=1)
+        for side, part in zip((1, -1), parts, strict=True)
+    )
+    return np.where((ahead >= behind)[:, None], *parts)
+
+
+def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
+    """Return the mean of the observed entries of each feature, 0 where there is none."""
+    total, mass = weights @ batch.X, weights @ batch.mask
+    return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0).astype(batch.X.dtype)
+
+
+def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Return one row of each distinct key, ordered by key, with the summed weight of all rows that share it."""
+    order = np.argsort(keys, kind="stable")
+    order = order[weights[order] > 0]
+    if not len(order):
+        return order, weights[order]
+    sizes = np.abs(keys[order])
+    gaps = np.diff(keys[order]) > SAME * np.maximum(sizes[1:], sizes[:-1])
+    firsts = np.flatnonzero(np.concatenate([[True], gaps]))
+    return order[firsts], np.add.reduceat(weights[order], firsts)
+
+
+def _spread(rows: Any, weights: NDArray, n_drawn: int, rng: np.random.Generator) -> NDArray:
+    """Return the indices of rows that point in directions far from each other."""
+    from sklearn.cluster import kmeans_plusplus
+    from sklearn.preprocessing import normalize
+
+    seed = int(rng.integers(2**31))
+    return kmeans_plusplus(normalize(rows), n_drawn, sample_weight=weights, random_state=seed)[1]
+
+
+def _draw(keys: NDArray, chances: NDArray, size: int, rng: np.random.Generator) -> NDArray:
+    points, mass = _points(keys, chances)
+    size = min(size, len(points))
+    return (
+        points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())]
+        if size
+        else points
+    )
+
+
+def _dense_rows(X: Any, rows: NDArray) -> NDArray:
+    """Return a few rows as a dense array of their own."""
+    return X[rows].toarray() if sp.issparse(X) else np.array(X[rows])

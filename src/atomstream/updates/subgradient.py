@@ -1,0 +1,73 @@
+"""Projected steps against the newest batch's subgradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+
+__all__ = ["SubgradientStep"]
+
+UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth of a must still do
+
+
+@dataclass(frozen=True)
+class SubgradientStep:
+    r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
+
+    At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is
+    a length in units of one over the curvature of each feature's problem (see `Subgradient`), never
+    above one unit: raw lengths would have to be chosen anew for every loss and every scale of the
+    data. Since :math:`\eta_t` tends to 0, its sum is infinite and the sum of its squares finite, as
+    Theorem 1 needs; the cap ends after finitely many steps.
+
+    Parameters
+    ----------
+    a, b : float, default=2e4
+        Above 0.
+    fixed : int, default=0
+        The first so many atoms are never changed.
+
+    References
+    ----------
+    Zhao, Tan, Xu (2017), Algorithm 1 and eq. (8).
+    """
+
+    a: float = 2e4
+    b: float = 2e4
+    fixed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"SubgradientStep needs {name} above 0, got {getattr(self, name)!r}."
+                )
+
+    def update(
+        self,
+        state: State,
+        objective: Objective,
+        clock: Clock,
+        met: tuple[Batch, Codes] | None = None,
+    ) -> None:
+        """Step and project."""
+        memory: Any = state.memory
+        mass = met[0].mass if met is not None else 1.0
+        rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
+        atoms = state.dictionary.atoms().astype(np.float64)
+        curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
+        moved = objective.atoms.prox(atoms - rate * memory.slope / curvature, 0.0)
+        moved[: self.fixed] = atoms[: self.fixed]
+        state.dictionary.assign(moved)
+
+    def value(self, state: State, objective: Objective) -> float:
+        """Return the smoothed objective."""
+        return state.memory.value(state.dictionary)

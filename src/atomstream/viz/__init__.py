@@ -1,0 +1,5 @@
+"""What people look at: pictures of what was learned, and reports of runs."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"plots", "report"})

@@ -1,0 +1,365 @@
+"""Pictures of dictionaries of rows: atoms, what they make of samples, and how they were learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, ORANGE, empty, panels, plain
+
+__all__ = [
+    "atoms",
+    "atoms_data",
+    "bars",
+    "bars_data",
+    "curves",
+    "curves_data",
+    "objective",
+    "objective_data",
+    "rank",
+    "rank_data",
+    "reconstruction",
+    "reconstruction_data",
+    "triples",
+    "triples_data",
+]
+
+FEW = 32  # features that can be told apart as bars
+TINY = 1e-12
+
+
+def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
+    """Return what `atoms` draws: the atoms as images, most important first, and their shares of the code.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    shape : tuple of int
+        (height, width) or (height, width, n_channels) of a patch.
+
+    Returns
+    -------
+    images : ndarray of shape (n_components, *shape)
+        Each scaled to [0, 1] by its own extremes.
+    shares : ndarray of shape (n_components,)
+    """
+    n_features = _atoms(model).shape[1]
+    if np.prod(shape) != n_features:
+        raise ValueError(
+            f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
+        )
+    order = np.argsort(-model.importance_, kind="stable")
+    rows = _atoms(model)[order]
+    low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
+    flat = (rows - low) / np.where(high > low, high - low, 1)
+    return flat.reshape(-1, *shape), model.importance_[order]
+
+
+def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
+    """Draw the atoms as a grid sorted by importance, the share of each in the codes below it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    shape : tuple of int
+        (height, width) or (height, width, n_channels) of a patch.
+    n_columns : int, default=10
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    images, shares = atoms_data(model, shape)
+    n_rows = -(-len(images) // n_columns)
+    figure = empty(0.9 * n_columns, 1.08 * n_rows)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, image, share in zip(grid.flat, images, shares, strict=False):
+        axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        axes.set_title(f"{100 * share:.1f} %", y=-0.28, fontsize=7)
+    return figure
+
+
+def curves_data(model: Any, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
+    """Return what `curves` draws: the most important atoms as they are, and their shares of the code."""
+    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    return _atoms(model)[order], model.importance_[order]
+
+
+def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
+    """Draw the most important atoms as curves over the features, in their order.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n_atoms : int, default=20
+    n_columns : int, default=4
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    rows, shares = curves_data(model, n_atoms)
+    grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
+    for axes, row, share in zip(grid, rows, shares, strict=True):
+        axes.plot(row, color=BLUE, linewidth=1)
+        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.margins(x=0)
+    return figure
+
+
+def bars_data(
+    model: Any, names: Any = None, n_atoms: int = 12, n_features: int = 8
+) -> list[tuple[list[str], NDArray, float]]:
+    """Return what `bars` draws: per atom its largest features by name, their values, and its share of the code."""
+    names = getattr(model, "feature_names_in_", None) if names is None else names
+    drawn = []
+    for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
+        row = _atoms(model)[atom]
+        top = np.argsort(-np.abs(row), kind="stable")[:n_features]
+        labels = [str(place + 1) if names is None else str(names[place]) for place in top]
+        drawn.append((labels, row[top], float(model.importance_[atom])))
+    return drawn
+
+
+def bars(
+    model: Any, names: Any = None, *, n_atoms: int = 12, n_features: int = 8, n_columns: int = 3
+) -> Any:
+    """Draw the most important atoms as bars: their largest features by name.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    names : sequence of str, optional
+        Of the features; by default those the model knows, or numbers from 1.
+    n_atoms : int, default=12
+    n_features : int, default=8
+        Features of each atom.
+    n_columns : int, default=3
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    drawn = bars_data(model, names, n_atoms, n_features)
+    grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
+    for axes, (labels, values, share) in zip(grid, drawn, strict=True):
+        axes.barh(
+            range(len(values)), values, color=[BLUE if value >= 0 else ORANGE for value in values]
+        )
+        axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
+        axes.invert_yaxis()
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+    return figure
+
+
+def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `triples` draws: samples, reconstructions, errors, from the smallest relative error up."""
+    rows = rows[: 10 * n_rows]
+    X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
+    X_hat = model.inverse_transform(model.transform(X))
+    X, X_hat = (
+        X.reshape(len(X), -1),
+        X_hat.reshape(len(X), -1),
+    )  # tensors are drawn over their entries
+    errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
+    order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
+    order = order[energy[order] > 0] if (energy > 0).any() else order
+    drawn = order[
+        np.unique(np.linspace(0, len(order) - 1, min(n_rows, len(order))).round().astype(int))
+    ]
+    return X[drawn], X_hat[drawn], X_hat[drawn] - X[drawn]
+
+
+def triples(
+    model: Any,
+    rows: Any,
+    shape: tuple[int, ...] | None = None,
+    *,
+    names: Any = None,
+    n_rows: int = 6,
+) -> Any:
+    """Draw samples, their reconstructions and the errors, from the best explained to the worst.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : array or sparse array of shape (n_samples, n_features)
+        Best rows that were not learned from.
+    shape : tuple of int, optional
+        Of a sample as an image; without it samples are drawn over the features.
+    names : sequence of str, optional
+        Of the features, written where they are few.
+    n_rows : int, default=6
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    X, X_hat, error = triples_data(model, rows, n_rows)
+    if shape is not None:
+        return _image_triples(X, X_hat, error, shape)
+    grid, figure = panels(len(X), 2, 5.2, 1.5)
+    few = X.shape[1] <= FEW
+    for axes, sample, rebuilt in zip(grid, X, X_hat, strict=True):
+        if few:
+            axes.bar(range(len(sample)), np.nan_to_num(sample), color="0.8", label="sample")
+            axes.plot(rebuilt, "o", color=ORANGE, markersize=4, label="reconstruction")
+        else:
+            axes.plot(sample, color="0.3", linewidth=1.6, label="sample")
+            axes.plot(rebuilt, color=ORANGE, linewidth=0.9, label="reconstruction")
+            axes.margins(x=0)
+        axes.tick_params(labelsize=7)
+        if few and names is not None:
+            axes.set_xticks(
+                range(len(sample)),
+                [plain(name, 10) for name in names],
+                rotation=90 * (len(names) > 6),
+            )
+    grid[0].legend(frameon=False, fontsize=7)
+    return figure
+
+
+def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Any:
+    figure = empty(1.2 * len(X) + 0.6, 4.0)
+    grid = figure.subplots(3, len(X), squeeze=False)
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[])
+    for column, (sample, rebuilt, lacking) in enumerate(zip(X, X_hat, error, strict=True)):
+        low, high = np.nanmin(sample), np.nanmax(sample)
+        span = max(high - low, TINY)
+        for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
+            axes.imshow(
+                np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1
+            )
+        flat = lacking.reshape(shape)
+        if len(shape) == 3:  # the channel that is furthest off, with its sign
+            flat = np.take_along_axis(flat, np.abs(flat).argmax(axis=2)[:, :, None], axis=2)[
+                :, :, 0
+            ]
+        grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
+    for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
+        axes.set_ylabel(title, fontsize=8)
+    return figure
+
+
+def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
+    """Return what `rank` draws: ranks, mean errors on held-out entries, their standard errors, stability, choice."""
+    return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
+
+
+def rank(choice: Any) -> Any:
+    """Draw the error on held-out entries and the stability of the atoms against the number of atoms.
+
+    Parameters
+    ----------
+    choice : RankChoice
+        What `atomstream.choose_rank` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    ranks, error, spread, stability, chosen = rank_data(choice)
+    figure = empty(7, 4.6)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
+    best = int(np.argmin(error))
+    top.axhline(
+        error[best] + spread[best],
+        color="0.6",
+        linewidth=0.8,
+        linestyle=":",
+        label="one standard error",
+    )
+    top.set_ylabel("error on held-out entries")
+    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
+    bottom.set(
+        xlabel="number of atoms",
+        ylabel="similarity of\nmatched atoms",
+        ylim=(min(0, stability.min()), 1.03),
+    )
+    for axes in (top, bottom):
+        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
+        axes.grid(alpha=0.3)
+    bottom.xaxis.get_major_locator().set_params(integer=True)
+    top.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def reconstruction_data(image: Any, approximation: Any) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `reconstruction` draws: the image, its reconstruction clipped to the image's range, the error."""
+    image = np.asarray(image, dtype=float)
+    approximation = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
+    return image, approximation, approximation - image
+
+
+def reconstruction(image: Any, approximation: Any) -> Any:
+    """Draw an image, its reconstruction and the error side by side.
+
+    Parameters
+    ----------
+    image, approximation : array of shape (height, width) or (height, width, 3)
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    image, approximation, error = reconstruction_data(image, approximation)
+    error = error if error.ndim == 2 else error.mean(axis=2)
+    figure = empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
+    left, middle, right = figure.subplots(1, 3)
+    shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
+    left.imshow(image, **shown)
+    middle.imshow(approximation, **shown)
+    bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
+    drawn = right.imshow(error, cmap="RdBu_r", vmin=-bound, vmax=bound)
+    figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
+    for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):
+        axes.set_title(title, fontsize=11)
+        axes.axis("off")
+    return figure
+
+
+def objective_data(history: Any) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `objective` draws: samples seen, the objective of each batch, and the mean of the last sixth."""
+    n_samples, values = np.asarray(history.n_samples), np.asarray(history.objective)
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    last = np.arange(1, len(values) + 1)
+    first = last - (
+        1 + last // 6
+    )  # a window that grows with the stream, as the axis is logarithmic
+    first = np.maximum(first, 0)
+    return n_samples, values, (total[last] - total[first]) / (last - first)
+
+
+def objective(history: Any) -> Any:
+    """Draw the objective against samples seen.
+
+    Parameters
+    ----------
+    history : atomstream.callbacks.History
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    n_samples, values, smooth = objective_data(history)
+    figure = empty(7, 3.6)
+    axes = figure.subplots()
+    axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
+    axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
+    axes.set(xscale="log", xlabel="samples seen", ylabel="mean objective per sample")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _atoms(model: Any) -> NDArray:
+    """Return the atoms as rows, those that are tensors flattened."""
+    return model.components_.reshape(len(model.components_), -1)

@@ -1,0 +1,112 @@
+"""Pictures of pictures: before and after, and which material is where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import panels, plain
+
+__all__ = ["comparison", "comparison_data", "material_map", "material_map_data"]
+
+
+def comparison_data(pictures: Mapping[str, Any], original: Any = None) -> list[tuple[str, NDArray]]:
+    """Return what `comparison` draws: titles, with their quality in decibels where an original is given, and images.
+
+    Parameters
+    ----------
+    pictures : mapping of names to arrays of shape (height, width) or (height, width, 3)
+    original : array, optional
+
+    Returns
+    -------
+    list of (str, ndarray)
+        The original first; values in [0, 1].
+    """
+    from atomstream.domains.images.pixels import as_image, psnr, white
+
+    drawn = [] if original is None else [("original", as_image(original))]
+    for name, picture in pictures.items():
+        image = as_image(picture, holes=True)
+        told = (
+            ""
+            if original is None or np.isnan(image).any()
+            else f", {psnr(drawn[0][1], image):.1f} dB"
+        )
+        drawn.append((plain(name) + told, image))
+    return [(title, np.clip(np.nan_to_num(image) / white(image), 0, 1)) for title, image in drawn]
+
+
+def comparison(pictures: Mapping[str, Any], original: Any = None, *, n_columns: int = 4) -> Any:
+    """Draw pictures side by side: before and after.
+
+    Parameters
+    ----------
+    pictures : mapping of names to arrays of shape (height, width) or (height, width, 3)
+        All of one type; what is NaN is drawn black.
+    original : array, optional
+        Drawn first; the quality of the others is told in decibels.
+    n_columns : int, default=4
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    drawn = comparison_data(pictures, original)
+    height, width = drawn[0][1].shape[:2]
+    grid, figure = panels(len(drawn), n_columns, 2.6, 2.6 * height / width + 0.3)
+    for axes, (title, image) in zip(grid, drawn, strict=True):
+        axes.imshow(image, cmap="gray", vmin=0, vmax=1)
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(title, fontsize=9)
+    return figure
+
+
+def material_map_data(
+    classes: Any, names: Sequence[str]
+) -> tuple[NDArray, list[tuple[str, float]]]:
+    """Return what `material_map` draws: the map, and each material with its share of the pixels."""
+    classes = np.asarray(classes)
+    shares = np.bincount(classes.ravel(), minlength=len(names)) / classes.size
+    return classes, list(zip(names, shares.tolist(), strict=True))
+
+
+def material_map(classes: Any, names: Sequence[str]) -> Any:
+    """Draw which material is where, with the share of each.
+
+    Parameters
+    ----------
+    classes : array-like of int of shape (height, width)
+        As `atomstream.ColorRestorer.restore` returns it.
+    names : sequence of str
+        Of the materials: ``materials_``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    classes, shares = material_map_data(classes, names)
+    palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
+    colours = [palette(i % palette.N) for i in range(len(names))]
+    (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
+    axes.imshow(
+        classes,
+        cmap=ListedColormap(colours),
+        vmin=-0.5,
+        vmax=len(names) - 0.5,
+        interpolation="nearest",
+    )
+    axes.set(xticks=[], yticks=[])
+    told = [
+        Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")
+        for c, (n, s) in zip(colours, shares, strict=True)
+    ]
+    figure.legend(handles=told, loc="outside lower left", frameon=False, fontsize=8)
+    return figure

@@ -1,0 +1,109 @@
+"""Pictures of partitions of a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import empty
+
+__all__ = ["partition_map", "partition_map_data", "reduced_chain", "reduced_chain_data"]
+
+
+def partition_map_data(grid: Any, cells: Any, labels: Any) -> tuple[NDArray, NDArray]:
+    """Return what `partition_map` draws: corners (west, south) and clusters of the cells that have one."""
+    labels = np.asarray(labels)
+    keep = labels >= 0
+    return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
+
+
+def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> Any:
+    """Draw cells in the colours of their clusters, the largest cluster first in the legend.
+
+    Parameters
+    ----------
+    grid : atomstream.trips.Grid
+    cells : array-like of int of shape (n,)
+    labels : array-like of int of shape (n,)
+        Negative ones are not drawn.
+    visits : array-like of shape (n,), optional
+        Cells that are visited little are drawn paler.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib import colormaps
+    from matplotlib.collections import PolyCollection
+
+    corners, clusters = partition_map_data(grid, cells, labels)
+    down, across = grid.steps
+    square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
+    names, sizes = np.unique(clusters, return_counts=True)
+    palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
+    colours = np.array([palette(i % palette.N) for i in range(len(names))])
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty(len(names), dtype=int)
+    rank[order] = np.arange(len(names))
+    faces = colours[rank[np.searchsorted(names, clusters)]]
+    if visits is not None:
+        weight = np.asarray(visits, dtype=float)[np.asarray(labels) >= 0]
+        faces[:, 3] = np.clip(
+            0.25 + 0.75 * np.log1p(weight) / np.log1p(np.quantile(weight, 0.9)), 0.25, 1
+        )
+    figure = empty(8.2, 7.2)
+    axes = figure.subplots()
+    axes.add_collection(
+        PolyCollection(corners[:, None] + square, facecolors=faces, edgecolors="none")
+    )
+    for place in order:
+        axes.plot(
+            [], [], "s", color=colours[rank[place]], label=f"{names[place]}: {sizes[place]} cells"
+        )
+    low, high = np.quantile(corners, 0.005, axis=0), np.quantile(corners, 0.995, axis=0)
+    margin = 0.05 * (high - low) + [across, down]
+    axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
+    axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
+    axes.set(xlabel="longitude", ylabel="latitude")
+    axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
+    return figure
+
+
+def reduced_chain_data(chances: Any, shares: Any) -> tuple[NDArray, NDArray]:
+    """Return what `reduced_chain` draws: probabilities between clusters, and shares of visits, as arrays."""
+    return np.asarray(chances, dtype=float), np.asarray(shares, dtype=float)
+
+
+def reduced_chain(chances: Any, shares: Any) -> Any:
+    """Draw the probabilities of going from cluster to cluster.
+
+    Parameters
+    ----------
+    chances : array-like of shape (n_clusters, n_clusters)
+        Rows sum to 1.
+    shares : array-like of shape (n_clusters,)
+        Of the visits.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    chances, shares = reduced_chain_data(chances, shares)
+    n = len(chances)
+    figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
+    axes = figure.subplots()
+    axes.imshow(chances, cmap="Blues", vmin=0, vmax=max(float(chances.max()), 1e-12))
+    for i in range(n):
+        for j in range(n):
+            dark = chances[i, j] > 0.6 * chances.max()
+            told, colour = f"{100 * chances[i, j]:.0f}", "w" if dark else "k"
+            axes.text(j, i, told, ha="center", va="center", fontsize=7, color=colour)
+    axes.set_xticks(range(n))
+    axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
+    axes.set(
+        xlabel="to cluster", ylabel="from cluster (share of visits)", title="of 100 transitions"
+    )
+    return figure

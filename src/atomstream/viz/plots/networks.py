@@ -1,0 +1,209 @@
+"""Pictures of networks, and of chains on lattices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, ORANGE, empty
+
+__all__ = [
+    "adjacency",
+    "adjacency_data",
+    "network_atoms",
+    "network_atoms_data",
+    "spins",
+    "spins_data",
+]
+
+CELLS = 300  # of a heat map in each direction; larger networks are shown in blocks
+
+
+def network_atoms_data(model: Any, n_atoms: int = 25) -> tuple[NDArray, NDArray]:
+    """Return what `network_atoms` draws: the most important atoms, each over its largest entry, and their shares."""
+    order = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
+    largest = model.components_[order].max(axis=(1, 2), keepdims=True)
+    return model.components_[order] / np.where(largest > 0, largest, 1), model.recent_importance_[
+        order
+    ]
+
+
+def network_atoms(model: Any, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
+    """Draw the most important atoms of a network dictionary, each as a patch and as a graph.
+
+    Nodes of the motif stand on a circle, node 0 at the top and the others clockwise; blue are the
+    edges of the motif, orange all others, as wide and dark as they weigh.
+
+    Parameters
+    ----------
+    model : fitted NetworkDictionary
+    n_atoms : int, default=25
+    n_columns : int, default=5
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    patches, shares = network_atoms_data(model, n_atoms)
+    joined = model.motif_.adjacency() + model.motif_.adjacency().T > 0
+    n_columns = min(n_columns, len(patches))
+    n_rows = -(-len(patches) // n_columns)
+    figure = empty(2.3 * n_columns, 1.35 * n_rows)
+    grid = figure.subplots(n_rows, 2 * n_columns, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for place, (patch, share) in enumerate(zip(patches, shares, strict=True)):
+        row, column = divmod(place, n_columns)
+        left, right = grid[row, 2 * column], grid[row, 2 * column + 1]
+        left.imshow(patch, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
+        left.axis("on")
+        left.set(xticks=[], yticks=[])
+        left.set_title(f"{100 * share:.1f} %", fontsize=8)
+        _graph(right, patch, joined)
+    return figure
+
+
+def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
+    """Draw a patch as a graph; of two directions the heavier decides."""
+    from matplotlib.collections import LineCollection
+
+    angles = np.pi / 2 - 2 * np.pi * np.arange(len(patch)) / len(patch)
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    weights = np.maximum(patch, patch.T)
+    tails, heads = np.nonzero(np.triu(weights, 1) > 0.02)
+    order = np.argsort(weights[tails, heads], kind="stable")
+    tails, heads = tails[order], heads[order]
+    strength = weights[tails, heads]
+    if len(tails):  # an atom that came to nothing has none
+        lines = LineCollection(
+            list(zip(places[tails], places[heads], strict=True)),
+            linewidths=0.3 + 1.7 * strength,
+            colors=[BLUE if joined[u, v] else ORANGE for u, v in zip(tails, heads, strict=True)],
+            alpha=np.clip(0.15 + 0.85 * strength, 0, 1),
+        )
+        axes.add_collection(lines)
+    axes.scatter(*places.T, s=max(3, 60 / len(patch)), color="0.15", zorder=3)
+    loops = np.diag(patch) > 0.02
+    axes.scatter(
+        *(1.22 * places[loops]).T, s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8
+    )
+    axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+
+
+def adjacency_data(before: Any, after: Any = None, cells: int = CELLS) -> list[NDArray]:
+    """Return what `adjacency` draws: matrices in one order of the nodes, in blocks where nodes are many.
+
+    Parameters
+    ----------
+    before, after : sparse arrays of shape (n_nodes, n_nodes)
+        The order comes from the first: reverse Cuthill-McKee, which brings neighbours together.
+    cells : int, default=300
+
+    Returns
+    -------
+    list of ndarray
+        Mean weight in each block.
+    """
+    n_nodes = before.shape[0]
+    order = sp.csgraph.reverse_cuthill_mckee(sp.csr_array(before + before.T), symmetric_mode=True)
+    n_cells = min(cells, n_nodes)
+    cell = np.empty(n_nodes, dtype=np.int64)
+    cell[order] = np.arange(n_nodes) * n_cells // n_nodes
+    sizes = np.bincount(cell)
+    drawn = []
+    for matrix in (before, after):
+        if matrix is not None:
+            pairs = sp.coo_array(matrix)
+            blocks = sp.coo_array(
+                (pairs.data, (cell[pairs.row], cell[pairs.col])), (n_cells, n_cells)
+            ).toarray()
+            drawn.append(blocks / np.outer(sizes, sizes))
+    return drawn
+
+
+def adjacency(
+    before: Any, after: Any = None, *, titles: tuple[str, str] = ("network", "reconstruction")
+) -> Any:
+    """Draw adjacency matrices side by side as heat maps, with one order of nodes and one scale of colours.
+
+    Parameters
+    ----------
+    before, after : sparse arrays of shape (n_nodes, n_nodes)
+        The second may be left out.
+    titles : (str, str)
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    matrices = adjacency_data(before, after)
+    figure = empty(4.6 * len(matrices) + 0.7, 4.6)
+    grid = figure.subplots(1, len(matrices), squeeze=False)[0]
+    # A few heavy blocks would leave all others white: the square root shows both.
+    shown = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
+    top = max(float(np.quantile(shown[0][shown[0] > 0], 0.98)), 1e-12)
+    for axes, matrix, title in zip(grid, shown, titles, strict=False):
+        drawn = axes.imshow(matrix, cmap="magma_r", vmin=0, vmax=top, interpolation="nearest")
+        axes.set_title(title, fontsize=10)
+        axes.set(xticks=[], yticks=[])
+    bar = figure.colorbar(drawn, ax=list(grid), fraction=0.03, pad=0.02)
+    ticks = top * np.linspace(0, 1, 5)
+    bar.set_ticks(ticks, labels=[f"{tick**2:.2g}" for tick in ticks])
+    bar.set_label("mean weight (scale of square roots)", fontsize=8)
+    return figure
+
+
+def spins_data(
+    configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int]
+) -> list[tuple[NDArray, ...]]:
+    """Return what `spins` draws: per configuration itself, a mosaic of the top atoms, the reconstruction."""
+    drawn: list[tuple[NDArray, ...]] = []
+    for spin, model, image in zip(configurations, models, rebuilt, strict=True):
+        side = min(5, int(np.sqrt(len(model.components_))))
+        order = np.argsort(-model.importance_, kind="stable")[: side**2]
+        atoms = model.components_[order]
+        atoms = atoms / np.maximum(atoms.max(axis=1, keepdims=True), 1e-12)
+        framed = np.pad(atoms.reshape(-1, *shape), ((0, 0), (1, 1), (1, 1)), constant_values=0.5)
+        rows = framed.reshape(side, side, shape[0] + 2, shape[1] + 2)
+        mosaic = rows.swapaxes(1, 2).reshape(side * (shape[0] + 2), -1)
+        drawn.append((np.asarray(spin), mosaic, np.asarray(image)))
+    return drawn
+
+
+def spins(
+    configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int], *, titles: Any = None
+) -> Any:
+    """Draw configurations of spins in columns, each with the atoms learned from its chain and its reconstruction.
+
+    Parameters
+    ----------
+    configurations : sequence of array of shape (height, width)
+    models : sequence of fitted estimators
+        Of patches of ``shape``.
+    rebuilt : sequence of array of shape (height, width)
+    shape : (int, int)
+        Of a patch.
+    titles : sequence of str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    columns = spins_data(configurations, models, rebuilt, shape)
+    figure = empty(3.2 * len(columns) + 0.3, 9.6)
+    grid = figure.subplots(3, len(columns), squeeze=False)
+    names = ("configuration", "atoms", "reconstruction")
+    for place, column in enumerate(columns):
+        ends = {"vmin": column[0].min(), "vmax": column[0].max()}
+        for axes, image, name in zip(grid[:, place], column, names, strict=True):
+            scale = {"vmin": 0, "vmax": 1} if name == "atoms" else ends
+            axes.imshow(image, cmap="gray", interpolation="nearest", **scale)
+            axes.set(xticks=[], yticks=[])
+            if place == 0:
+                axes.set_ylabel(name)
+        if titles is not None:
+            grid[0, place].set_title(titles[place], fontsize=10)
+    return figure

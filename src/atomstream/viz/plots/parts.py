@@ -1,0 +1,66 @@
+"""Pictures of what atoms are made of, where they are convex combinations of kept samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, panels, plain
+
+__all__ = ["parts", "parts_data"]
+
+
+def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
+    """Return what `parts` draws, most important atom first.
+
+    Parameters
+    ----------
+    model : OnlineConvexMF
+    top : int, default=5
+        Representatives of each atom at most, those of the largest shares.
+
+    Returns
+    -------
+    list of (ids, shares, rest)
+        The ids of the representatives as texts, their shares in the atom, and the share of all
+        others together.
+    """
+    drawn = []
+    for atom in np.argsort(-model.importance_, kind="stable"):
+        found = model.explain(int(atom), top)
+        shares = np.array([part.share for part in found])
+        drawn.append(([str(part.id) for part in found], shares, max(0.0, 1 - float(shares.sum()))))
+    return drawn
+
+
+def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Any:
+    """Draw per atom the shares of its largest representatives as bars, their ids beside them.
+
+    Parameters
+    ----------
+    model : OnlineConvexMF
+    top : int, default=5
+        Representatives of each atom at most.
+    n_columns : int, default=3
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    drawn = parts_data(model, top)
+    grid, figure = panels(
+        len(drawn), n_columns, 3.2, 0.6 + 0.19 * min(top, max(len(ids) for ids, _, _ in drawn))
+    )
+    order = np.argsort(-model.importance_, kind="stable")
+    for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
+        axes.barh(range(len(shares)), 100 * shares, color=BLUE)
+        axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=7)
+        axes.set_ylim(top - 0.5, -0.5)
+        axes.tick_params(axis="x", labelsize=7)
+        others = f", others {100 * rest:.0f} %" if rest > 0.005 else ""
+        axes.set_title(f"atom {atom}{others}", fontsize=8)
+    for axes in grid[-n_columns:]:
+        axes.set_xlabel("share in the atom, %", fontsize=7)
+    return figure

@@ -1,0 +1,242 @@
+"""Pictures of series: atoms as curves over a window, and courses that were observed, predicted and foretold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, ORANGE, panels, plain
+
+__all__ = [
+    "series_atoms",
+    "series_atoms_data",
+    "series_change",
+    "series_change_data",
+    "series_forecast",
+    "series_forecast_data",
+]
+
+# Okabe-Ito without yellow, which is too pale for a line.
+COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+LISTED = 24  # names in a legend
+
+
+def series_atoms_data(model: Any, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
+    """Return what `series_atoms` draws: the most important atoms, (n, window, n_series), and their shares."""
+    order = _most_important(model, n_atoms)
+    return model.atoms_[order], model.importance_[order]
+
+
+def _most_important(model: Any, n_atoms: int) -> NDArray:
+    return np.argsort(-model.importance_, kind="stable")[:n_atoms]
+
+
+def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns: int = 6) -> Any:
+    """Draw the most important atoms, the curves of all series over each other, with number and share in the codes.
+
+    Parameters
+    ----------
+    model : fitted SeriesDictionary
+    names : sequence of str, optional
+        Of the series; by default those the model knows.
+    n_atoms : int, default=24
+    n_columns : int, default=6
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    atoms, shares = series_atoms_data(model, n_atoms)
+    grid, figure = panels(len(atoms), n_columns, 1.9, 1.45)
+    for axes, number, curves, share in zip(
+        grid, _most_important(model, n_atoms), atoms, shares, strict=True
+    ):
+        for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
+            axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
+        axes.set_title(f"atom {number}: {100 * share:.1f} %", fontsize=8)
+        _quiet(axes, atoms.shape[1])
+    _legend(figure, grid[0].lines, _known(model, names))
+    return figure
+
+
+def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `series_change` draws: atoms before and after the online phase, and how far they moved.
+
+    That is one minus the cosine between the atom before and after; those that moved most come
+    first.
+    """
+    if model.initial_atoms_ is None:
+        raise ValueError(
+            "The model was not initialised: there are no atoms before the online phase."
+        )
+    before, after = model.initial_atoms_, model.atoms_
+    lengths = np.linalg.norm(before, axis=(1, 2)) * np.linalg.norm(after, axis=(1, 2))
+    moved = 1 - (before * after).sum(axis=(1, 2)) / np.where(lengths > 0, lengths, 1)
+    order = np.argsort(-moved, kind="stable")[:n_atoms]
+    return before[order], after[order], moved[order]
+
+
+def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 6) -> Any:
+    """Draw the atoms that the online phase moved most: dotted before it, full after it.
+
+    Parameters
+    ----------
+    model : fitted SeriesDictionary
+    names : sequence of str, optional
+    n_atoms : int, default=12
+    n_columns : int, default=6
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    before, after, moved = series_change_data(model, n_atoms)
+    grid, figure = panels(len(after), n_columns, 1.9, 1.45)
+    for axes, old, new, share in zip(grid, before, after, moved, strict=True):
+        for was, now, style in zip(old.T, new.T, _styles(after.shape[2]), strict=True):
+            place = range(1, len(now) + 1)
+            axes.plot(place, now, linewidth=1.2, **style)
+            axes.plot(place, was, linewidth=0.9, alpha=0.7, **style | {"linestyle": ":"})
+        axes.set_title(f"{100 * share:.0f} % changed", fontsize=8)
+        _quiet(axes, after.shape[1])
+    _legend(figure, grid[0].lines[::2], _known(model, names))
+    return figure
+
+
+def series_forecast_data(
+    observed: Any, predicted: Any, ahead: Any = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `series_forecast` draws: values, predictions and forecasts, all over the rows and what follows.
+
+    Returns
+    -------
+    observed, predicted : ndarray of shape (n_rows + horizon, n_series)
+        NaN beyond the rows.
+    ahead : ndarray of shape (n_bounds, n_rows + horizon, n_series)
+        NaN on the rows; empty without a forecast.
+    """
+    observed, predicted = (np.asarray(part, dtype=float) for part in (observed, predicted))
+    ahead = np.empty((0, 0, observed.shape[1])) if ahead is None else np.asarray(ahead, dtype=float)
+    after = np.full((ahead.shape[1], observed.shape[1]), np.nan)
+    before = np.full((len(ahead), *observed.shape), np.nan)
+    return (
+        np.vstack([observed, after]),
+        np.vstack([predicted, after]),
+        np.concatenate([before, ahead], axis=1),
+    )
+
+
+def series_forecast(
+    observed: Any,
+    predicted: Any,
+    ahead: Any = None,
+    *,
+    names: Any = None,
+    labels: Any = None,
+    n_columns: int = 3,
+) -> Any:
+    """Draw each series: what was observed, what was predicted of it, and what is foretold, with its band.
+
+    Parameters
+    ----------
+    observed, predicted : array of shape (n_rows, n_series)
+        NaN where there is nothing.
+    ahead : array of shape (1, horizon, n_series) or (3, horizon, n_series), optional
+        The forecast, and the low and the high end of its band.
+    names : sequence of str, optional
+        Of the series.
+    labels : sequence of str, optional
+        Of the rows and of those foretold.
+    n_columns : int, default=3
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    observed, predicted, ahead = series_forecast_data(observed, predicted, ahead)
+    names = [f"series {i + 1}" for i in range(observed.shape[1])] if names is None else names
+    n_columns = 2 if observed.shape[1] == 4 else min(n_columns, observed.shape[1])
+    grid, figure = panels(observed.shape[1], n_columns, 10.2 / n_columns, 1.9)
+    places, filled = np.arange(len(observed)), np.isnan(observed) & ~np.isnan(predicted)
+    for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
+        axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
+        axes.plot(
+            places,
+            predicted[:, i],
+            color=BLUE,
+            linewidth=1,
+            label="one step ahead" if len(ahead) else "rebuilt",
+        )
+        if filled.any() and not len(ahead):
+            axes.plot(
+                places[filled[:, i]],
+                predicted[filled[:, i], i],
+                ".",
+                color=ORANGE,
+                markersize=4,
+                label="filled",
+            )
+        if len(ahead):
+            axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
+        if len(ahead) == 3:
+            axes.fill_between(
+                places, ahead[1][:, i], ahead[2][:, i], color=ORANGE, alpha=0.25, linewidth=0
+            )
+            lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
+            axes.set_ylim(*_limits(lines, ahead[:, :, i]))
+        axes.set_title(plain(str(name), 30), fontsize=9)
+        axes.tick_params(labelsize=7)
+        axes.margins(x=0.01)
+        if labels is not None:
+            shown = np.unique(np.linspace(0, len(places) - 1, 4).round().astype(int))
+            axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
+    figure.legend(
+        handles=grid[0].lines, frameon=False, fontsize=8, ncols=3, loc="outside upper center"
+    )
+    return figure
+
+
+def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
+    """Return limits that show the lines, and of the band what is not so far off that lines would look flat."""
+    low, high = np.nanmin(lines), np.nanmax(lines)
+    span = (high - low) or 1.0
+    low, high = (
+        max(np.nanmin(band, initial=low), low - span),
+        min(np.nanmax(band, initial=high), high + span),
+    )
+    return low - 0.04 * (high - low), high + 0.04 * (high - low)
+
+
+def _styles(n_series: int) -> list[dict[str, Any]]:
+    """Return colour and dashes for each series: seven colours, then again with other dashes."""
+    dashes = ("-", "--", "-.")
+    return [
+        {"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % len(dashes)]}
+        for i in range(n_series)
+    ]
+
+
+def _quiet(axes: Any, window: int) -> None:
+    axes.set(ylim=(0, None), yticks=[], xticks=[1, window])
+    axes.tick_params(labelsize=7)
+    axes.margins(x=0.02)
+
+
+def _known(model: Any, names: Any) -> Any:
+    return model.form_.names if names is None else names
+
+
+def _legend(figure: Any, lines: Any, names: Any) -> None:
+    """Name the series, where they have names and are not too many."""
+    if names is not None and len(lines) <= LISTED:
+        told = [plain(str(name)) for name in names]
+        figure.legend(
+            lines,
+            told,
+            frameon=False,
+            fontsize=8,
+            ncols=min(6, len(told)),
+            loc="outside lower center",
+        )

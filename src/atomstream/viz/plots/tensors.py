@@ -1,0 +1,116 @@
+"""Pictures of dictionaries of rank-one atoms: the loadings of each mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, empty
+
+__all__ = ["loadings", "loadings_data"]
+
+BARS = 8  # entries that are drawn as bars rather than as a curve
+NARROW = 3  # images longer than so many times their width fill their panel
+TINY = 1e-12
+
+
+def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray]:
+    """Return what `loadings` draws: the loadings of the most important atoms as they are, and their shares.
+
+    Parameters
+    ----------
+    model : fitted OnlineCPDictionary
+    n_atoms : int, default=12
+
+    Returns
+    -------
+    columns : list of ndarray of shape (n_atoms, ...)
+        One per mode or group of modes, each loading vector in the shape of its group.
+    shares : ndarray of shape (n_atoms,)
+        Of the code, largest first.
+    """
+    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    columns = []
+    for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):
+        sizes = [model.axes_.shape[mode] for mode in group]
+        columns.append(matrix.T[order].reshape(len(order), *sizes))
+    return columns, model.importance_[order]
+
+
+def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 2) -> Any:
+    """Draw the loadings of the most important atoms, the modes of an atom side by side.
+
+    A single mode is drawn as a curve, or as bars where it is short; a group of two modes as an
+    image, one of three modes the last of which has three entries as a colour image, each scaled by
+    itself; larger groups as curves.
+
+    Parameters
+    ----------
+    model : fitted OnlineCPDictionary
+    names : sequence of str, optional
+        Of the modes or groups of modes; by default those of the data array learned from, or numbers
+        from 0.
+    n_atoms : int, default=12
+    n_columns : int, default=2
+        Atoms in a row.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    columns, shares = loadings_data(model, n_atoms)
+    names = _names(model) if names is None else list(names)
+    if len(names) != len(columns):
+        raise ValueError(
+            f"names must name each of {len(columns)} modes or groups of modes, got {len(names)}."
+        )
+    n_columns, n_modes = min(n_columns, len(shares)), len(columns)
+    n_rows = -(-len(shares) // n_columns)
+    figure = empty(1.7 * n_columns * n_modes, 1.25 * n_rows + 0.3)
+    grid = figure.subplots(n_rows, n_columns * n_modes, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for place, share in enumerate(shares):
+        row, first = place // n_columns, n_modes * (place % n_columns)
+        for mode, values in enumerate(columns):
+            axes = grid[row, first + mode]
+            _draw(axes, values[place])
+            axes.set_title(f"{100 * share:.1f} %" if mode == 0 else "", fontsize=8)
+            if place + n_columns >= len(shares):
+                axes.set_xlabel(names[mode], fontsize=8)
+    return figure
+
+
+def _names(model: Any) -> list[str]:
+    """Return what the modes, or groups of modes, are called."""
+    known, groups = model.axes_.names, model.axes_.groups
+    if known:
+        return [", ".join(known[mode] for mode in group) for group in groups]
+    return [
+        ("mode " if len(group) == 1 else "modes ") + ", ".join(map(str, group)) for group in groups
+    ]
+
+
+def _draw(axes: Any, values: NDArray) -> None:
+    """Draw one loading vector: an image, bars, or a curve."""
+    axes.axis("on")
+    axes.tick_params(labelsize=6, length=2)
+    if values.ndim == 2 or (values.ndim == 3 and values.shape[2] == 3):
+        low = min(float(values.min()), 0.0)
+        shown = (values - low) / max(float(values.max()) - low, TINY)
+        narrow = max(shown.shape[:2]) > NARROW * min(shown.shape[:2])
+        aspect = "auto" if narrow else "equal"
+        axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect=aspect)
+        axes.set(xticks=[], yticks=[])
+        return
+    values = values.ravel()
+    if len(values) <= BARS:
+        axes.bar(range(len(values)), values, color=BLUE)
+        axes.set_xticks(range(len(values)))
+    else:
+        axes.plot(values, color=BLUE, linewidth=1)
+        axes.margins(x=0)
+    if values.min() >= 0:
+        axes.set_ylim(0, 1.08 * max(float(values.max()), TINY))

@@ -1,0 +1,97 @@
+"""Pictures of topics: their words as bars, and their shares over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, empty, panels, plain
+
+__all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
+
+
+def topics_data(
+    model: Any, n_topics: int = 20, n_words: int = 8
+) -> list[tuple[int, float, list[tuple[str, float]]]]:
+    """Return what `topics` draws: number, share of all words, and likeliest words of the most important topics."""
+    words = model.top_words(n_words)
+    order = np.argsort(-model.importance_, kind="stable")[:n_topics]
+    return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
+
+
+def topics(model: Any, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Any:
+    """Draw the most important topics: their likeliest words as bars of their shares of the topic.
+
+    Parameters
+    ----------
+    model : fitted TopicModel
+    n_topics : int, default=20
+    n_words : int, default=8
+        Words of each topic.
+    n_columns : int, default=4
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    drawn = topics_data(model, n_topics, n_words)
+    grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * len(drawn[0][2]))
+    for axes, (topic, share, words) in zip(grid, drawn, strict=True):
+        axes.barh(range(len(words)), [100 * of for _, of in words], color=BLUE, height=0.7)
+        axes.set_yticks(range(len(words)), [plain(word, 16) for word, _ in words], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(f"topic {topic}: {100 * share:.1f} % of all words", fontsize=8)
+        axes.tick_params(axis="x", labelsize=7)
+        axes.tick_params(axis="y", length=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.supxlabel("% of the topic", fontsize=8)
+    return figure
+
+
+def topics_over_time_data(over_time: Any, n_topics: int = 8) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `topics_over_time` draws: starts of spans, the topics that vary most, and their shares.
+
+    Returns
+    -------
+    starts : ndarray of shape (n_spans,)
+    topics : ndarray of int of shape (n_topics,)
+    shares : ndarray of shape (n_spans, n_topics)
+    """
+    order = np.argsort(-np.nanstd(over_time.shares, axis=0), kind="stable")[:n_topics]
+    return over_time.starts, order, over_time.shares[:, order]
+
+
+def topics_over_time(over_time: Any, names: Any = None, *, n_topics: int = 8) -> Any:
+    """Draw the shares over time of the topics whose share varies most.
+
+    Parameters
+    ----------
+    over_time : TopicsOverTime
+    names : sequence of str, optional
+        Of all topics; a few top words each, say.
+    n_topics : int, default=8
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    starts, drawn, shares = topics_over_time_data(over_time, n_topics)
+    figure = empty(7.5, 0.8 * len(drawn) + 0.6)
+    grid = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, topic, curve in zip(grid, drawn, shares.T, strict=True):
+        axes.plot(starts, 100 * curve, color=BLUE, linewidth=1.2, marker=".", markersize=3)
+        axes.set_title(
+            f"topic {topic}" + (f": {plain(names[topic], 70)}" if names is not None else ""),
+            fontsize=8,
+            loc="left",
+            pad=2,
+        )
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=7)
+    grid[-1].set_ylim(0, None)
+    figure.supylabel("mean share of the documents, %", fontsize=8)
+    if np.asarray(starts).dtype.kind == "M":
+        figure.autofmt_xdate(rotation=0, ha="center")
+    return figure

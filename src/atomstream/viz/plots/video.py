@@ -1,0 +1,111 @@
+"""Pictures of the dictionaries of videos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, ORANGE, empty
+
+__all__ = ["spatial_atoms", "spatial_atoms_data", "temporal_atoms", "temporal_atoms_data"]
+
+
+def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
+    """Return what `spatial_atoms` draws: frames learned from until then, and atoms over their largest entry.
+
+    Returns
+    -------
+    times : ndarray of int of shape (n_snapshots,)
+        The end alone where no snapshots were kept.
+    images : ndarray of shape (n_snapshots, n_components, height, width[, n_channels])
+    """
+    if model.mode != "frames":
+        raise ValueError(f"spatial_atoms needs mode='frames', got mode={model.mode!r}.")
+    times, images = model.snapshot_times_, model.snapshots_
+    if not len(times):
+        times, images = np.array([model.learner_.n_samples_seen_]), model.components_[None]
+    largest = images.reshape(*images.shape[:2], -1).max(axis=2)
+    largest = np.where(largest > 0, largest, 1)
+    return times, images / largest.reshape(*largest.shape, *(1,) * (images.ndim - 2))
+
+
+def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
+    """Draw the atoms of frames at the times of the snapshots, from top to bottom, each over its largest entry.
+
+    Parameters
+    ----------
+    model : fitted VideoDictionary
+        Of mode "frames".
+    frames : array of shape (n_frames, height, width[, n_channels]), optional
+        The video: the frame of the moment is drawn on the left.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    times, images = spatial_atoms_data(model)
+    n_atoms, first = images.shape[1], int(frames is not None)
+    height, width = images.shape[2:4]
+    across = min(1.5, 1.6 * width / height)
+    figure = empty(
+        across * (n_atoms + first) + 0.5, (across * height / width + 0.1) * len(times) + 0.3
+    )
+    grid = figure.subplots(len(times), n_atoms + first, squeeze=False)
+    for row, time, atoms in zip(grid, times, images, strict=True):
+        shown = [] if frames is None else [frames[time - 1]]
+        for axes, image in zip(row, [*shown, *atoms], strict=True):
+            axes.imshow(image, cmap="gray", interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+        row[0].set_ylabel(f"frame {time}", fontsize=8)
+    names = ([] if frames is None else ["video"]) + [f"atom {number}" for number in range(n_atoms)]
+    for axes, name in zip(grid[0], names, strict=True):
+        axes.set_title(name, fontsize=9)
+    return figure
+
+
+def temporal_atoms_data(model: Any, changes: Any = None) -> tuple[NDArray, NDArray]:
+    """Return what `temporal_atoms` draws: atoms over their largest entry, most important first, and the changes."""
+    if model.mode != "pixels":
+        raise ValueError(f"temporal_atoms needs mode='pixels', got mode={model.mode!r}.")
+    atoms = model.components_[np.argsort(-model.importance_, kind="stable")]
+    largest = atoms.max(axis=1, keepdims=True)
+    return atoms / np.where(largest > 0, largest, 1), np.zeros(
+        0, int
+    ) if changes is None else changes.times
+
+
+def temporal_atoms(model: Any, changes: Any = None) -> Any:
+    """Draw the atoms of the courses of pixels as curves over the frames, most important first.
+
+    Parameters
+    ----------
+    model : fitted VideoDictionary
+        Of mode "pixels".
+    changes : ChangePoints, optional
+        What `VideoDictionary.change_points` found, drawn as lines before the first frame of each
+        new regime.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    curves, times = temporal_atoms_data(model, changes)
+    shares = np.sort(model.importance_)[::-1]
+    figure = empty(7.0, 0.85 * len(curves) + 0.6)
+    grid = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, curve, share in zip(grid, curves, shares, strict=True):
+        axes.plot(curve, color=BLUE, linewidth=1)
+        for time in times:
+            axes.axvline(time - 0.5, color=ORANGE, linewidth=1.2)
+        axes.set_ylabel(f"{100 * share:.1f} %", fontsize=8, rotation=0, ha="right", va="center")
+        axes.set(yticks=[], ylim=(0, 1.05))
+        axes.margins(x=0)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=8)
+    told = ", ".join(str(time) for time in times)
+    grid[-1].set_xlabel(
+        "frame, from 0" + (f"; a new regime begins at {told}" if told else ""), fontsize=9
+    )
+    return figure

@@ -1,0 +1,166 @@
+"""One self-contained HTML page to send to a colleague: no network, no scripts, every name escaped."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from atomstream.io.files import whole_file
+
+__all__ = ["Section", "write_figures", "write_report"]
+
+TEMPLATE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{{ title }}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.6rem } h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid #ddd }
+h3 { font-size: 1.02rem; margin-bottom: .4rem }
+img { max-width: 100%; height: auto } figure { margin: 0 } figcaption { color: #555; font-size: .9rem }
+table { border-collapse: collapse } td, th { padding: .15rem 1.2rem .15rem 0; vertical-align: top; text-align: left }
+th { font-weight: 600; font-size: .9rem } table.facts td:first-child { color: #555; white-space: nowrap }
+td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numeric: tabular-nums }
+@media print { body { margin: 0; max-width: none } }
+@media print { figure, table { break-inside: avoid } h2, h3 { break-after: avoid } }
+</style>
+<h1>{{ title }}</h1>
+{% macro facts(values) %}<table class="facts">
+{% for name, value in values.items() %}<tr><td>{{ name }}</td><td>{{ value }}</td></tr>
+{% endfor %}</table>{% endmacro %}
+{{ facts(facts_) }}
+{% for section in sections %}
+{% if section.chapter %}<h2>{{ section.chapter }}</h2>{% endif %}
+{% if section.title %}<h3>{{ section.title }}</h3>{% endif %}
+{% if section.picture %}<figure><img alt="{{ section.title }}" src="data:image/png;base64,{{ section.picture }}">
+<figcaption>{{ section.caption }}</figcaption></figure>
+{% elif section.caption %}<p>{{ section.caption }}</p>{% endif %}
+{% if section.facts %}{{ facts(section.facts) }}{% endif %}
+{% if section.rows %}<table>
+<tr>{% for name in section.columns %}<th>{{ name }}</th>{% endfor %}</tr>
+{% for row in section.rows %}<tr>
+{%- for cell in row %}<td{% if cell is number %} class="number"{% endif %}>
+{{- "%.2f"|format(cell) if cell is float else cell }}</td>{% endfor %}</tr>
+{% endfor %}</table>{% endif %}
+{% endfor %}
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: a picture, facts, a table, or several of these.
+
+    Attributes
+    ----------
+    name : str
+        File name of the picture, without ending.
+    title, caption : str
+    figure : matplotlib.figure.Figure, optional
+    chapter : str
+        Heading of a new chapter that begins here.
+    facts : mapping of str to values
+    columns : sequence of str
+        Heads of the table.
+    rows : sequence of sequences
+        Of the table.
+    """
+
+    name: str
+    title: str
+    caption: str = ""
+    figure: Any = None
+    chapter: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = ()
+
+
+def write_report(
+    folder: str | Path,
+    title: str,
+    facts: Mapping[str, Any],
+    sections: list[Section],
+    *,
+    dpi: int = 110,
+) -> Path:
+    """Write ``report.html`` with its figures inside, and each figure as PNG and SVG under ``figures/``.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    title : str
+    facts : mapping of str to values
+        The table at the top.
+    sections : list of Section
+    dpi : int, default=110
+        Dots per inch of the pictures.
+
+    Returns
+    -------
+    pathlib.Path
+        Of the page.
+    """
+    from jinja2 import Environment
+
+    folder = Path(folder)
+    pictures = {
+        name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
+    }
+    shown = [
+        {
+            "chapter": section.chapter,
+            "title": section.title,
+            "caption": section.caption,
+            "picture": pictures.get(section.name) if section.figure is not None else None,
+            "facts": section.facts,
+            "columns": section.columns,
+            "rows": section.rows,
+        }
+        for section in sections
+    ]
+    page = Environment(autoescape=True).from_string(TEMPLATE)
+    path = folder / "report.html"
+    with whole_file(path) as file:
+        text = page.render(title=title, facts_=dict(facts), sections=shown)
+        file.write(text.encode("utf-8", "replace"))
+    return path
+
+
+def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110) -> list[Path]:
+    """Write the figures of sections as PNG and SVG under ``figures/`` and return where.
+
+    Parameters
+    ----------
+    folder : path
+    sections : list of Section
+    dpi : int, default=110
+    """
+    names = [name for name, _ in _drawn(Path(folder), sections, dpi)]
+    return [
+        Path(folder) / "figures" / f"{name}.{kind}" for name in names for kind in ("png", "svg")
+    ]
+
+
+def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[str, bytes]]:
+    """Write each figure in both formats and yield its name and its PNG."""
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        if section.figure is None:
+            continue
+        for kind, about in (("svg", {"Date": None}), ("png", {})):
+            buffer = io.BytesIO()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+                section.figure.savefig(buffer, format=kind, dpi=dpi, metadata=about)
+            with whole_file(folder / "figures" / f"{section.name}.{kind}") as file:
+                file.write(buffer.getvalue())
+        yield section.name, buffer.getvalue()
