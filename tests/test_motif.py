@@ -179,7 +179,7 @@ def test_what_is_no_motif_is_refused():
     for wrong in (np.ones((2, 3)), -np.ones((2, 2))):
         with pytest.raises(ValueError, match="A motif is a square matrix"):
             motifs.Motif.of(wrong)
-    with pytest.raises(ValueError, match="is no edge of a motif of 2 nodes"):
+    with pytest.raises(ValueError, match="is not an edge of a motif of 2 nodes"):
         motifs.Motif(((0, 2, 1.0),), 2)
     with pytest.raises(ValueError, match="each of its edges once"):
         motifs.Motif(((0, 1, 1.0), (0, 1, 2.0)), 2)

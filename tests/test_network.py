@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary
 from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.edge_means import PairMeans, _Table
+from atomstream.domains.networks.edge_means import EdgeMeans, _Table
 from atomstream.domains.networks.network import Network
 from atomstream.estimators.network import distinct
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
@@ -56,7 +56,7 @@ def own_rng(seed):
 def test_pair_means_are_those_of_a_dense_table(n_nodes):
     rng = np.random.default_rng(0)
     pairs, total, weight = (
-        PairMeans(n_nodes, weighted=True),
+        EdgeMeans(n_nodes, weighted=True),
         np.zeros((n_nodes, n_nodes)),
         np.zeros((n_nodes, n_nodes)),
     )
@@ -74,7 +74,7 @@ def test_pair_means_are_those_of_a_dense_table(n_nodes):
 
 
 def test_pair_means_take_memory_of_what_was_met():
-    pairs, n_nodes = PairMeans(1_000_000), 1_000_000
+    pairs, n_nodes = EdgeMeans(1_000_000), 1_000_000
     states = np.random.default_rng(0).integers(0, n_nodes, (1000, 3))
     pairs.add(states, np.ones((1000, 9)))
     means, weights = pairs.drain()
@@ -96,7 +96,7 @@ def test_distinct_patches_are_told_apart_even_where_their_numbers_are_one(monkey
 
 
 def test_counts_do_not_wrap_and_many_nodes_cost_nothing():
-    pairs = PairMeans(50_000_000)
+    pairs = EdgeMeans(50_000_000)
     states = np.array([[0, 49_999_999], [17, 49_999_999]])
     pairs.add(states, np.arange(8.0).reshape(2, 4))
     means, _ = pairs.drain()

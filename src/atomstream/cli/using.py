@@ -24,7 +24,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.files import whole_file
 from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import STANDARD_INPUT, Wanted, open_inputs
+from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.runs.record import Record, open_record
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
@@ -42,7 +42,7 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     check_out(out)
     if any(name != STANDARD_INPUT and out.resolve() == Path(name).resolve() for name in inputs):
         raise InputError(f"{out} is the input itself; choose another --out.")
-    wanted = Wanted() if record.settings is None else record.settings.wanted()
+    wanted = InputOptions() if record.settings is None else record.settings.wanted()
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     sources = open_inputs(inputs, wanted)
     if by_name and any(source.names not in (None, record.names) for source in sources):

@@ -52,7 +52,7 @@ class Rebuilding(BaseEstimator):
         """
         table = self._given(Y)
         if not online:
-            return table.dressed(self._rebuilt(table.values))
+            return table.wrap(self._rebuilt(table.values))
         twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
         rebuilt = np.full_like(table.values, np.nan)
         for row in range(len(rebuilt)):
@@ -62,7 +62,7 @@ class Rebuilding(BaseEstimator):
                 first = max(0, row + 1 - self.window) if begun else 0
                 now = twin._rebuilt(table.values[first : row + 1])
                 rebuilt[row if begun else 0 : row + 1] = now[-1:] if begun else now
-        return table.dressed(rebuilt)
+        return table.wrap(rebuilt)
 
     def impute(self, Y: Any) -> Any:
         """Fill missing entries by what the atoms make of the observed ones around them, in all series.
@@ -79,7 +79,7 @@ class Rebuilding(BaseEstimator):
             Observed entries as they are; NaN stays where no window with an observed entry reaches.
         """
         table = self._given(Y)
-        return table.dressed(
+        return table.wrap(
             np.where(np.isnan(table.values), self._rebuilt(table.values), table.values)
         )
 

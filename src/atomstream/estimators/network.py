@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count, generator
-from atomstream.domains.networks.edge_means import PairMeans
+from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
@@ -390,7 +390,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     ) -> Reconstruction:
         """Return the means of what patches propose, in all their entries or in some."""
         many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
-        pairs = PairMeans(network.n_nodes, weighted=many or self.chain == "all")
+        pairs = EdgeMeans(network.n_nodes, weighted=many or self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
         told = None
         for states, weights in self._copies(network, n_steps, random_state):

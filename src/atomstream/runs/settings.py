@@ -18,7 +18,7 @@ from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.topics import TopicModel
 from atomstream.estimators.walk import RandomWalkFactorization
-from atomstream.io.inputs import Wanted
+from atomstream.io.inputs import InputOptions
 from atomstream.schedules import Constant
 
 __all__ = [
@@ -98,7 +98,7 @@ class Settings(RunSettings):
     epochs : int
         Passes over the inputs.
     columns, key, patch, grey, per_image, center
-        How inputs are read, see `atomstream.io.inputs.Wanted`.
+        How inputs are read, see `atomstream.io.inputs.InputOptions`.
     holdout : float
         Share of the rows that is kept out of learning, at most a few hundred.
     seed : int
@@ -168,10 +168,10 @@ class Settings(RunSettings):
         check_compatible(model.method_)
         model._schedule()
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> InputOptions:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
-        return Wanted(
+        return InputOptions(
             self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
         )
 

@@ -18,7 +18,7 @@ from atomstream.domains.walks.trips import Grid, grid_cells
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.io.inputs import Wanted, open_inputs
+from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.source import fingerprint
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.settings import WalkSettings
@@ -102,7 +102,7 @@ class WalkRun:
         wanted = (*self.settings.origin, *self.settings.destination)
         path = self.settings.inputs[0]
         array = path.lower().endswith(ARRAYS)
-        source = open_inputs((path,), Wanted(columns=() if array else wanted))[0]
+        source = open_inputs((path,), InputOptions(columns=() if array else wanted))[0]
         places = [_column(name, source.n_features) for name in wanted] if array else list(range(4))
         if not array and source.names is not None and all(name in source.names for name in wanted):
             places = [source.names.index(name) for name in wanted]
