@@ -89,7 +89,7 @@ class Feed:
                     f"{other.name} names its columns otherwise than {first.name}; they must agree."
                 )
         self.sources, self.batch_size = sources, batch_size
-        self.idle: Callable[[], None] = lambda: None  # called now and then while waiting for rows
+        self.idle: Callable[[], Any] = lambda: None  # called now and then while waiting for rows
         self._stop = threading.Event()
 
     @property
