@@ -13,7 +13,7 @@ from atomstream.domains.text import word_adjacency as text
 from atomstream.domains.text.word_adjacency import FUNCTION_WORDS, word_adjacency
 
 DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[4] / "shared" / "data"))
     / "word_adjacency"
 )
 WORDS = ["a", "b", "c"]
