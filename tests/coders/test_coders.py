@@ -57,7 +57,7 @@ def test_every_coder_is_in_the_list():
         coders.Coder,
         coders.Multiplicative,
         coders.ProjectedSubgradient,
-    }  # tested in test_divergences.py
+    }  # tested in tests/losses/test_divergences.py
     assert {type(part) for part in CODERS} == {
         part for part in public if hasattr(part, "needs")
     } - others

@@ -386,7 +386,7 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
         assert "notes that make no sense" in capsys.readouterr().err
 
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.atoms")), ids=lambda path: path.stem)

@@ -54,7 +54,7 @@ def same(run, other):
 
 @pytest.mark.slow
 def test_fifty_kills_and_fifty_runs_that_end_as_if_never_stopped(tmp_path):
-    script = Path(__file__).parent / "kill_and_resume.py"
+    script = Path(__file__).parents[1] / "kill_and_resume.py"
     done = subprocess.run(
         [sys.executable, script, str(tmp_path), "50"],
         capture_output=True,

@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
-from strategies import LOSSES
+from strategies import LOSS_NAMES, LOSSES, positive
 
 import atomstream
 from atomstream import OnlineNMF
@@ -36,7 +36,6 @@ from atomstream.memory import Majorants
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex
 
 SPLIT = [loss for loss in LOSSES if loss.exponents is not None]
-NAMES = ["squared", "kl", "is", "hellinger", "huber", "l1", "l2"]
 parametrize = pytest.mark.parametrize("loss", SPLIT, ids=repr)
 
 
@@ -46,11 +45,6 @@ def counts(n=120, d=15, seed=0, total=60):
     return np.array(
         [rng.multinomial(total, p) for p in rng.dirichlet(np.full(4, 0.3), n) @ topics]
     ).astype(float)
-
-
-def positive(n=120, d=15, seed=0):
-    rng = np.random.default_rng(seed)
-    return (rng.exponential(size=(n, 4)) @ rng.random((4, d)) + 0.1) * rng.gamma(50, 1 / 50, (n, d))
 
 
 @parametrize
@@ -101,7 +95,7 @@ def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(los
         assert loss.value(X, codes @ atoms).sum() <= before * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("method", ["auto", "spsg"])
 def test_learning_by_name_lowers_the_objective(name, method):
     X = positive()

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from strategies import LOSSES
-from test_divergences import NAMES, positive
+from strategies import LOSS_NAMES, LOSSES, positive
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative, ProjectedSubgradient
@@ -53,7 +52,7 @@ def test_a_set_that_couples_atoms_is_refused_where_atoms_are_minimised_one_by_on
             OnlineNMF(3, loss=loss, atoms="covering").fit(positive())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOSS_NAMES)
 def test_atoms_stay_in_their_set_after_every_step(name):
     X = positive()
     model = OnlineNMF(4, loss=name, method="spsg", random_state=0)
@@ -64,7 +63,7 @@ def test_atoms_stay_in_their_set_after_every_step(name):
         assert (model.components_.sum(axis=0) >= 1e-8 * (1 - 1e-6)).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_one_default_step_serves_every_loss_and_scale(name, scale):
     X = scale * positive(400)

@@ -10,7 +10,7 @@ import pytest
 from atomstream import SeriesDictionary, series
 from atomstream.schedules import Constant
 
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 pytestmark = pytest.mark.skipif(
     not DATA.exists() and os.environ.get("CI") != "true", reason=f"shared data missing: {DATA}"
 )
