@@ -1,0 +1,88 @@
+"""Write docs/reference.md: every public name, by role, with the first line of its docstring."""
+
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import atomstream
+
+HEAD = """# Reference
+
+Every public name, by role, with one line each. `help(NAME)` shows parameters, attributes and examples.
+
+You import the names of the first three tables from the package: `from atomstream import OnlineNMF`. The other tables
+belong to modules: after `from atomstream import losses` you write `losses.Huber`.
+
+`python docs/reference.py` writes this page from the docstrings.
+"""
+NAMES = {
+    "Models": (
+        *("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF", "OnlineCPDictionary"),
+        *("NetworkDictionary", "RandomWalkFactorization", "SeriesDictionary", "ImageDictionary"),
+        *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster"),
+    ),
+    "Functions": ("sparse_encode", "online_parafac", "choose_rank", "align", "save", "load"),
+    "Errors and warnings": (
+        *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
+        *("NewerFormatError", "NotAModelError", "NotConvergedWarning"),
+    ),
+}
+MODULES = {
+    "Parts of a method": (
+        *("losses", "penalties", "coders", "tolerances", "schedules", "dictionaries"),
+        *("memory", "updates"),
+    ),
+    "Streams and chains": ("streams", "samplers"),
+    "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors"),
+    "Watching and judging": ("callbacks", "diagnostics"),
+    "Pictures and reports": ("plots", "report"),
+    "Files": ("io",),
+}
+
+
+def plain(formula: str) -> str:
+    """Return a formula of a docstring without the marks of TeX."""
+    formula = re.sub(r"\\t?frac(\d)(\d)", r"\1/\2 ", formula)
+    formula = re.sub(r"\\([a-zA-Z]*)[ ,]?", lambda mark: f"{mark[1]} ".lstrip(), formula)
+    return re.sub(" +", " ", formula).strip()
+
+
+def summary(thing: object) -> str:
+    """Return the first line of a docstring for a table, its formulas made plain."""
+    line = (inspect.getdoc(thing) or "").split("\n")[0]
+    line = re.sub(r":math:`(.*?)`", lambda math: plain(math[1]), line)
+    return line.replace("``", "`").replace("|", "\\|")
+
+
+def describes(thing: object) -> bool:
+    """Return whether a name of a module is a class, a function or a module, not a number."""
+    return inspect.isclass(thing) or inspect.isroutine(thing) or isinstance(thing, ModuleType)
+
+
+def table(rows: list[tuple[str, ...]], heads: tuple[str, ...]) -> str:
+    """Return a table of a page."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
+
+
+def page() -> str:
+    """Return the text of the page."""
+    parts = [HEAD]
+    for title, names in NAMES.items():
+        things = [(name, getattr(atomstream, name)) for name in names]
+        rows = [(f"`{name}`", summary(thing), f"`{thing.__module__}`") for name, thing in things]
+        parts += [f"## {title}\n", table(rows, ("name", "what it is", "module"))]
+    for title, modules in MODULES.items():
+        parts.append(f"## {title}\n")
+        for name in modules:
+            module = getattr(atomstream, name)
+            parts.append(f"### `{name}`\n\n{summary(module)} Module `{module.__name__}`.\n")
+            things = [(key, getattr(module, key)) for key in module.__all__]
+            rows = [(f"`{name}.{key}`", summary(it)) for key, it in things if describes(it)]
+            parts.append(table(rows, ("name", "what it is")))
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("reference.md").write_text(page(), encoding="utf-8")
