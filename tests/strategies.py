@@ -32,6 +32,7 @@ LOSSES = [
     L1(),
     L2(),
 ]
+LOSS_NAMES = ["squared", "kl", "is", "hellinger", "huber", "l1", "l2"]
 PENALTIES = [
     Free(),
     Free(l1=0.3),
@@ -67,6 +68,12 @@ small = st.integers(-30, 30).map(lambda i: i / 10)
 
 def matrix(n_rows, n_columns):
     return arrays(np.float64, (n_rows, n_columns), elements=small)
+
+
+def positive(n=120, d=15, seed=0):
+    """Positive data near rank four, with a little multiplicative noise."""
+    rng = np.random.default_rng(seed)
+    return (rng.exponential(size=(n, 4)) @ rng.random((4, d)) + 0.1) * rng.gamma(50, 1 / 50, (n, d))
 
 
 @st.composite

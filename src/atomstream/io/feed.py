@@ -90,7 +90,7 @@ class Feed:
                     "agree."
                 )
         self.sources, self.batch_size = sources, batch_size
-        self.idle: Callable[[], None] = lambda: None  # called repeatedly while waiting for rows
+        self.idle: Callable[[], Any] = lambda: None  # called repeatedly while waiting for rows
         self._stop = threading.Event()
 
     @property

@@ -54,7 +54,7 @@ class Pictures(Source):
     ) -> None:
         image_library()
         self.name = str(paths[0]) if len(paths) == 1 else f"{paths[0].parent} ({len(paths)} images)"
-        self._paths, self._size, self._center, self._seed = paths, size, center, seed
+        self.paths, self._size, self._center, self._seed = paths, size, center, seed
         heads = [_head(path) for path in paths]
         small = [
             path
@@ -86,7 +86,7 @@ class Pictures(Source):
             row += n_rows
 
     def _groups(self, epoch: int) -> list[NDArray]:
-        order = np.random.default_rng((self._seed, epoch, 0)).permutation(len(self._paths))
+        order = np.random.default_rng((self._seed, epoch, 0)).permutation(len(self.paths))
         cuts = np.flatnonzero(np.diff(np.cumsum(self._pixels[order]) // GROUP_PIXELS)) + 1
         return np.split(order, cuts)
 
@@ -95,9 +95,7 @@ class Pictures(Source):
         drawn = [rng.choice(self._places[i], self._counts[i], replace=False) for i in group]
         which = np.repeat(np.arange(len(group)), self._counts[group])
         order, places = rng.permutation(len(which)), np.concatenate(drawn)
-        views = [
-            patch_view(load_image(self._paths[i], color=self.color), self._size) for i in group
-        ]
+        views = [patch_view(load_image(self.paths[i], color=self.color), self._size) for i in group]
         for first in range(max(start, 0), len(order), BLOCK_ROWS):
             rows = order[first : first + BLOCK_ROWS]
             X = np.empty((len(rows), self.n_features), np.float32)
@@ -110,7 +108,7 @@ class Pictures(Source):
 
     def fingerprint(self) -> str:
         """Return the digest of all images."""
-        return fingerprint(self._paths)
+        return fingerprint(self.paths)
 
 
 class _Head(NamedTuple):

@@ -8,29 +8,20 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import read_model, write_model
 from atomstream.io.files import PART, sync_folder, whole_file
-from atomstream.runs.settings import RunSettings, kind_of, read_settings, write_settings
+from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
+from atomstream.runs.task import Input, Task, task_named
 
 __all__ = ["RunFolder"]
 
 STEP = re.compile(r"step-(\d+)\.atoms")
-
-
-class Marked(Protocol):
-    """An input: its name, and a mark to know its content again."""
-
-    name: str
-
-    def fingerprint(self) -> str | None:
-        """Return what changes when the content does."""
-        ...
 
 
 class RunFolder:
@@ -63,9 +54,8 @@ class RunFolder:
             )
 
     # -- settings and inputs
-    # --------------------------------------------------------------------------------------
 
-    def begin(self, settings: RunSettings, sources: Sequence[Marked]) -> None:
+    def begin(self, settings: Settings, sources: Sequence[Input]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
         told = {"run": secrets.token_hex(8), "inputs": inputs}
@@ -73,22 +63,26 @@ class RunFolder:
             file.write(json.dumps(told, indent=1).encode())
         self.write_settings(settings)
 
-    def write_settings(self, settings: RunSettings) -> None:
+    def write_settings(self, settings: Settings) -> None:
         """Write settings in place of those that are there."""
         with whole_file(self._settings) as file:
             file.write(write_settings(settings).encode())
 
-    def settings(self) -> Any:
-        """Return the settings of the run, of its kind."""
+    def task(self) -> type[Task]:
+        """Return the kind of the run."""
         self.check()
-        told = read_settings(self._settings)
-        return kind_of(told)(**told)
+        return _readable(self._settings, lambda: task_named(kind_of(self._settings)))
+
+    def settings(self) -> Any:
+        """Return the settings of the run."""
+        kind = self.task().settings_type
+        return _readable(self._settings, lambda: kind(**read_settings(self._settings, kind)))
 
     def identity(self) -> str:
         """Return what tells this run from others."""
         return str(self._told()["run"])
 
-    def check_inputs(self, sources: Sequence[Marked]) -> None:
+    def check_inputs(self, sources: Sequence[Input]) -> None:
         """Refuse inputs that are not what they were when the run began."""
         before = self._told()["inputs"]
         if len(sources) != len(before):
@@ -112,12 +106,6 @@ class RunFolder:
             raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
 
     # -- state
-    #
-    #
-    #
-    #
-    #
-    # ----------------------------------------------------------------------------------------------------
 
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
@@ -172,7 +160,7 @@ class RunFolder:
             )
 
     @contextmanager
-    def beginning(self, settings: RunSettings, sources: Sequence[Marked]) -> Iterator[None]:
+    def beginning(self, settings: Settings, sources: Sequence[Input]) -> Iterator[None]:
         """Hold the folder while a run is begun in it; a run that could not learn anything is none."""
         with self.writing():
             self.check_free()  # another process may have ended a run here meanwhile
@@ -198,7 +186,6 @@ class RunFolder:
                 part.unlink(missing_ok=True)
 
     # -- log and lock
-    # ---------------------------------------------------------------------------------------------
 
     def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""
@@ -233,6 +220,16 @@ class RunFolder:
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
             yield
+
+
+def _readable(path: Path, read: Callable[[], Any]) -> Any:
+    """Return what is read from a file, turning what is wrong with it into a sentence."""
+    try:
+        return read()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
 
 
 def _lock(file: Any) -> None:

@@ -11,11 +11,9 @@ import numpy as np
 from atomstream.callbacks import History
 from atomstream.exceptions import CorruptModelError, InputError
 from atomstream.io.codec import read_model
-from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import Holdout
-from atomstream.runs.series_settings import SeriesSettings
-from atomstream.runs.settings import NetworkSettings, WalkSettings
+from atomstream.runs.task import Task, View, view_of
 
 __all__ = ["Record", "open_record"]
 
@@ -31,7 +29,9 @@ class Record:
     model : fitted estimator
     notes : dict
         What the newest checkpoint holds besides the model; empty for a model file.
-    settings : Settings, NetworkSettings or None
+    task : type of Task, or None
+        The kind of run; None for a model file.
+    settings : Settings or None
     shape : tuple of int or None
         Of one sample, where samples are images.
     names : list of str or None
@@ -45,6 +45,7 @@ class Record:
     path: Path
     model: Any
     notes: dict[str, Any]
+    task: type[Task] | None
     settings: Any
     shape: tuple[int, ...] | None
     names: list[str] | None
@@ -52,21 +53,32 @@ class Record:
     held_out: Any
 
     @property
+    def view(self) -> View:
+        """How such a model is looked at."""
+        return view_of(self.model)
+
+    @property
+    def folder(self) -> Path:
+        """Where results go: the folder of the run, or the one that the model file lies in."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    @property
+    def learner(self) -> Any:
+        """The dictionary estimator inside, or the model itself."""
+        return getattr(self.model, "learner_", self.model)
+
+    @property
     def objective(self) -> float:
         """Mean objective per sample of recent batches, before their update."""
-        learner = getattr(self.model, "learner_", self.model)
+        learner = self.learner
         return self.history.recent if self.history.objective else float(learner.batch_objective_)
 
     @property
     def complete(self) -> bool | None:
-        """Whether all passes are done; None where there is no saying."""
-        if self.settings is None or STANDARD_INPUT in self.settings.inputs:
+        """Whether all that was asked for is done; None where that cannot be said."""
+        if self.task is None:
             return None
-        if isinstance(self.settings, WalkSettings | SeriesSettings):
-            return True  # written when all was done
-        if isinstance(self.settings, NetworkSettings):
-            return bool(self.model.n_steps_ >= self.settings.batches)
-        return self.notes["position"][0] >= self.settings.epochs
+        return self.task.finished(self.settings, self.model, self.notes)
 
 
 def open_record(path: Path) -> Record:
@@ -77,7 +89,7 @@ def open_record(path: Path) -> Record:
     InputError, ModelFileError
         Where there is none, or none that can be read.
     """
-    settings = None
+    task = settings = None
     if path.is_file():
         model, notes = read_model(path)
     else:
@@ -89,11 +101,12 @@ def open_record(path: Path) -> Record:
                 f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream resume {path}"
             )
         model, notes, _ = found
+        task = folder.task()
         settings = folder.settings()
     if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
     try:
-        return Record(path, model, notes, settings, *_beside(model, notes))
+        return Record(path, model, notes, task, settings, *_beside(model, notes))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise CorruptModelError(f"{path} has notes that make no sense: {error!r:.200}.") from None
 
@@ -109,7 +122,8 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
     history.objective = notes.get("objective", np.empty(0)).tolist()
     if "holdout" in notes:
         holdout.restore(notes["holdout"])
-    rows, n_features = holdout.rows, getattr(getattr(model, "learner_", model), "n_features_in_", 0)
+    rows = holdout.rows
+    n_features = getattr(getattr(model, "learner_", model), "n_features_in_", 0)
     if rows is not None and rows.shape[1] != n_features:
         raise ValueError(f"rows of {rows.shape[1]} features, the model has {n_features}")
     if names is not None and len(names) != n_features:

@@ -136,6 +136,12 @@ class Network:
         return {label: number for number, label in enumerate(self.labels)}
 
     @property
+    def n_edges(self) -> int:
+        """Number of edges, each once."""
+        loops = int((self.out.diagonal() != 0).sum())
+        return (self.out.nnz + loops) // 2 if self.undirected else int(self.out.nnz)
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes."""
         return int(self.out.shape[0])

@@ -1,0 +1,153 @@
+"""The verbs that look at a run or a model file; they know its view, never the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.io.outputs import check_out, code_writer
+from atomstream.runs.record import Record, open_record
+from atomstream.runs.task import Table
+
+__all__ = ["encode", "inspect", "plot", "print_facts", "reconstruct", "report"]
+
+BAR = 24  # signs of a full bar on the screen
+WIDTH = 118
+
+
+def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
+    """Write codes, block by block."""
+    record = open_record(run)
+    writer = code_writer(out)
+    check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
+    n_atoms, blocks = record.view.encode(record, inputs)
+    n_rows = 0
+    with whole_file(out) as file, writer(file, n_atoms) as write:
+        for codes in blocks:
+            write(codes)
+            n_rows += len(codes)
+    print_facts({"out": str(out), "rows": n_rows, "atoms": n_atoms}, as_json)
+    return 0
+
+
+def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
+    """Rebuild an input, and print how close it is."""
+    record = open_record(run)
+    print_facts(record.view.reconstruct(record, source, out, stride), as_json)
+    return 0
+
+
+def inspect(run: Path, as_json: bool) -> int:
+    """Show a run on one screen."""
+    record = open_record(run)
+    view = record.view
+    figures, table = view.quality(record), view.table(record, 10)
+    if as_json:
+        keys = (table.name, *table.columns)
+        rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+        numbers = {"run": str(run), **_numbers(record), "held_out": figures}
+        click.echo(json.dumps(numbers | {f"{table.name}s": rows}))
+        return 0
+    facts = view.facts(record)
+    inputs = [] if record.settings is None else list(record.settings.inputs)
+    if inputs:
+        facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
+    facts |= {name: f"{value:.4g} ({view.quality_on})" for name, value in figures.items()}
+    click.echo(f"{run}")
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"  {name:<{width}}  {value}")
+    for line in _lines(table):
+        click.echo(f"  {line}".rstrip()[:WIDTH])
+    return 0
+
+
+def _numbers(record: Record) -> dict[str, Any]:
+    """Return what machines ask of any run."""
+    model, learner = record.model, record.learner
+    components = getattr(learner, "components_", None)
+    objective = record.objective if hasattr(learner, "batch_objective_") else float("nan")
+    return {
+        "model": type(model).__name__,
+        "components": None if components is None else len(components),
+        "features": getattr(learner, "n_features_in_", None),
+        "samples": getattr(learner, "n_samples_seen_", None),
+        "steps": getattr(learner, "n_steps_", None),
+        "objective": objective if np.isfinite(objective) else None,
+        "complete": record.complete,
+        "position": record.notes.get("position"),
+        "seconds": record.notes.get("seconds"),
+    }
+
+
+def _lines(table: Table) -> list[str]:
+    """Return a table of atoms as lines of text, with a bar for the first share of each row."""
+    heads = [key.removesuffix("_share") for key in table.columns if key != "features"]
+    lines = [f"{table.name:>7}  " + " ".join(f"{head:>9}" for head in heads)]
+    places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
+    shares = [place for place in places if table.rows and isinstance(table.rows[0][place], float)]
+    most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
+    for row in table.rows:
+        cells = " ".join(f"{_cell(row[place]):>9}" for place in places)
+        bar = "=" * round(BAR * row[shares[0]] / max(most, 1e-12)) if shares else ""
+        text = row[-1] if "features" in table.columns else ""
+        lines.append(f"{row[0]:>7}  {cells}  {bar:<{BAR}}  {text}")
+    return lines
+
+
+def _cell(value: Any) -> str:
+    return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
+
+
+def report(run: Path, as_json: bool) -> int:
+    """Write the report."""
+    from atomstream.viz.report import write_report
+
+    _check_plots()
+    record = open_record(run)
+    title = f"{record.view.title} of {record.path.resolve().name}"
+    sections, facts = record.view.sections(record), record.view.facts(record)
+    page = write_report(_folder(run), title, facts, sections)
+    print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
+    return 0
+
+
+def plot(run: Path, as_json: bool) -> int:
+    """Write the pictures."""
+    from atomstream.viz.report import write_figures
+
+    _check_plots()
+    record = open_record(run)
+    written = write_figures(_folder(run), record.view.sections(record))
+    print_facts({"figures": [str(path) for path in written]}, as_json)
+    return 0
+
+
+def _folder(run: Path) -> Path:
+    return run if run.is_dir() else run.with_name(f"{run.stem}-report")
+
+
+def _check_plots() -> None:
+    try:
+        import jinja2  # noqa: F401 - asked for, not used
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "Pictures need matplotlib and jinja2: pip install 'atomstream[plots]'."
+        ) from None
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print facts, as lines or as JSON."""
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        click.echo(f"{name}: {', '.join(value) if isinstance(value, list) else value}")

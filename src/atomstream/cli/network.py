@@ -1,0 +1,92 @@
+"""``network reconstruct`` and ``network denoise``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atomstream.cli.looking import print_facts
+from atomstream.cli.options import PATH, as_json, path_option, run_argument
+from atomstream.cli.running import checked, warn
+from atomstream.exceptions import InputError
+from atomstream.runs.record import Record, open_record
+from atomstream.runs.views import network as view
+
+__all__ = ["commands"]
+
+_edges = click.argument("edges", type=PATH, required=False)
+_steps = click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Copies of the motif to visit.",
+)
+_seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the chain."
+)
+
+
+@click.command()
+@run_argument
+@_edges
+@path_option("--out", "A .csv of pairs or an .npz matrix; by default in RUN.")
+@_steps
+@_seed
+@as_json
+def reconstruct(
+    run: Path, edges: Path | None, out: Path | None, steps: int, seed: int, as_json: bool
+) -> int:
+    """Rebuild a network (by default the one learned from) from the atoms of RUN."""
+    record = _opened(run)
+    print_facts(_warned(lambda: view.rebuild(record, edges, out, steps, seed)), as_json)
+    return 0
+
+
+@click.command()
+@run_argument
+@_edges
+@click.option(
+    "--pairs", type=click.Choice(["edges", "non-edges"]), default="edges", show_default=True
+)
+@path_option("--out", "A .csv; by default in RUN.")
+@_steps
+@_seed
+@as_json
+def denoise(
+    run: Path,
+    edges: Path | None,
+    pairs: str,
+    out: Path | None,
+    steps: int,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Rank edges that may be spurious (lowest first), or non-edges that may be missing edges (highest first)."""
+    record = _opened(run)
+    print_facts(_warned(lambda: view.denoise(record, edges, out, pairs, steps, seed)), as_json)
+    return 0
+
+
+commands = [reconstruct, denoise]
+
+
+def _opened(run: Path) -> Record:
+    record = open_record(run)
+    if type(record.view) is not view.NetworkView:
+        raise InputError(f"{run} is no run that has learned from a network.")
+    return record
+
+
+def _warned(make: Callable[[], Any]) -> Any:
+    """Return what is made; its warnings are printed as sentences."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        made = checked("network", make)
+    for warning in caught:
+        warn(str(warning.message))
+    return made

@@ -1,0 +1,103 @@
+"""Options of the command line: those of a run are made from the fields of its settings."""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atomstream.runs.settings import Settings, without_none
+
+__all__ = ["as_json", "given", "max_time", "options_of", "path_option", "run_argument"]
+
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+METRES = {"": 1, "m": 1, "km": 1000}
+PATH = click.Path(path_type=Path)
+
+
+class Quantity(click.ParamType):
+    """A number with a unit.
+
+    Parameters
+    ----------
+    name : str
+        What it is: "duration" or "length".
+    units : dict of str to numbers
+        What each unit stands for.
+    example : str
+    """
+
+    def __init__(self, name: str, units: dict[str, int], example: str) -> None:
+        self.name, self.units, self.example = name, units, example
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return the number in the unit of 1."""
+        units = "|".join(self.units)
+        found = re.fullmatch(rf"(\d+\.?\d*|\.\d+)({units})", str(value).strip())
+        if not found:
+            self.fail(f"{value!r} is not a {self.name}; use e.g. {self.example}.", param, ctx)
+        return float(found[1]) * self.units[found[2]]
+
+
+DURATION = Quantity("duration", SECONDS, "90s, 10m or 2h")
+LENGTH = Quantity("length", METRES, "250m or 1.5km")
+TYPES: dict[str, Any] = {"duration": DURATION, "length": LENGTH}
+
+STOP_AFTER = "Stop after this time, between two steps."
+AS_JSON = "Print the result as JSON."
+
+max_time = click.option("--max-time", type=DURATION, help=STOP_AFTER)
+as_json = click.option("--json", "as_json", is_flag=True, help=AS_JSON)
+run_argument = click.argument("run", type=PATH)
+
+
+def path_option(name: str, text: str, *, required: bool = False) -> Callable[..., Any]:
+    """Return an option that takes a path."""
+    return click.option(name, type=PATH, required=required, help=text)
+
+
+def options_of(kind: type[Settings]) -> list[click.Option]:
+    """Return the options of a run: one for each field of its settings but the inputs.
+
+    None has a default, so that a config file can speak; the help tells the default of the field.
+    """
+    hints = typing.get_type_hints(kind)
+    return [_option(each, hints[each.name]) for each in fields(kind) if each.name != "inputs"]
+
+
+def given(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that were given as options, lists of names parted at commas."""
+    found = {name: value for name, value in options.items() if value not in (None, ())}
+    for each in fields(kind):
+        if each.name in found and isinstance(each.default, tuple):
+            texts = found[each.name]
+            texts = [texts] if isinstance(texts, str) else texts
+            found[each.name] = [part.strip() for text in texts for part in text.split(",")]
+    return found
+
+
+def _option(each: Field[Any], hint: Any) -> click.Option:
+    known = each.metadata
+    name, text = each.name.replace("_", "-"), f"{known['help'].rstrip('.')}{_default(each)}."
+    if hint is bool:
+        return click.Option([f"--{name}/--no-{name}"], default=None, help=text)
+    if isinstance(each.default, tuple):
+        return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
+    kind = next((TYPES[unit] for unit in TYPES if unit in known), without_none(hint))
+    return click.Option([f"--{name}"], type=kind, help=text)
+
+
+def _default(each: Field[Any]) -> str:
+    value, known = each.default, each.metadata
+    if value is None or value == ():
+        return f" (default: {known['shown']})" if "shown" in known else ""
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if "length" in known:
+        value = f"{value:g}m"
+    return f" (default: {value})"

@@ -1,0 +1,108 @@
+"""Results in files: images, and codes as Parquet, CSV or sparse arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+
+__all__ = ["check_out", "code_writer", "image_format", "write_image"]
+
+Write = Callable[[NDArray], None]
+
+
+def check_out(out: Path, *inputs: str | Path) -> None:
+    """Raise InputError for a place where no file can be written, or that is one of the inputs."""
+    if out.is_dir():
+        raise InputError(f"{out} cannot be written: it is a folder.")
+    if not out.resolve().parent.is_dir():
+        raise InputError(f"{out} cannot be written: its folder is missing.")
+    if any(out.resolve() == Path(name).resolve() for name in inputs):
+        raise InputError(f"{out} is the input itself; choose another --out.")
+
+
+def image_format(out: Path) -> str:
+    """Return the format that the name of an image asks for."""
+    from PIL import Image
+
+    kind = Image.registered_extensions().get(out.suffix.lower())
+    if kind is None:
+        raise InputError(f"{out} does not end like an image that can be written; end it in .png.")
+    return kind
+
+
+def write_image(out: Path, pixels: NDArray) -> None:
+    """Write an image in which white is 1, with 8 bits per channel."""
+    from PIL import Image
+
+    kind = image_format(out)
+    with whole_file(out) as file:
+        Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(
+            file, format=kind
+        )
+
+
+def code_writer(out: Path) -> Callable[[Any, int], AbstractContextManager[Write]]:
+    """Return what writes codes, block by block, into a file with this ending.
+
+    Raises
+    ------
+    InputError
+        For other endings, listing those that are known.
+    """
+    for ending, writer in WRITERS.items():
+        if out.name.endswith(ending):
+            return writer
+    raise InputError(f"{out} must end in one of {', '.join(WRITERS)}.")
+
+
+@contextmanager
+def _parquet(file: Any, n_atoms: int) -> Iterator[Write]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, _schema(n_atoms)) as writer:
+        yield lambda codes: writer.write_table(_arrow(codes))
+
+
+@contextmanager
+def _csv(file: Any, n_atoms: int) -> Iterator[Write]:
+    from pyarrow import csv
+
+    with csv.CSVWriter(file, _schema(n_atoms)) as writer:
+        yield lambda codes: writer.write_table(_arrow(codes))
+
+
+@contextmanager
+def _npz(file: Any, n_atoms: int) -> Iterator[Write]:
+    """Keep the codes, sparse, until all have come: their file begins with how many there are."""
+    kept: list[Any] = [sp.csr_array((0, n_atoms))]
+    yield lambda codes: kept.append(sp.csr_array(codes))
+    sp.save_npz(file, sp.vstack(kept).tocsr())
+
+
+WRITERS: dict[str, Callable[[Any, int], AbstractContextManager[Write]]] = {
+    ".parquet": _parquet,
+    ".csv": _csv,
+    ".npz": _npz,
+}
+
+
+def _arrow(codes: NDArray) -> Any:
+    import pyarrow as pa
+
+    columns = [np.ascontiguousarray(column, np.float64) for column in codes.T]
+    return pa.table(columns, schema=_schema(codes.shape[1]))
+
+
+def _schema(n_atoms: int) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(f"atom_{number}", pa.float64()) for number in range(n_atoms)])

@@ -1,0 +1,240 @@
+"""The one engine of runs: advance a task, keep checkpoints, stop when asked, and go on to the bit."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from atomstream.callbacks import Callback, History
+from atomstream.exceptions import InputError
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.task import Task, heard
+
+__all__ = ["Outcome", "Run", "stopped_by_signals"]
+
+PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
+COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
+MOST_WARNINGS = 20
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a session of a run ended.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether all that was asked for is done.
+    reason : str or None
+        What ended it early.
+    nothing_left : bool
+        Whether it had been complete before.
+    """
+
+    complete: bool
+    reason: str | None = None
+    nothing_left: bool = False
+
+
+class Run:
+    """A task in its folder: what is kept on disk of it, how long it has taken, what it has warned of.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    task : Task
+
+    Attributes
+    ----------
+    history : History
+        The objective of each batch before its update.
+    seconds : float
+        Time spent learning, in all sessions.
+    warnings : list of str
+    """
+
+    def __init__(self, folder: RunFolder, task: Task) -> None:
+        self.folder, self.task = folder, task
+        self.history = History()
+        self.seconds = 0.0
+        self.warnings: list[str] = []
+        self.reason: str | None = None
+        self._finished = False
+        self._results: dict[str, Any] = {}
+
+    # -- what a checkpoint holds
+
+    def notes(self) -> dict[str, Any]:
+        """Return all that a file keeps beside the model."""
+        return {
+            "seconds": self.seconds,
+            "warnings": np.array(self.warnings, object),
+            "n_samples": np.array(self.history.n_samples, np.int64),
+            "objective": np.array(self.history.objective, np.float64),
+            "every": self.history.every,
+            "settings": np.array(self.task.settings.decisive(), object),
+            **self.task.notes(),
+            "finished": self._finished,
+            **self._results,
+        }
+
+    def restore(self, model: Any, notes: dict[str, Any]) -> None:
+        """Go on from a file.
+
+        Raises
+        ------
+        InputError
+            Where settings that decide what is learned are not those of the file.
+        """
+        settings = self.task.settings
+        if not set(notes.get("settings", ())) <= set(settings.decisive()):
+            raise InputError(
+                f"The settings of {self.folder.path} were changed after it had begun; bring run.toml back, or "
+                f"begin another run with: atomstream {settings.COMMAND} --config {self.folder.path}/run.toml "
+                "--out ANOTHER_RUN"
+            )
+        self.task.restore(model, notes)
+        self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
+        self._finished = bool(
+            notes.get("finished", True)
+        )  # older runs were saved when all was done
+        if "every" in notes:
+            self.history.n_samples = notes["n_samples"].tolist()
+            self.history.objective = notes["objective"].tolist()
+            self.history.every = notes["every"]
+
+    # -- learning
+
+    def stop(self, reason: str) -> None:
+        """End after the step in flight; may be called at any moment."""
+        self.reason = self.reason or reason
+        self.task.stop()
+
+    def run(self, bar: Callable[[str], Callback], max_time: float | None = None) -> Outcome:
+        """Learn until all is done, or something stops it; the state is on disk afterwards.
+
+        Parameters
+        ----------
+        bar : callable
+            Makes the callback that shows progress, from the name of what is under way.
+        max_time : float, optional
+            Seconds.
+        """
+        if self.task.complete and self._finished:
+            return Outcome(complete=True, nothing_left=True)
+        self._finished = False
+        pace = _Pace(self, bar, max_time)
+        try:
+            while not self.task.complete and self.reason is None:
+                before = self.task.position
+                self._advance(pace)
+                if not pace.rest() and not self.task.complete and self.task.position == before:
+                    raise InputError(f"{self.task.sources[0].name} has nothing to learn from.")
+            if self.task.complete:
+                self._finish()
+        finally:
+            if self.task.learned:
+                pace.save()
+        self.folder.log("end", complete=self.task.complete, reason=self.reason)
+        return Outcome(self.task.complete, None if self.task.complete else self.reason)
+
+    def _advance(self, pace: _Pace) -> None:
+        with heard(self._keep_warning):
+            try:
+                self.task.advance(pace)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(self.task.explained(error)) from None
+
+    def _finish(self) -> None:
+        with heard(self._keep_warning):
+            try:
+                self._results = self.task.finish(self.folder.path)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(self.task.explained(error)) from None
+        self._finished = True
+
+    def _keep_warning(self, sentence: str) -> None:
+        """Keep a warning for the report, if there is room."""
+        if sentence not in self.warnings and len(self.warnings) < MOST_WARNINGS:
+            self.warnings = [*self.warnings, sentence]
+
+
+class _Pace:
+    """Writes checkpoints when they are due, and ends learning when its time is over."""
+
+    def __init__(self, run: Run, bar: Callable[[str], Callback], max_time: float | None) -> None:
+        self._run, self.bar = run, bar
+        self._began = self._last = time.monotonic()
+        self._deadline = float("inf") if max_time is None else self._began + max_time
+        self._cost, self._before = 0.0, run.seconds
+        self._saved: Any = None
+
+    def note(self, learner: Any) -> None:
+        """Keep the objective of the last batch."""
+        self._run.history.note(learner)
+
+    def due(self) -> bool:
+        """Return whether a checkpoint or an end is due."""
+        if time.monotonic() >= self._deadline:
+            self._run.stop("max-time")
+        return self._run.reason is not None or self._checkpoint_due()
+
+    def rest(self) -> bool:
+        """Keep a checkpoint if one is due, and return whether to stop."""
+        task = self._run.task
+        if self._checkpoint_due() and task.learned and task.position != self._saved:
+            self.save()
+        self.due()
+        return self._run.reason is not None
+
+    def _checkpoint_due(self) -> bool:
+        every = self._run.task.settings.checkpoint_every
+        pause = max(PAUSE, COST * self._cost) if every is None else every
+        return time.monotonic() - self._last >= pause
+
+    def save(self) -> None:
+        """Write a checkpoint, and note what it took."""
+        run, began = self._run, time.monotonic()
+        run.seconds = self._before + began - self._began
+        run.folder.save(run.task.model, run.notes(), run.task.settings.keep)
+        run.folder.log(
+            "checkpoint",
+            step=run.task.model.n_steps_,
+            objective=run.history.recent if run.history.objective else None,
+            position=list(run.task.position),
+        )
+        self._last, self._saved = time.monotonic(), run.task.position
+        self._cost = self._last - began
+
+
+@contextmanager
+def stopped_by_signals(run: Run) -> Iterator[None]:
+    """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python lets the main thread alone handle signals
+        return
+
+    def stop(number: int, _frame: Any) -> None:
+        run.stop(signal.Signals(number).name)
+        for known, handler in before.items():
+            signal.signal(known, handler)
+
+    for known in (signal.SIGINT, signal.SIGTERM):
+        before[known] = signal.signal(known, stop)
+    try:
+        yield
+    finally:
+        for known, handler in before.items():
+            signal.signal(known, handler)

@@ -1,0 +1,307 @@
+"""What every kind of run is: a `Task` opens inputs and learns from them; a `View` looks at what came of it."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from numpy.typing import NDArray
+
+from atomstream.callbacks import Callback
+from atomstream.exceptions import InputError
+from atomstream.io.source import fingerprint
+from atomstream.runs.settings import Settings
+from atomstream.viz.report import Section
+
+__all__ = [
+    "Input",
+    "InputFile",
+    "Pace",
+    "Table",
+    "Task",
+    "View",
+    "task_named",
+    "view_of",
+    "watched",
+]
+
+# Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
+TASKS = {
+    "": "atomstream.runs.tasks.rows:RowsTask",
+    "image": "atomstream.runs.tasks.image:ImageTask",
+    "network": "atomstream.runs.tasks.network:NetworkTask",
+    "series forecast": "atomstream.runs.tasks.series:ForecastTask",
+    "series impute": "atomstream.runs.tasks.series:ImputeTask",
+    "tensor": "atomstream.runs.tasks.tensor:TensorTask",
+    "text": "atomstream.runs.tasks.text:TextTask",
+    "video": "atomstream.runs.tasks.video:VideoTask",
+    "walk": "atomstream.runs.tasks.walk:WalkTask",
+}
+# How models of each class are looked at.
+VIEWS = {
+    "ColorRestorer": "atomstream.runs.views.color:ColorView",
+    "ImageDictionary": "atomstream.runs.views.image:ImageView",
+    "NetworkDictionary": "atomstream.runs.views.network:NetworkView",
+    "OnlineCPDictionary": "atomstream.runs.views.tensor:TensorView",
+    "OnlineConvexMF": "atomstream.runs.views.rows:RowsView",
+    "OnlineDictionaryLearning": "atomstream.runs.views.rows:RowsView",
+    "OnlineNMF": "atomstream.runs.views.rows:RowsView",
+    "RandomWalkFactorization": "atomstream.runs.views.walk:WalkView",
+    "SeriesDictionary": "atomstream.runs.views.series:SeriesView",
+    "TopicModel": "atomstream.runs.views.text:TextView",
+    "VideoDictionary": "atomstream.runs.views.video:VideoView",
+}
+
+
+class Input(Protocol):
+    """An input of a run: its name, and what changes when its content does."""
+
+    name: str
+
+    def fingerprint(self) -> str | None:
+        """Return a digest of the content; None where it cannot be read twice."""
+        ...
+
+
+class InputFile:
+    """One file as the input of a run.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    InputError
+        Where there is no such file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self.name = Path(path), str(path)
+        if not self.path.is_file():
+            raise InputError(f"There is no {path}.")
+
+    def fingerprint(self) -> str:
+        """Return a digest of the content."""
+        return fingerprint([self.path])
+
+
+class Pace(Protocol):
+    """What the engine of runs offers to a task while it learns."""
+
+    def bar(self, text: str) -> Callback:
+        """Return a callback that shows the progress of something with this name."""
+        ...
+
+    def note(self, learner: Any) -> None:
+        """Keep the objective of the batch that the learner has just learned from."""
+        ...
+
+    def due(self) -> bool:
+        """Return whether to come back from `Task.advance`: a checkpoint or an end is due."""
+        ...
+
+    def rest(self) -> bool:
+        """Keep a checkpoint if one is due, and return whether to stop; the model is whole now."""
+        ...
+
+
+class Task(ABC):
+    """A kind of run, at work: the inputs, the model, and where it stands in them.
+
+    A task is made from its settings, opens its inputs, and is then advanced until it is complete.
+    All that it keeps beside the model goes through `notes` and `restore`.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    settings_type: ClassVar[type[Settings]]
+    summary: ClassVar[str]  # one line for the list of commands
+    help: ClassVar[str]  # what the command takes and leaves
+    argument: ClassVar[str] = "inputs"  # what the command calls its inputs
+    many: ClassVar[bool] = False  # whether it takes several
+    goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
+
+    model: Any
+    sources: Sequence[Input]
+
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
+        self.warnings: list[str] = []
+
+    @property
+    def learned(self) -> bool:
+        """Whether there is a model that can be saved."""
+        return bool(self.model.__sklearn_is_fitted__())
+
+    @property
+    @abstractmethod
+    def position(self) -> tuple[int, ...]:
+        """Where it stands: what is complete of the ``goal``, then what is done of the next."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for was learned."""
+        notes = {"position": self.position}
+        return self.learned and bool(self.finished(self.settings, self.model, notes))
+
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether a run with these notes is complete; None where that cannot be said."""
+        if "position" not in notes:
+            return True  # older runs of such kinds were written when all was done
+        return bool(notes["position"][0] >= (getattr(settings, cls.goal) if cls.goal else 1))
+
+    @abstractmethod
+    def advance(self, pace: Pace) -> None:
+        """Learn until all is learned or ``pace`` asks to come back; the model is whole then."""
+
+    def stop(self) -> None:  # noqa: B027 - most kinds of runs never wait
+        """Stop waiting for inputs, if it does; may be called at any moment."""
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        return {"position": list(self.position)}
+
+    def restore(self, model: Any, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model = model
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the results of a complete run, and return what the report needs of them."""
+        return {}
+
+    def explained(self, error: ValueError) -> str:
+        """Return what a model complains about in the words of the command line."""
+        return str(error)
+
+    @abstractmethod
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to, for machines."""
+
+    @abstractmethod
+    def headline(self) -> str:
+        """Return what the run came to in a few words, such as "20 atoms from 5,000 samples"."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The most important parts of a model, as a table: one row for each atom, topic or cluster.
+
+    Attributes
+    ----------
+    name : str
+        What a row is, such as "atom".
+    columns : dict of str to str
+        Names for machines to heads for people, without that of the first column.
+    rows : sequence of tuples
+        Each begins with the number of the atom; shares are floats between 0 and 1.
+    """
+
+    name: str
+    columns: dict[str, str]
+    rows: Sequence[tuple[Any, ...]] = field(default_factory=list)
+
+
+class View(ABC):
+    """How a model of one kind is looked at: every verb that does not learn goes through one."""
+
+    learned_from: ClassVar[str]  # such as "a network"
+    title: ClassVar[str] = "Atoms"
+    quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
+
+    @abstractmethod
+    def facts(self, record: Any) -> dict[str, Any]:
+        """Return the run in a few lines."""
+
+    @abstractmethod
+    def table(self, record: Any, most: int) -> Table:
+        """Return the most important atoms, at most so many."""
+
+    @abstractmethod
+    def sections(self, record: Any) -> list[Section]:
+        """Return the sections of the report."""
+
+    def quality(self, record: Any) -> dict[str, float]:
+        """Return figures that say how good the model is; empty where nothing is known."""
+        return {}
+
+    def encode(self, record: Any, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
+        """Return the number of atoms, and the codes of all inputs, block by block."""
+        raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
+
+    def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:
+        """Write the reconstruction of an input, and return where and how close it is."""
+        raise InputError(
+            f"{record.path} has learned from {self.learned_from} and rebuilds no files."
+        )
+
+    def image_dictionary(self, record: Any) -> Any:
+        """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
+        raise InputError(
+            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image patches."
+        )
+
+
+def task_named(name: str) -> type[Task]:
+    """Return the kind of run that a ``run.toml`` names.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, listing those that are known.
+    """
+    if name not in TASKS:
+        raise ValueError(f"domain is {name!r}, known are {', '.join(filter(None, TASKS))}.")
+    return _loaded(TASKS[name])
+
+
+def view_of(model: Any) -> View:
+    """Return the view of a model, by the name of its class."""
+    return _loaded(VIEWS[type(model).__name__])()
+
+
+def _loaded(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
+
+
+@contextmanager
+def watched(model: Any, pace: Pace, text: str = "learning") -> Iterator[None]:
+    """Show progress, note objectives and pause when due, while a model learns batch by batch."""
+    model.set_callbacks(pace.bar(text), _Watch(pace))
+    try:
+        yield
+    finally:
+        model.set_callbacks()
+
+
+class _Watch(Callback):
+    """Stops learning after a batch where a pause is due."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool | None:
+        """Look after each batch."""
+        if context.task_name != "batch":
+            return None
+        self._pace.note(estimator)
+        return self._pace.due()
+
+
+@contextmanager
+def heard(warning: Callable[[str], None]) -> Iterator[None]:
+    """Hand every warning of the body to a function, once each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda message, *_, **__: warning(str(message))
+        yield

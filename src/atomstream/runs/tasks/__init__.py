@@ -1,0 +1,1 @@
+"""One file for each kind of run: its settings, and how it learns."""

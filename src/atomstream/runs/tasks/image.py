@@ -1,0 +1,105 @@
+"""Runs on images: a dictionary of their patches that denoises, fills in and restores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atomstream.estimators.image import ImageDictionary
+from atomstream.exceptions import InputError
+from atomstream.io.images import Pictures
+from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import Pace, Task
+
+__all__ = ["ImageSettings", "ImageTask"]
+
+ROUND = 2560  # patches drawn anew at a time: a run rests in between
+SHARE = 8  # patches of each image in a round, at least: opening images must pay
+
+
+@dataclass(frozen=True)
+class ImageSettings(checkpoints, Settings):
+    """Settings of a run on images."""
+
+    TASK = "image"
+    COMMAND = "image learn"
+
+    atoms: int = option(256, "Number of atoms.", least=1, sets="n_components")
+    patch: int = option(8, "Height and width of a patch, in pixels.", least=2, sets="patch_size")
+    patches: int = option(60_000, "Patches to learn from.", least=1, free=True)
+    alpha: float | None = option(
+        None,
+        "Strength of the l1 penalty on the codes, for images in [0, 1].",
+        least=0,
+        sets="alpha",
+        shown="the default of ImageDictionary",
+    )
+    nonnegative: bool = option(
+        False, "Learn nonnegative codes and atoms, without centering.", sets="nonnegative"
+    )
+    batch_size: int = option(256, "Patches per step.", least=1, sets="batch_size")
+    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+
+    def check(self) -> None:
+        """Raise ValueError for settings that the model refuses."""
+        if not self.inputs:
+            raise ValueError("No image was given; name image files or folders of images.")
+        self.new_model().check()
+
+    def new_model(self) -> ImageDictionary:
+        """Return the model that will learn."""
+        return ImageDictionary(**self.parameters())
+
+
+class ImageTask(Task):
+    """A dictionary of patches, and the images from which rounds of patches are drawn."""
+
+    settings_type = ImageSettings
+    summary = "Learn a dictionary of patches that serves denoise, inpaint and compress."
+    help = "IMAGES are files or folders of images; all become colour if one of them is."
+    argument = "images"
+    many = True
+    goal = "patches"
+    model: ImageDictionary
+    sources: Sequence[Pictures]
+
+    def __init__(self, settings: ImageSettings) -> None:
+        super().__init__(settings)
+        found = open_inputs(settings.inputs, InputOptions(patch=settings.patch))
+        self.sources = [source for source in found if isinstance(source, Pictures)]
+        if not self.sources:
+            raise InputError(f"{found[0].name} is not an image.")
+        self.model = settings.new_model()
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Patches learned from."""
+        return (self.model.learner_.n_samples_seen_ if self.learned else 0,)
+
+    def restore(self, model: ImageDictionary, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model = model.set_params(n_jobs=self.settings.jobs)
+
+    def advance(self, pace: Pace) -> None:
+        """Draw and learn rounds of patches; each is learned whole, so that it can be drawn again."""
+        n_images = len(self.sources[0].paths)
+        while (left := self.settings.patches - self.position[0]) > 0:
+            n_patches = min(max(ROUND, SHARE * n_images), left)
+            self.model.set_params(n_patches=n_patches).set_callbacks(pace.bar("learning"))
+            try:
+                self.model.partial_fit(list(self.settings.inputs))
+            finally:
+                self.model.set_callbacks()
+            pace.note(self.model.learner_)
+            if pace.rest():
+                return
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {"atoms": self.settings.atoms, "patches": self.position[0]}
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        return f"{self.settings.atoms} atoms from {self.position[0]:,} patches"

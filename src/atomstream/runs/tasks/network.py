@@ -1,0 +1,127 @@
+"""Runs on a network: a dictionary of its patches, batch by batch along a chain of copies of a motif."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atomstream.domains.networks import Network
+from atomstream.estimators.network import NetworkDictionary
+from atomstream.exceptions import InputError
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import InputFile, Pace, Task, watched
+
+__all__ = ["NetworkSettings", "NetworkTask", "read_network"]
+
+
+@dataclass(frozen=True)
+class NetworkSettings(checkpoints, Settings):
+    """Settings of a run on a network."""
+
+    TASK = "network"
+    COMMAND = "network learn"
+
+    motif: str = option(
+        "path:5", "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.", sets="motif"
+    )
+    atoms: int = option(25, "Number of atoms.", least=1, sets="n_components")
+    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
+    chain: str = option(
+        "pivot",
+        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy once).",
+        sets="chain",
+    )
+    schedule: str = option(
+        "power",
+        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
+        sets="schedule",
+    )
+    batches: int = option(100, "Number of batches.", least=1, free=True, sets="n_batches")
+    batch_size: int = option(1000, "Copies of the motif per batch.", least=1, sets="batch_size")
+    thin: int = option(1, "Moves of the chain from copy to copy.", least=1, sets="thin")
+
+    def check(self) -> None:
+        """Raise ValueError for settings that the model refuses."""
+        if len(self.inputs) != 1:
+            raise ValueError(
+                f"A network is learned from one file of edges, got {len(self.inputs)}."
+            )
+        self.new_model().check()
+
+    def new_model(self) -> NetworkDictionary:
+        """Return the model that will learn."""
+        return NetworkDictionary(**self.parameters())
+
+
+def read_network(path: str | Path) -> Network:
+    """Return the network in a file.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
+    try:
+        return Network.of(Path(path))
+    except FileNotFoundError:
+        raise InputError(f"There is no {path}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}).") from None
+    except (ValueError, EOFError) as error:
+        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+
+
+class NetworkTask(Task):
+    """A network dictionary, and the network it learns from."""
+
+    settings_type = NetworkSettings
+    summary = "Learn what a network looks like around a motif."
+    help = (
+        "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also .gz), a matrix "
+        "(.npz, .mtx), or a graph (.gml, .graphml)."
+    )
+    argument = "edges"
+    goal = "batches"
+    model: NetworkDictionary
+
+    def __init__(self, settings: NetworkSettings) -> None:
+        super().__init__(settings)
+        self.network = read_network(settings.inputs[0])
+        self.sources = [InputFile(settings.inputs[0])]
+        self.model = settings.new_model()
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Batches learned from."""
+        return (self.model.n_steps_ if self.learned else 0,)
+
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether all batches were learned from; older notes have no position."""
+        return super().finished(settings, model, notes | {"position": (model.n_steps_,)})
+
+    def restore(self, model: NetworkDictionary, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model = model.set_params(n_batches=self.settings.batches)
+
+    def advance(self, pace: Pace) -> None:
+        """Learn from the batches that are left."""
+        with watched(self.model, pace):
+            left = self.settings.batches - self.position[0]
+            self.model.partial_fit(self.network, n_batches=left)
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "nodes": self.network.n_nodes,
+            "edges": self.network.n_edges,
+            "atoms": self.settings.atoms,
+            "copies": self.model.learner_.n_samples_seen_ if self.learned else 0,
+            "batches": self.position[0],
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        found = self.results()
+        return f"{found['atoms']} atoms from {found['copies']:,} copies of the motif"

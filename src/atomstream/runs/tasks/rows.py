@@ -1,0 +1,291 @@
+"""Runs on rows of numbers: tables, arrays, patches of images, lines on standard input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.method import check_compatible
+from atomstream.estimators._validation import check_settings
+from atomstream.exceptions import InputError
+from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
+from atomstream.io.source import Source
+from atomstream.runs.holdout import Holdout
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import Pace, Task
+from atomstream.schedules import Constant
+
+__all__ = ["RowsSettings", "RowsTask"]
+
+MODELS = ("nmf", "dictionary", "convex")
+OPTIONS = {  # what models say, in the words of the command line
+    "say missing=True": "say --missing",
+    "use OnlineDictionaryLearning": "use --model dictionary",
+    "OnlineNMF": "--model nmf",
+}
+
+
+@dataclass(frozen=True)
+class RowsSettings(checkpoints, Settings):
+    """Settings of a run on rows of numbers or images."""
+
+    atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
+    model: str = option(
+        "nmf",
+        "nmf: nonnegative codes and atoms; dictionary: signed ones; convex: atoms made of samples.",
+        choices=MODELS,
+    )
+    loss: str = option(
+        "squared", "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA."
+    )
+    method: str = option(
+        "auto", "auto, majorise, or spsg (projected stochastic subgradient steps)."
+    )
+    zeros: str = option(
+        "floor",
+        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
+    )
+    alpha: float | None = option(
+        None,
+        "Strength of the l1 penalty on the codes.",
+        least=0,
+        sets="alpha",
+        shown="0; dictionary: 0.1",
+    )
+    schedule: str = option(
+        "power", "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
+    )
+    half_life: float | None = option(
+        None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
+    )
+    epochs: int = option(1, "Passes over the inputs.", least=1, free=True)
+    batch_size: int = option(256, "Rows per step.", least=1, sets="batch_size")
+    missing: bool = option(False, "Take empty fields and NaN for missing entries.")
+    columns: tuple[str, ...] = option(
+        (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
+    )
+    key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
+    patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
+    grey: bool = option(False, "Turn colour images into grey ones.")
+    per_image: int = option(20_000, "Patches drawn from each image in a pass.", least=1)
+    center: bool = option(False, "Subtract the mean of each patch (for --model dictionary).")
+    holdout: float = option(
+        0.05,
+        "Share of the rows, at most 256 of them, to keep out of learning for the report.",
+        least=0,
+        below=1,
+    )
+    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+    representatives: int = option(
+        150, "Number of samples that all atoms are made of (for --model convex).", least=1
+    )
+
+    def check(self) -> None:
+        """Raise ValueError where the settings do not go together."""
+        if self.half_life is not None and self.schedule != "power":
+            raise ValueError(
+                f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; give one of them."
+            )
+        if STANDARD_INPUT in self.inputs and self.epochs > 1:
+            raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
+        model = self.new_model()
+        check_settings(model)
+        check_compatible(model.method_)
+        model._schedule()
+
+    def wanted(self) -> InputOptions:
+        """Return how inputs are to be read."""
+        center = "patch" if self.center else None
+        return InputOptions(
+            self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
+        )
+
+    def new_model(self) -> Any:
+        """Return the model that will learn."""
+        from atomstream.estimators.convex import OnlineConvexMF
+        from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+        from atomstream.estimators.nmf import OnlineNMF
+
+        schedule: Any = self.schedule
+        if self.half_life is not None:
+            schedule = Constant(half_life=self.half_life)
+        common = self.parameters() | {"schedule": schedule}
+        losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
+        if self.model == "nmf":
+            return OnlineNMF(**common, **losses, missing=self.missing)
+        if tuple(losses.values()) != ("squared", "auto", "floor"):
+            raise ValueError(
+                f"The model {self.model!r} knows the squared loss only, and neither --method nor --zeros."
+            )
+        if self.model == "dictionary":
+            return OnlineDictionaryLearning(**common, missing=self.missing)
+        if self.missing or self.representatives < self.atoms:
+            raise ValueError(
+                "The model 'convex' needs complete rows and a representative for each atom, got "
+                f"missing={self.missing} and {self.representatives} representatives of {self.atoms} atoms."
+            )
+        return OnlineConvexMF(**common, n_representatives=self.representatives)
+
+
+class RowsTask(Task):
+    """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
+
+    settings_type = RowsSettings
+    summary = "Learn a dictionary from INPUTS."
+    help = (
+        "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, .parquet, .mtx "
+        "or .zarr files, or - for lines on standard input."
+    )
+    many = True
+    sources: Sequence[Source]
+
+    def __init__(self, settings: RowsSettings) -> None:
+        super().__init__(settings)
+        self.sources = opened = open_inputs(settings.inputs, settings.wanted())
+        self.model = settings.new_model()
+        self.at = Position()
+        self.horizon = float("inf")
+        self.n_missing = self.n_entries = 0
+        self.holdout = Holdout(settings.holdout, settings.seed)
+        self.names = next((source.names for source in self.sources if source.names), None)
+        self._feed = Feed(opened, settings.batch_size)
+        self._ended = False
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, the number of the input, and the row in it."""
+        return tuple(self.at)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all passes are done; a live stream has one, without end."""
+        return self._ended or self.at.epoch >= self.settings.epochs
+
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether all passes are done; None for standard input."""
+        live = STANDARD_INPUT in settings.inputs
+        return None if live else super().finished(settings, model, notes)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        return super().notes() | {
+            "horizon": self.horizon,
+            "n_missing": self.n_missing,
+            "n_entries": self.n_entries,
+            "holdout": self.holdout.notes(),
+            "names": None if self.names is None else np.array(self.names, object),
+            "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
+        }
+
+    def restore(self, model: Any, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint; the columns of a stream must be those of before."""
+        names = None if notes["names"] is None else list(notes["names"])
+        if None not in (names, self.names) and names != self.names:
+            raise InputError(
+                f"{self.sources[0].name} names its columns otherwise than what was learned from before."
+            )
+        self.names = names
+        self.model = model.set_params(n_jobs=self.settings.jobs)
+        self.at = Position(*notes["position"])
+        for name in ("horizon", "n_missing", "n_entries"):
+            setattr(self, name, notes[name])
+        self.holdout.restore(notes["holdout"])
+
+    def stop(self) -> None:
+        """Stop waiting for rows."""
+        self._feed.stop()
+
+    def advance(self, pace: Pace) -> None:
+        """Make the passes that are left."""
+        self._feed.idle = pace.rest
+        while not self.complete:
+            epoch, epochs = self.at.epoch, self.settings.epochs
+            text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
+            self.model.set_callbacks(pace.bar(text))
+            self.model.fit_stream(
+                self._rows(pace), n_batches=self._n_batches(), horizon=self.horizon
+            )
+            if pace.rest():
+                return
+            if self._feed.live:
+                self._ended = True
+                break
+            if self.at.epoch == 0 and self.learned:
+                self.horizon = self.model.clock_.mass
+            self.at = Position(self.at.epoch + 1)
+        if not self.learned:
+            raise InputError(self._nothing_learned())
+
+    def _rows(self, pace: Pace) -> Iterator[Any]:
+        """Yield the rows to learn from, batch by batch; asking for the next has learned the last.
+
+        All that a checkpoint holds besides the model changes here, after the step; an error within
+        a step, which puts the model back, finds all of it as it was before.
+        """
+        for piece in self._feed.batches(self.at):
+            held = self.holdout.choose(piece.X, piece.ids)
+            self._piece, self._learned_rows = piece, np.flatnonzero(~held)
+            if not held.all():
+                yield piece.X[~held] if held.any() else piece.X
+                if self.learned:
+                    pace.note(self.model)
+            self._commit(piece, held)
+            if pace.rest() and not self._feed.live:
+                return
+
+    def _commit(self, piece: Piece, held: NDArray) -> None:
+        """Count a batch that has been learned."""
+        if self.at.epoch == 0:
+            self.n_entries += int(np.prod(piece.X.shape))
+            if self.settings.missing:
+                values = piece.X.data if sp.issparse(piece.X) else piece.X
+                self.n_missing += int(np.isnan(values).sum())
+            if held.any():
+                self.holdout.keep(piece.X[held], piece.ids[held])
+        self.at = piece.after
+
+    def _nothing_learned(self) -> str:
+        name = self.sources[0].name
+        if len(getattr(self.model, "_buffer", ())) > 0:
+            return f"{name} has fewer rows than representatives={self.settings.representatives}."
+        return f"{name} has no rows to learn from."
+
+    def explained(self, error: ValueError) -> str:
+        """Return the complaint in the words of the command line, with the row of the input."""
+        sentence = str(error)
+        for words, said in OPTIONS.items():
+            sentence = sentence.replace(words, said)
+        name, row = self.sources[self.at.source].name, self.at.row
+        found = re.search(r"first in row (\d+)", sentence)
+        if found and self._piece.after.source == self.at.source:
+            place = row + self._learned_rows[int(found[1])]
+            return sentence.replace(found[0], f"first in row {place} of {name}")
+        size = self.settings.batch_size
+        return f"{sentence.rstrip('.')} (among the {size} rows from row {row} of {name} on)."
+
+    def _n_batches(self) -> int | None:
+        n_rows = self._feed.n_rows
+        if n_rows is None:
+            return None
+        done = sum(source.n_rows or 0 for source in self.sources[: self.at.source]) + self.at.row
+        return -(-(n_rows - done) // self.settings.batch_size)
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "atoms": self.settings.atoms,
+            "samples": self.model.n_samples_seen_ if self.learned else 0,
+            "steps": self.model.n_steps_ if self.learned else 0,
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        return f"{self.settings.atoms} atoms from {self.results()['samples']:,} samples"

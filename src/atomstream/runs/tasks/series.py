@@ -1,0 +1,366 @@
+"""Runs on a table of time series: a forecast with bands, or missing entries filled."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
+from atomstream.domains.series.time_index import Times
+from atomstream.estimators.series import SeriesDictionary
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.io.series_table import read_series
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import InputFile, Pace, Task, watched
+from atomstream.schedules import Constant
+
+__all__ = ["ForecastSettings", "ForecastTask", "ImputeSettings", "ImputeTask", "SeriesSettings"]
+
+KEPT = 240  # of the last rows, for the report
+
+
+@dataclass(frozen=True)
+class SeriesSettings(checkpoints, Settings):
+    """Settings of a run on a table of series."""
+
+    time: str | None = option(
+        None,
+        "Column of the times, dates or whole numbers.",
+        shown="the first column, if it holds dates",
+    )
+    columns: tuple[str, ...] = option(
+        (), "Columns of the series: names, numbers from 1, or ranges.", shown="all other columns"
+    )
+    log: bool = option(False, "Learn logarithms of one plus the values.")
+    scale: bool = option(
+        False,
+        "Scale each series: for a forecast by its largest value in the first rows, to impute to 0 to 1.",
+    )
+    atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
+    window: int = option(12, "Times in an atom.", least=2, sets="window")
+    memory: int | None = option(
+        None, "Rows to learn from at a time.", least=1, sets="memory", shown="ten windows"
+    )
+    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
+    ridge: float = option(
+        0.01, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
+    )
+    weight: float = option(
+        0.0,
+        "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power schedule.",
+        least=0,
+    )
+    init_rows: int | None = option(
+        None, "Rows that the initialisation sees.", least=1, sets="n_init", shown="four windows"
+    )
+    init_batches: int = option(
+        20, "Batches of random windows to begin with.", least=0, sets="n_init_batches"
+    )
+
+    def check(self) -> None:
+        """Raise ValueError for settings that the model refuses."""
+        if len(self.inputs) != 1:
+            raise ValueError(f"Series are learned from one file, got {len(self.inputs)}.")
+        if self.init_rows is not None and self.init_rows < self.window:
+            raise ValueError(
+                f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
+            )
+        self.new_model().check()
+
+    def new_model(self) -> SeriesDictionary:
+        """Return the model that will learn."""
+        schedule = Constant(weight=self.weight) if self.weight else "power"
+        return SeriesDictionary(**self.parameters(), schedule=schedule)
+
+
+@dataclass(frozen=True)
+class ForecastSettings(SeriesSettings):
+    """Settings of a forecast; by default it goes by the last ``memory`` rows."""
+
+    TASK = "series forecast"
+    COMMAND = "series forecast"
+
+    weight: float = option(
+        1.0,
+        "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power schedule.",
+        least=0,
+    )
+    horizon: int = option(1, "Rows to forecast.", least=1)
+    coverage: float = option(
+        0.9, "Share of next values that the bands hold, one step ahead.", above=0, below=1
+    )
+    average: int = option(
+        1, "Learn and forecast trailing means of so many rows; 1 takes the values.", least=1
+    )
+
+
+@dataclass(frozen=True)
+class ImputeSettings(SeriesSettings):
+    """Settings of a run that fills missing entries; series are scaled by default."""
+
+    TASK = "series impute"
+    COMMAND = "series impute"
+
+    scale: bool = option(True, "Scale each series to 0 to 1.")
+
+
+class _SeriesTask(Task):
+    """A dictionary of series, and the table it learns from."""
+
+    argument = "table"
+    goal = None
+    out: ClassVar[str]  # name of the file of results
+    shifts: ClassVar[bool]  # whether scaling may move the zero
+    model: SeriesDictionary
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings)
+        self.sources = [InputFile(settings.inputs[0])]
+        self.table = read_series(settings.inputs[0], time=settings.time, columns=settings.columns)
+        self.model = settings.new_model()
+        self.figures: dict[str, float] = {}
+        scaler = NonnegativeScaler(shift=self.shifts)
+        self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
+        self.check()
+        self.times = Times.of(self.table.labels)
+        self.values = self.table.values
+        for step in [*self.averages(), *self.undone]:
+            self.values = step.fit(self.values[: self.n_first]).transform(self.values)
+
+    @property
+    @abstractmethod
+    def n_first(self) -> int:
+        """How many rows preparation goes by: for a forecast none that is then predicted."""
+
+    def averages(self) -> list[Any]:
+        """Return the transformers that are not undone."""
+        return []
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise InputError for a table that cannot be learned from with these settings."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Start the model, and learn until a pause is due."""
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Whether the table has been learned, and the number of its rows that have."""
+        n_rows = self.model.n_rows_ if self.learned else 0
+        return int(n_rows >= len(self.values)), n_rows
+
+    def advance(self, pace: Pace) -> None:
+        """Learn from the rows that are left."""
+        with watched(self.model, pace):
+            if self.learned:
+                self.model.partial_fit(self.values[self.model.n_rows_ :])
+            else:
+                self.begin()
+
+    def undo(self, values: NDArray) -> NDArray:
+        """Return prepared values in the units of the table; trailing means stay."""
+        for step in reversed(self.undone):
+            values = step.inverse_transform(values)
+        return values
+
+    def written(self, path: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
+        """Write a table like the one that was read."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow((self.table.time, *names))
+        for label, row in zip(labels.astype(str).tolist(), values.tolist(), strict=True):
+            cells = ("" if np.isnan(value) else repr(value) for value in row)
+            writer.writerow((label, *cells))
+        with whole_file(path / self.out) as file:
+            file.write(text.getvalue().encode())
+
+    def shown(self, **more: Any) -> dict[str, Any]:
+        """Return what the report shows."""
+        return more | {
+            "figures": self.figures,
+            "series": np.array(self.table.names, object),
+            "labels": self.table.labels[-KEPT:].astype(str).astype(object),
+            "n_times": len(self.values),
+            "n_missing": int(np.isnan(self.table.values).sum()),
+        }
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "out": self.out,
+            "times": len(self.table.values),
+            "series": len(self.table.names),
+            "atoms": self.settings.atoms,
+            "figures": self.figures,
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        found = self.results()
+        return f"{found['atoms']} atoms from {found['times']:,} times of {found['series']} series"
+
+    def check_rows(self, needed: int, remedy: str) -> None:
+        """Raise InputError for a table with too few rows, or a series without any value."""
+        path, n_rows = self.settings.inputs[0], len(self.table.values)
+        if n_rows < needed:
+            rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+            raise InputError(
+                f"{path} has {rows}, needed are {needed}: give more, or choose a smaller --window{remedy}."
+            )
+        self.check_observed(self.table.values, ";")
+
+    def check_observed(self, values: NDArray, where: str) -> None:
+        """Raise InputError for a series without any value."""
+        empty = np.flatnonzero(np.isnan(values).all(axis=0))
+        if len(empty):
+            name, path = self.table.names[empty[0]], self.settings.inputs[0]
+            raise InputError(
+                f"Series {name!r} of {path} has no value{where} leave it out with --columns."
+            )
+
+    def check_above(self, low: NDArray, needed: str) -> None:
+        """Raise InputError for the first of the values that are too low."""
+        if low.any():
+            row, column = np.argwhere(low)[0]
+            value, label = self.table.values[row, column], self.table.labels[row]
+            name, path = self.table.names[column], self.settings.inputs[0]
+            raise InputError(f"Series {name!r} of {path} is {value:.4g} at {label}: {needed}.")
+
+
+class ForecastTask(_SeriesTask):
+    """A forecast: the series followed row by row, and the rows that come next."""
+
+    settings_type = ForecastSettings
+    summary = "Forecast the series in TABLE."
+    help = (
+        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. Leaves "
+        "forecast.csv with bands in the folder of the run."
+    )
+    out = "forecast.csv"
+    shifts = False
+
+    @property
+    def n_first(self) -> int:
+        """How many rows the initialisation sees."""
+        return self.model._n_init
+
+    def averages(self) -> list[Any]:
+        """Return the trailing mean, where one is asked for."""
+        average = self.settings.average
+        return [MovingAverage(average)] * (average > 1)
+
+    def check(self) -> None:
+        """Raise InputError for a table that cannot be forecast with these settings."""
+        settings, values = self.settings, self.table.values
+        self.check_rows(self.n_first, " or --init-rows")
+        if settings.scale:
+            where = f" in the first {self.n_first} rows, by which --scale goes; take more with --init-rows or"
+            self.check_observed(values[: self.n_first], where)
+        needed = "series forecast needs values of at least 0; --log and --scale do not shift, add a constant"
+        self.check_above(values < 0, needed)
+
+    def begin(self) -> None:
+        """Initialise from the first rows, and follow the table."""
+        lags = self.settings.window - 1
+        if np.isnan(self.values[-lags:]).all():
+            raise InputError(
+                f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes by these (one "
+                "less than --window): leave empty rows at the end out."
+            )
+        self.model.fit(self.values)
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the forecast with its bands, and judge the predictions of the past."""
+        settings, names = self.settings, self.table.names
+        columns = [("", self.undo(self.model.predict(settings.horizon)))]
+        try:
+            band = self.model.predict_interval(settings.horizon, settings.coverage)
+            columns += [("_low", self.undo(band.low)), ("_high", self.undo(band.high))]
+        except ValueError as error:
+            warnings.warn(f"No bands: {error}", UserWarning, stacklevel=2)
+        ahead = self.times.at(1, settings.horizon)
+        parts = np.stack([part for _, part in columns])
+        mean = f"_mean{settings.average}" if settings.average > 1 else ""
+        heads = [name + mean + end for name in names for end, _ in columns]
+        self.written(folder, heads, ahead, np.moveaxis(parts, 0, 2).reshape(len(ahead), -1))
+        steps = self.model.one_step_
+        self._judge(steps)
+        return self.shown(
+            observed=self.undo(self.values[-len(steps) :])[-KEPT:],
+            predicted=self.undo(steps)[-KEPT:],
+            ahead=parts,
+            ahead_labels=ahead.astype(str).astype(object),
+        )
+
+    def _judge(self, steps: NDArray) -> None:
+        """Note the error of honest predictions, beside that of taking the last row for the next."""
+        values, gap = self.values, np.full((1, self.values.shape[1]), np.nan)
+        last = np.concatenate([gap, values])[-len(steps) - 1 : -1]
+        seen = values[-len(steps) :]
+        both = ~np.isnan(steps) & ~np.isnan(seen) & ~np.isnan(last)
+        if both.any():
+            error = {"one step ahead": steps - seen, "last row again": last - seen}
+            self.figures = {
+                f"RMSE, {name}": float(np.sqrt(np.mean(e[both] ** 2))) for name, e in error.items()
+            }
+
+
+class ImputeTask(_SeriesTask):
+    """Missing entries filled by what the whole table taught."""
+
+    settings_type = ImputeSettings
+    summary = "Fill the missing entries of the series in TABLE."
+    help = (
+        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. Leaves "
+        "imputed.csv in the folder of the run."
+    )
+    out = "imputed.csv"
+    shifts = True
+
+    @property
+    def n_first(self) -> int:
+        """How many rows preparation goes by: all."""
+        return len(self.table.values)
+
+    def check(self) -> None:
+        """Raise InputError for a table that cannot be learned from with these settings."""
+        settings, values = self.settings, self.table.values
+        self.check_rows(settings.window, "")
+        if settings.scale:
+            low = values <= (-1 if settings.log else -np.inf)
+            self.check_above(low, "--log needs values above -1")
+        else:
+            needed = "series impute needs values of at least 0; --scale shifts series"
+            self.check_above(values < 0, needed)
+
+    def begin(self) -> None:
+        """Initialise from the whole table, and follow it."""
+        self.model.fit(self.values, init=self.values)
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the table with its missing entries filled."""
+        seen = ~np.isnan(self.values)
+        rebuilt = self.undo(self.model.reconstruct(self.values))
+        filled = np.where(seen, self.table.values, rebuilt)
+        left = int(np.isnan(filled).sum())
+        if left:
+            warnings.warn(
+                f"{left} entries stay missing: nothing was observed within a window of them.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.written(folder, self.table.names, self.table.labels, filled)
+        error = (rebuilt - self.table.values)[seen]
+        rmse = float(np.sqrt(np.mean(error**2)))
+        self.figures = {"RMSE of observed entries, in-sample": rmse}
+        return self.shown(observed=self.table.values[-KEPT:], predicted=rebuilt[-KEPT:])

@@ -1,0 +1,296 @@
+"""Runs on trips between places or on a walk: a chain factorized, and its states partitioned."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.diagnostics import lumpability_of
+from atomstream.domains.walks import Grid, grid_cells
+from atomstream.estimators.walk import RandomWalkFactorization
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import InputFile, Pace, Task
+
+__all__ = ["WalkSettings", "WalkTask"]
+
+LINES = 100_000  # of a file of states, read at a time
+ARRAYS = (".npy", ".npz")
+Transitions = tuple[NDArray, NDArray]
+
+
+@dataclass(frozen=True)
+class WalkSettings(checkpoints, Settings):
+    """Settings of a run on trips or on a walk."""
+
+    TASK = "walk"
+    COMMAND = "walk partition"
+
+    states: bool = option(
+        False, "FILE holds the states of a walk: one per line, or an .npy array of whole numbers."
+    )
+    origin: tuple[str, ...] = option(
+        (), "Columns of the longitude and latitude where trips begin: LON,LAT.", listed=True
+    )
+    destination: tuple[str, ...] = option(
+        (), "Columns of the longitude and latitude where trips end: LON,LAT.", listed=True
+    )
+    cell: float = option(250.0, "Side of a cell, in metres.", least=1, length=True)
+    min_count: int = option(20, "Leave out cells with fewer trip ends than this.", least=1)
+    rank: int = option(10, "Rank of the factorization.", least=1, sets="n_components")
+    clusters: int = option(10, "Number of parts of the partition.", least=1)
+    passes: int = option(1, "Passes over FILE.", least=1, free=True)
+    tau: int = option(
+        1, "Learn from every TAU-th step of a walk, to thin dependence.", least=1, sets="tau"
+    )
+
+    def check(self) -> None:
+        """Raise ValueError where the settings do not go together."""
+        if len(self.inputs) != 1:
+            raise ValueError(f"Trips or states are learned from one file, got {len(self.inputs)}.")
+        for name in ("origin", "destination"):
+            if not self.states and len(getattr(self, name)) != 2:
+                raise ValueError(
+                    f"--{name} must be the columns of longitude and latitude, parted by a comma."
+                )
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"--{name} names one column twice.")
+        if self.states and (self.origin or self.destination):
+            raise ValueError("A file of states has no --origin or --destination.")
+
+    def new_model(self) -> RandomWalkFactorization:
+        """Return the model that will learn."""
+        return RandomWalkFactorization(**self.parameters())
+
+
+class WalkTask(Task):
+    """A factorization of a chain, and the trips or states it learns from."""
+
+    settings_type = WalkSettings
+    summary = "Partition places by the trips between them, or the states of a walk."
+    help = (
+        "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves partition.csv and, of "
+        "trips, partition.geojson in the folder of the run."
+    )
+    argument = "file"
+    goal = "passes"
+    model: RandomWalkFactorization
+    sources: Sequence[InputFile]
+
+    def __init__(self, settings: WalkSettings) -> None:
+        super().__init__(settings)
+        self.sources = [InputFile(settings.inputs[0])]
+        self.model = settings.new_model()
+        self.grid: Grid | None = None
+        self.kept: NDArray = np.empty(0, np.int64)  # cells with enough trip ends
+        self.n_dropped = 0
+        self._at = (0, 0)
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, and rows or states of the next one."""
+        return self._at
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        grid = self.grid
+        return super().notes() | {
+            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size],
+            "kept": self.kept,
+            "n_dropped": self.n_dropped,
+        }
+
+    def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        super().restore(model, notes)
+        self._at = tuple(notes.get("position", (self.settings.passes, 0)))
+        if notes["grid"] is not None:
+            self.grid = Grid(*notes["grid"])
+            self.kept = notes["kept"] if "kept" in notes else np.sort(np.array(model.states_))
+        self.n_dropped = notes["n_dropped"]
+
+    def advance(self, pace: Pace) -> None:
+        """Make the passes that are left, resting after each block of the file."""
+        if not self.settings.states and self.grid is None:
+            self._count_cells()
+        learn = self._learn_states if self.settings.states else self._learn_trips
+        while self._at[0] < self.settings.passes:
+            for _ in learn(self._at[1]):
+                if pace.rest():
+                    return
+            self._at = (self._at[0] + 1, 0)
+
+    def _learn_states(self, start: int) -> Iterator[None]:
+        """Learn from one pass over a walk."""
+        if not start:
+            self.model.begin_walk()
+        for states in self._states(start):
+            self.model.partial_fit(states)
+            self._at = (self._at[0], self._at[1] + len(states))
+            yield
+        if not self.learned:
+            raise InputError(f"{self.settings.inputs[0]} holds no states.")
+
+    def _learn_trips(self, start: int) -> Iterator[None]:
+        """Learn from one pass over trips."""
+        if not start:
+            self.n_dropped = 0
+        for n_rows, origins, destinations in self._trips(start):
+            self.n_dropped += n_rows - len(origins)
+            if len(origins):
+                self.model.partial_fit_transitions(origins, destinations)
+            self._at = (self._at[0], self._at[1] + n_rows)
+            yield
+        if not self.learned:
+            raise InputError(
+                f"{self.settings.inputs[0]} holds no trip between cells that are met often enough."
+            )
+
+    # -- inputs
+
+    def _positions(self, start: int) -> Iterator[NDArray]:
+        """Yield (origin longitude, latitude, destination longitude, latitude) in blocks of rows."""
+        wanted = (*self.settings.origin, *self.settings.destination)
+        path = self.settings.inputs[0]
+        array = path.lower().endswith(ARRAYS)
+        source = open_inputs((path,), InputOptions(columns=() if array else wanted))[0]
+        places = list(range(4))
+        if array:
+            places = [_column(name, source.n_features) for name in wanted]
+        elif source.names is not None and all(name in source.names for name in wanted):
+            places = [source.names.index(name) for name in wanted]
+        for block in source.blocks(start, 0):
+            yield np.asarray(block.X, dtype=np.float64)[:, places]
+
+    def _count_cells(self) -> None:
+        """Lay the grid, and find the cells with enough trip ends."""
+        counts: dict[int, int] = {}
+        for rows in self._positions(0):
+            longitude, latitude = np.concatenate([rows[:, :2], rows[:, 2:]]).T
+            cells, self.grid = grid_cells(latitude, longitude, self.settings.cell, grid=self.grid)
+            found = np.unique(cells, return_counts=True)
+            for cell, count in zip(*map(np.ndarray.tolist, found), strict=True):
+                counts[cell] = counts.get(cell, 0) + count
+        counts.pop(-1, None)
+        often = [cell for cell, count in counts.items() if count >= self.settings.min_count]
+        if len(often) < 2:
+            raise InputError(
+                f"{self.settings.inputs[0]} meets {len(often)} cells {self.settings.min_count} times or more; "
+                "choose larger cells with --cell or a smaller --min-count."
+            )
+        self.kept = np.sort(np.array(often, dtype=np.int64))
+
+    def _trips(self, start: int) -> Iterator[tuple[int, NDArray, NDArray]]:
+        """Yield how many rows were read, and the trips among them between cells that are kept."""
+        assert self.grid is not None
+        for rows in self._positions(start):
+            ends = [self.grid.cells(rows[:, 2 * side + 1], rows[:, 2 * side]) for side in (0, 1)]
+            good = np.isin(ends[0], self.kept) & np.isin(ends[1], self.kept)
+            yield len(rows), ends[0][good], ends[1][good]
+
+    def _states(self, start: int) -> Iterator[NDArray]:
+        """Yield the states of a walk: whole numbers of an array, or one name per line."""
+        path = self.sources[0].path
+        if path.suffix.lower() == ".npy":
+            yield from _whole_numbers(path, start)
+            return
+        try:
+            with path.open(encoding="utf-8-sig") as file:
+                names = (line.strip() for line in file)
+                named = islice((name for name in names if name), start, None)
+                while block := list(islice(named, LINES)):
+                    yield np.array(block)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read ({error}).") from None
+
+    def _transitions(self) -> Iterator[Transitions]:
+        """Yield all transitions of a pass."""
+        if not self.settings.states:
+            yield from ((origins, destinations) for _, origins, destinations in self._trips(0))
+            return
+        last = np.empty(0)
+        for states in self._states(0):
+            walk = np.concatenate([last, states]) if len(last) else states
+            last = walk[-1:]
+            yield walk[:-1], walk[1:]
+
+    # -- results
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Partition the states, and write the parts as a table and, of cells, as GeoJSON."""
+        labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
+        leaving = self._leaving(labels)
+        self._write(folder, labels)
+        return {"going": leaving, "lumpability": lumpability_of(leaving, labels)}
+
+    def _leaving(self, labels: NDArray) -> NDArray:
+        """Return how often each state is left for each cluster, (n_states, n_clusters)."""
+        counts = np.zeros((len(labels), self.settings.clusters))
+        for origins, destinations in self._transitions():
+            if len(origins):
+                tails = self.model.index_.find(origins)
+                heads = self.model.index_.find(destinations)
+                np.add.at(counts, (tails, labels[heads]), 1.0)
+        return counts
+
+    def _write(self, folder: Path, labels: NDArray) -> None:
+        visits = self.model.visits_.sum(axis=0)
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        states = list(self.model.states_)
+        if self.grid is None:
+            writer.writerow(("state", "cluster", "visits"))
+            writer.writerows(zip(states, labels.tolist(), visits.tolist(), strict=True))
+        else:
+            writer.writerow(("cell", "south", "west", "cluster", "visits"))
+            corners = self.grid.corners(states).round(7).tolist()
+            rows = zip(states, corners, labels.tolist(), visits.tolist(), strict=True)
+            writer.writerows((state, *corner, label, n) for state, corner, label, n in rows)
+            with whole_file(folder / "partition.geojson") as file:
+                file.write(self.grid.geojson(states, labels, visits).encode())
+        with whole_file(folder / "partition.csv") as file:
+            file.write(text.getvalue().encode())
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "states": len(self.model.states_) if self.learned else 0,
+            "transitions": self.model.n_steps_ if self.learned else 0,
+            "dropped": self.n_dropped,
+            "clusters": self.settings.clusters,
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        found = self.results()
+        return f"{found['clusters']} clusters of {found['states']:,} states from {found['transitions']:,} transitions"
+
+
+def _whole_numbers(path: Path, start: int) -> Iterator[NDArray]:
+    """Yield the states in an array."""
+    try:
+        states = np.load(path, allow_pickle=False, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} cannot be read ({error}).") from None
+    if states.ndim != 1 or states.dtype.kind not in "iu":
+        raise InputError(
+            f"{path} has shape {states.shape} of {states.dtype}, needed is (n,) of whole numbers."
+        )
+    for first in range(start, len(states), LINES):
+        yield np.asarray(states[first : first + LINES])
+
+
+def _column(name: str, n_columns: int) -> int:
+    if not name.isdecimal() or not 1 <= int(name) <= n_columns:
+        raise InputError(f"Columns of an array are numbers from 1 to {n_columns}, got {name!r}.")
+    return int(name) - 1

@@ -1,0 +1,237 @@
+"""How network dictionaries are looked at: atoms as patches and graphs, adjacency before and after."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from atomstream.domains.networks import Network, Reconstruction
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.io.outputs import check_out
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.record import Record
+from atomstream.runs.task import InputFile, Table, View
+from atomstream.runs.tasks.network import read_network
+from atomstream.runs.views import _common as common
+from atomstream.viz import plots
+from atomstream.viz.report import Section
+
+__all__ = ["NetworkView"]
+
+STEPS = 50_000  # copies from which the network is rebuilt for the report
+
+
+class NetworkView(View):
+    """Dictionaries of the patches of networks."""
+
+    learned_from = "a network"
+    quality_on = "the network learned from"
+
+    def facts(self, record: Record) -> dict[str, Any]:
+        """Return the run in a few lines."""
+        model, k = record.model, record.model.motif_.size
+        kind = f"{len(model.components_)} atoms of {k} x {k} nodes, chain {model.chain}"
+        return {
+            "model": f"NetworkDictionary, {kind}",
+            "motif": f"{model.motif} ({k} nodes, {len(model.motif_.edges)} edges)",
+            "copies": f"{record.learner.n_samples_seen_:,} in {model.n_steps_:,} batches",
+            **common.progress(record, "batches"),
+            **common.objective(record, "patch"),
+        }
+
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return how the network learned from is rebuilt; empty where it cannot be read any more."""
+        return _figures(_rebuilt(record))
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of the code over the run and lately, and the heaviest entries of atoms.
+
+        Entries are pairs of nodes of the motif, numbered from 0, other than the motif's own edges.
+        """
+        model = record.model
+        motif = model.motif_.adjacency() > 0
+        symmetric = np.allclose(model.components_, model.components_.swapaxes(1, 2), atol=1e-3)
+        # Of atoms that are symmetric one of two entries says both.
+        listed = np.triu(~(motif | motif.T)) if symmetric else ~motif
+        rows = []
+        for atom in np.argsort(-model.recent_importance_, kind="stable")[:most]:
+            patch = model.components_[atom]
+            beyond = np.where(listed, patch, 0)
+            order = np.argsort(-beyond, axis=None, kind="stable")[:4]
+            top = [np.unravel_index(place, patch.shape) for place in order]
+            heaviest = max(float(patch.max()), 1e-12)
+            text = ", ".join(
+                f"{a}-{b} {patch[a, b] / heaviest:.2g}"
+                for a, b in top
+                if beyond[a, b] > 0.01 * heaviest
+            )
+            shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
+            rows.append((int(atom), *shares, text))
+        heads = {"code_share": "share of the code", "recent_share": "second half"}
+        return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
+
+    def sections(self, record: Record) -> list[Section]:
+        """Return the sections of the report."""
+        model = record.model
+        n_drawn = min(25, len(model.components_))
+        caption = (
+            f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of each in the "
+            "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and as a graph of "
+            "the nodes of the motif, node 0 at the top and the others clockwise: the edges of the motif are blue, "
+            "all others orange."
+        )
+        figure = plots.network_atoms(model)
+        table = self.table(record)
+        rebuilt = _rebuilt(record)
+        return [
+            Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
+            common.table_section(
+                "importance", f"The {len(table.rows)} most important atoms", table
+            ),
+            *_how_well(record, rebuilt),
+            *_from_what(record, rebuilt),
+            *common.how(record),
+        ]
+
+    def encode(self, record: Record, inputs: Any) -> Any:
+        """Raise InputError: a network has no rows."""
+        raise InputError(
+            f"{record.path} has learned from a network; use atomstream network reconstruct or denoise."
+        )
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Rebuild the network in a file."""
+        return rebuild(record, source, out, 100_000, 0)
+
+
+def rebuild(record: Record, edges: Path | None, out: Path | None, steps: int, seed: int) -> dict:
+    """Write a network, by default the one learned from, rebuilt from the atoms; return how close it is."""
+    network, out = given(record, edges, out, "reconstruction.csv", (".csv", ".npz"))
+    rebuilt = record.model.reconstruct(network, n_steps=steps, random_state=seed)
+    with whole_file(out) as file:
+        if out.suffix == ".npz":
+            sp.save_npz(file, rebuilt.matrix)
+        else:
+            write_rows(file, ("tail", "head", "weight"), chain.from_iterable(rebuilt.blocks()))
+    return {
+        "out": str(out),
+        "coverage": round(rebuilt.coverage, 4),
+        "relative_error": round(rebuilt.error / float(np.linalg.norm(network.out.data)), 4),
+        "ordered_pairs_visited": int(rebuilt.matrix.nnz),
+    }
+
+
+def denoise(
+    record: Record, edges: Path | None, out: Path | None, pairs: str, steps: int, seed: int
+) -> dict:
+    """Write edges or non-edges, ranked by what the atoms make of them."""
+    network, out = given(record, edges, out, f"{pairs}.csv", (".csv",))
+    ranking = record.model.denoise(network, pairs, n_steps=steps, random_state=seed)
+    columns = ranking.scores.tolist(), ranking.visited.astype(int).tolist()
+    with whole_file(out) as file:
+        lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
+        write_rows(file, ("tail", "head", "score", "visited"), lines)
+    return {
+        "out": str(out),
+        "pairs": len(ranking.pairs),
+        "coverage": round(ranking.coverage, 4),
+    }
+
+
+def given(
+    record: Record, edges: Path | None, out: Path | None, name: str, endings: tuple[str, ...]
+) -> tuple[Network, Path]:
+    """Return the network to look at, by default the one learned from, and where to write."""
+    if edges is None and record.settings is None:
+        raise InputError(f"{record.path} is a model without its network; name a file of edges.")
+    network = _learned_from(record) if edges is None else read_network(edges)
+    out = record.folder / name if out is None else out
+    if out.suffix not in endings:
+        raise InputError(f"{out} must end in {' or '.join(endings)}.")
+    check_out(out)
+    if edges is not None and out.resolve() == edges.resolve():
+        raise InputError(f"{out} is the network itself; choose another --out.")
+    return network, out
+
+
+def write_rows(file: Any, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Write a table as CSV; names of nodes that hold commas or quotes are quoted."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    text.flush()
+    text.detach()
+
+
+def _learned_from(record: Record) -> Network:
+    """Return the network learned from, unless it has changed since."""
+    path = record.settings.inputs[0]
+    network = read_network(path)
+    RunFolder(record.path).check_inputs([InputFile(path)])
+    return network
+
+
+def _rebuilt(record: Record) -> Reconstruction | None:
+    """Return the reconstruction of the network learned from; None where it cannot be read any more."""
+    if record.settings is None:
+        return None
+    try:
+        network = _learned_from(record)
+    except InputError:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the run has warned already
+        rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
+    return rebuilt
+
+
+def _figures(rebuilt: Reconstruction | None) -> dict[str, float]:
+    if rebuilt is None:
+        return {}
+    norm = float(np.linalg.norm(rebuilt.network.out.data))
+    return {
+        "coverage of the edges": rebuilt.coverage,
+        "relative error": rebuilt.error / norm,
+        "error on edges never visited": rebuilt.unvisited_norm / norm,
+    }
+
+
+def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
+    found, chapter = [], "How well"
+    if rebuilt is not None:
+        caption = (
+            f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. Nodes are in "
+            "the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy visited are 0."
+        )
+        figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
+        figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}
+        found.append(
+            Section("adjacency", "Before and after", caption, figure, chapter, facts=figures)
+        )
+        chapter = ""
+    return found + common.learning(record, "patches", chapter)
+
+
+def _from_what(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
+    if record.settings is None:
+        return []
+    facts: dict[str, Any] = {"input": record.settings.inputs[0]}
+    if rebuilt is None:
+        facts["network"] = "cannot be read any more, or has changed since"
+    else:
+        network = rebuilt.network
+        direction = "undirected" if network.undirected else "directed"
+        facts["nodes"] = f"{network.n_nodes:,}"
+        facts["edges"] = f"{network.n_edges:,}, {direction}"
+        facts["weights"] = "all equal" if np.ptp(network.out.data) == 0 else "not all equal"
+    return [Section("inputs", "", facts=facts, chapter="From what")]

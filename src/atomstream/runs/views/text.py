@@ -1,0 +1,104 @@
+"""How topic models are looked at: the words of each topic as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.io.documents import open_documents
+from atomstream.runs.record import Record
+from atomstream.runs.task import Table, View
+from atomstream.runs.views import _common as common
+from atomstream.viz import plots
+from atomstream.viz.report import Section
+
+__all__ = ["TextView"]
+
+N_WORDS = 6  # of a topic in tables
+DOCUMENTS = 4096  # coded at a time
+
+
+class TextView(View):
+    """Topics: distributions over words."""
+
+    learned_from = "texts"
+    title = "Topics"
+
+    def facts(self, record: Record) -> dict[str, Any]:
+        """Return the run in a few lines."""
+        model, learner = record.model, record.learner
+        n_topics, n_features = model.components_.shape
+        kind = f"{n_topics} topics of {n_features:,} features, words by {model.vectorizer}"
+        seen = f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps, passes included"
+        return {
+            "model": f"TopicModel, {kind}",
+            "documents": seen,
+            **common.progress(record),
+            **common.objective(record, "document"),
+        }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the share of all words, the share of the likeliest six, and these, of topics."""
+        rows = [
+            (topic, share, sum(of for _, of in words), ", ".join(word for word, _ in words))
+            for topic, share, words in plots.topics_data(record.model, most, N_WORDS)
+        ]
+        heads = {
+            "code_share": "share of all words",
+            "top six_share": "share of the topic that its six likeliest words make up",
+            "features": "six likeliest words",
+        }
+        return Table("topic", heads, rows)
+
+    def sections(self, record: Record) -> list[Section]:
+        """Return the sections of the report."""
+        model = record.model
+        n_topics = len(model.components_)
+        caption = (
+            f"All {n_topics} topics, the one that explains most words first; bars are the shares of its eight "
+            "likeliest words."
+        )
+        if model.vectorizer == "hashing":
+            caption += " A word stands for all words that share its feature."
+        figure = plots.topics(model, n_topics=n_topics)
+        table = self.table(record, n_topics)
+        return [
+            Section("topics", "Topics", caption, figure, chapter="What was learned"),
+            common.table_section("words", "Their words", table),
+            *common.learning(record, "documents", "How well"),
+            *_from_what(record),
+            *common.how(record),
+        ]
+
+    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
+        """Return the number of topics, and the codes of all documents, block by block."""
+        known = record.settings
+        how = (known.per, known.field, known.column) if known else ("line", "text", None)
+        documents = chain.from_iterable(open_documents(tuple(inputs), *how))
+
+        def codes() -> Iterator[NDArray]:
+            while block := list(islice(documents, DOCUMENTS)):
+                yield record.model.transform(block)
+
+        return len(record.model.components_), codes()
+
+
+def _from_what(record: Record) -> list[Section]:
+    if record.settings is None:
+        return []
+    settings = record.settings
+    column = "the column of tables" if settings.column is None else f"{settings.column!r} of tables"
+    facts: dict[str, Any] = {
+        "inputs": common.inputs(record),
+        "documents": f"{record.notes['n_documents']:,}",
+        "a document is": f"a {settings.per} of text files, {settings.field!r} of JSON lines, {column}",
+        "stop words": settings.stop_words,
+    }
+    words = record.model.vocabulary_.names
+    if words is not None:
+        facts["features with a word"] = f"{int(np.sum(words != '')):,}"
+    return [Section("inputs", "", facts=facts, chapter="From what")]

@@ -1,0 +1,577 @@
+"""Codes against exact solutions: supports enumerated, scipy's NNLS, optimality conditions."""
+
+import itertools
+import warnings
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.decomposition
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import Bounds, minimize, nnls
+from strategies import CODERS, PENALTIES, coding_problems
+
+import atomstream.coders as coders
+from atomstream._kernels import active_set, cholesky, simplex
+from atomstream._kernels.certificate import duality_gap as kernel_gap
+from atomstream._kernels.constants import FLOOR
+from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.coders.certificates import DualBound, duality_gap
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.dictionaries import Rows
+from atomstream.losses import Squared
+from atomstream.penalties import Box, Free, Nonnegative, Simplex
+
+EXACT = Accuracy(gap=1e-10)
+INTERVALS = [p for p in PENALTIES if p.entrywise]
+POLYHEDRAL = [p for p in PENALTIES if p.polyhedral]
+
+
+def objective(codes):
+    return Objective(Squared(), codes, Free())
+
+
+def encode(X, atoms, penalty, accuracy=EXACT, coder=None, start=None):
+    return (coder or ActiveSet()).encode(Batch(X), Rows(atoms), objective(penalty), accuracy, start)
+
+
+def value(X, codes, atoms, penalty):
+    return objective(penalty).values(Batch(X), np.asarray(codes), Rows(atoms))
+
+
+def pairs():
+    for coder, penalty in itertools.product(CODERS, PENALTIES):
+        if isinstance(coder, ProjectedGradient) or penalty.polyhedral:
+            yield coder, penalty
+
+
+def test_every_coder_is_in_the_list():
+    public = {getattr(coders, name) for name in coders.__all__}
+    others = {
+        coders.Coder,
+        coders.Multiplicative,
+        coders.ProjectedSubgradient,
+    }  # tested in tests/losses/test_divergences.py
+    assert {type(part) for part in CODERS} == {
+        part for part in public if hasattr(part, "needs")
+    } - others
+    assert len(list(pairs())) == 47
+    assert len(INTERVALS) == 11
+    assert len(POLYHEDRAL) == 13
+
+
+# -- certified solutions
+# ---------------------------------------------------------------------------------------------
+
+
+def patterns(penalty, r):
+    """Every way to put entries at zero, at a bound, or free with a sign."""
+    if isinstance(penalty, Simplex):
+        return itertools.product(["zero", "plus"], repeat=r)
+    low, high = penalty.shape[:2]
+    bounds = [name for name, at in (("low", low), ("high", high)) if np.isfinite(at)]
+    return itertools.product(["zero", "plus", "minus", *bounds], repeat=r)
+
+
+def enumerate_supports(x, atoms, penalty):
+    """Least objective over all patterns: a linear system each, and the feasible solutions among them."""
+    best, (low, high, _, total) = np.inf, penalty.shape
+    for pattern in patterns(penalty, len(atoms)):
+        h = np.array([{"low": low, "high": high}.get(s, 0.0) for s in pattern])
+        free = np.array([s in ("plus", "minus") for s in pattern])
+        if free.any():
+            a, sign = atoms[free], np.array([1.0 if s == "plus" else -1.0 for s in pattern])[free]
+            system = a @ a.T + penalty.l2 * np.eye(free.sum())
+            target = a @ (x - h @ atoms) - penalty.l1 * sign
+            if total:
+                edge = np.ones((1, free.sum()))
+                system, target = np.block([[system, edge.T], [edge, 0]]), np.append(target, total)
+            h[free] = np.linalg.lstsq(system, target, rcond=None)[0][: free.sum()]
+        h = penalty.prox(h[None], 0.0)[0]
+        best = min(best, 0.5 * ((x - h @ atoms) ** 2).sum() + penalty.value(h[None])[0])
+    return best
+
+
+@given(problem=coding_problems())
+@pytest.mark.parametrize("penalty", POLYHEDRAL, ids=repr)
+def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_rest(
+    penalty, problem
+):
+    X, atoms = problem
+    codes = encode(X, atoms, penalty, Accuracy(gap=1e-12))
+    values = value(X, codes.values, atoms, penalty)
+    for x, reached in zip(X, values, strict=True):
+        best = enumerate_supports(x, atoms, penalty)
+        assert reached <= best + 1e-9 * (1 + best)
+    rough = encode(X, atoms, penalty, Accuracy(violation=0.5))
+    floor = 0.5 * FLOOR * (X**2).sum(axis=1)
+    rest = value(X, rough.values, atoms, penalty) - values
+    covered = rough.residual * np.maximum(value(X, rough.values, atoms, penalty), floor)
+    assert (rest <= covered + 1e-9).all()
+
+
+@pytest.mark.parametrize(("coder", "penalty"), list(pairs()), ids=repr)
+def test_both_doors_reach_the_same_objective(coder, penalty):
+    rng = np.random.default_rng(0)
+    X, atoms = rng.random((20, 12)), rng.random((8, 12))
+    codes = encode(X, atoms, penalty, EXACT, coder)
+    assert codes.residual.max() <= EXACT.gap
+    reference = encode(X, atoms, penalty, Accuracy(gap=1e-11), ProjectedGradient(max_iter=50_000))
+    got, wanted = (value(X, c.values, atoms, penalty) for c in (codes, reference))
+    assert_allclose(got, wanted, rtol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(100, 40), (40, 100), (30, 30), (1, 5), (5, 1)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_nonnegative_least_squares_agrees_with_scipy(shape, signed):
+    rng = np.random.default_rng(1)
+    atoms, X = rng.random(shape), rng.random((25, shape[1]))
+    if signed:
+        atoms, X = atoms - 0.5, X - 0.5
+    codes = encode(X, atoms, Nonnegative())
+    ours = np.linalg.norm(X - codes.values @ atoms, axis=1)
+    exact = np.array([nnls(atoms.T, x)[1] for x in X])
+    assert_allclose(ours, exact, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("penalty", INTERVALS, ids=repr)
+def test_intervals_agree_with_an_interior_point_method(penalty):
+    """In the positive and the negative part of the code, where the l1 penalty is linear."""
+    rng = np.random.default_rng(2)
+    atoms, X = rng.standard_normal((6, 10)), rng.standard_normal((3, 10))
+    (low, high), split = penalty.shape[:2], np.concatenate([np.eye(6), -np.eye(6)])
+    bounds = Bounds(
+        [max(low, 0.0)] * 6 + [max(-high, 0.0)] * 6, [max(high, 0.0)] * 6 + [max(-low, 0.0)] * 6
+    )
+    system, inner = split @ (atoms @ atoms.T + penalty.l2 * np.eye(6)) @ split.T, split @ atoms
+    for x, reached in zip(
+        X, value(X, encode(X, atoms, penalty).values, atoms, penalty), strict=True
+    ):
+        solution = minimize(
+            lambda v, x=x: 0.5 * v @ system @ v - v @ (inner @ x - penalty.l1),
+            np.clip(np.full(12, 0.3), bounds.lb, bounds.ub),
+            jac=lambda v, x=x: system @ v - (inner @ x - penalty.l1),
+            hess=lambda v: system,
+            method="trust-constr",
+            bounds=bounds,
+            options={"gtol": 1e-10, "xtol": 1e-14, "barrier_tol": 1e-10, "maxiter": 2000},
+        ).x
+        theirs = value(x[None], penalty.prox((solution @ split)[None], 0.0), atoms, penalty)[0]
+        assert reached <= theirs + 1e-12
+        assert reached == pytest.approx(theirs, rel=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.005])
+def test_never_worse_than_positive_lars(alpha):
+    rng = np.random.default_rng(3)
+    atoms, X = rng.random((60, 30)), rng.random((40, 30))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = sklearn.decomposition.sparse_encode(
+            X, atoms, algorithm="lasso_lars", alpha=alpha, positive=True, max_iter=5000
+        )
+    penalty = Nonnegative(l1=alpha)
+    ours = encode(X, atoms, penalty)
+    assert ours.residual.max() <= EXACT.gap
+    assert (
+        value(X, ours.values, atoms, penalty) <= value(X, theirs, atoms, penalty) * (1 + 1e-12)
+    ).all()
+
+
+# -- optimality conditions
+# -------------------------------------------------------------------------------------------
+
+
+def violation(X, h, atoms, penalty):
+    """How far the best value of each entry, the others fixed, is from it, in units of atom and remainder."""
+    curvature = (atoms**2).sum(axis=1) + penalty.l2
+    z = h * curvature - ((h @ atoms - X) @ atoms.T + penalty.l2 * h)
+    best = np.clip(
+        np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2]
+    )
+    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), 1e-4 * np.linalg.norm(X, axis=1))
+    return (np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / scale
+
+
+def ill_conditioned(rng, dtype, condition):
+    """Nonnegative atoms whose Gram matrix has this condition, and samples they nearly make."""
+    atoms = (
+        rng.random((30, 30))
+        @ np.diag(np.logspace(0, -np.log10(condition) / 2, 30))
+        @ rng.random((30, 50))
+    )
+    return (rng.random((40, 30)) @ atoms + rng.random((40, 50))).astype(dtype), atoms.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("condition", [1e2, 1e7])
+@pytest.mark.parametrize(
+    "penalty",
+    [Free(l1=0.01), Nonnegative(l1=0.01), Nonnegative(), Box(high=0.4, l2=0.01), Free(l2=0.1)],
+    ids=repr,
+)
+def test_exact_codes_meet_the_optimality_conditions(dtype, condition, penalty):
+    X, atoms = ill_conditioned(np.random.default_rng(2), dtype, condition)
+    codes = encode(X, atoms, penalty, Accuracy(gap=1e-9))
+    assert codes.values.dtype == dtype
+    assert codes.residual.max() <= 1e-9
+    exact = encode(X.astype(float), atoms.astype(float), penalty, Accuracy(gap=1e-9))
+    found = violation(X.astype(float), exact.values, atoms.astype(float), penalty)
+    assert found.max() <= 1e-5
+    best = value(X.astype(float), exact.values, atoms.astype(float), penalty)
+    rounded = value(X.astype(float), codes.values.astype(float), atoms.astype(float), penalty)
+    assert_allclose(rounded, best, rtol=1e-6 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
+@pytest.mark.parametrize(
+    "penalty", [Free(l1=0.3), Nonnegative(), Box(-0.5, 1.0, l1=0.2, l2=0.4)], ids=repr
+)
+@pytest.mark.parametrize("wanted", [0.3, 0.05, 1e-4])
+def test_a_violation_asked_for_is_kept(coder, penalty, wanted):
+    rng = np.random.default_rng(4)
+    X, atoms = rng.standard_normal((50, 15)), rng.standard_normal((10, 15))
+    codes = encode(X, atoms, penalty, Accuracy(violation=wanted), coder)
+    found = violation(X, codes.values, atoms, penalty)
+    slack = (
+        3 if isinstance(coder, ProjectedGradient) else 1 + 1e-9
+    )  # there by a common step for all entries
+    assert found.max() <= slack * wanted
+    assert found.max() > 0
+
+
+def test_more_accuracy_never_raises_the_objective():
+    rng = np.random.default_rng(3)
+    X, atoms, penalty = rng.random((50, 20)), rng.random((15, 20)), Nonnegative(l1=0.05)
+    wanted = (
+        Accuracy(violation=0.1),
+        Accuracy(violation=1e-3),
+        Accuracy(gap=1e-6),
+        Accuracy(gap=1e-12),
+    )
+    values = [
+        value(X, encode(X, atoms, penalty, accuracy).values, atoms, penalty) for accuracy in wanted
+    ]
+    for rough, fine in itertools.pairwise(values):
+        assert (fine <= rough + 1e-12).all()
+    assert (values[-1] < values[0] - 1e-6).any()
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@given(problem=coding_problems(), scale=st.sampled_from([0.0, 0.1, 1.0]))
+def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
+    """Both twins of the certificate, at codes nobody optimised."""
+    X, atoms = problem
+    codes = penalty.prox(scale * (X @ np.ones((X.shape[1], len(atoms)))), 0.0)
+    rows, gram = Rows(atoms), atoms @ atoms.T
+    linear, energy = rows.correlate(X), (X**2).sum(axis=1)
+    slope, bound = codes @ gram - linear, DualBound.of(gram, penalty)
+    gaps = duality_gap(codes, slope, linear, energy, penalty, bound)
+    reached, floor = value(X, codes, atoms, penalty), 0.5 * FLOOR * energy
+    best = value(
+        X, encode(X, atoms, penalty, Accuracy(gap=1e-8), ProjectedGradient()).values, atoms, penalty
+    )
+    assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
+    if penalty.entrywise:
+        net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
+        compiled = [
+            certify(h, g + penalty.l2 * h, (c, e, 1e-16), net, tuple(bound))
+            for h, g, c, e in zip(codes, slope, linear, energy, strict=True)
+        ]
+        assert_allclose(compiled, np.maximum(gaps, 0), rtol=1e-7, atol=1e-9)
+
+
+@numba.njit
+def certify(h, gradient, sample, net, bound):
+    return kernel_gap(h, gradient, sample, net, bound)
+
+
+# -- degenerate problems
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
+def test_zero_rows_zero_atoms_and_twins(coder):
+    atoms = np.array([[1.0, 0, 0], [0, 0, 0], [1.0, 0, 0], [0, 1.0, 1.0]])
+    X = np.array([[0.0, 0, 0], [2.0, 1.0, 1.0]])
+    codes = encode(X, atoms, Nonnegative(), EXACT, coder)
+    assert_array_equal(codes.values[0], 0)
+    assert codes.residual[0] == 0
+    assert_allclose(codes.values @ atoms, X, atol=1e-4)
+    assert codes.values[1, 1] == 0
+
+
+@pytest.mark.parametrize("shape", [(100, 40), (30, 8), (60, 60)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "penalty",
+    [Free(l1=0.05), Free(l1=1e-3), Nonnegative(), Free(), Box(-1, 1), Simplex()],
+    ids=repr,
+)
+def test_more_atoms_than_features_neither_stall_nor_overflow(shape, dtype, penalty):
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal(shape)
+    atoms = (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).astype(dtype)
+    X = np.abs(rng.standard_normal((300, shape[1]))).astype(dtype)
+    for accuracy in (Accuracy(violation=0.1), Accuracy(gap=1e-9)):
+        codes = encode(X, atoms, penalty, accuracy)
+        assert np.isfinite(codes.values).all()
+        if accuracy.gap:
+            assert codes.residual.max() <= accuracy.gap
+    reference = encode(X, atoms, penalty, Accuracy(violation=1e-3), ProjectedGradient())
+    ours, theirs = (value(X, c.values, atoms, penalty) for c in (codes, reference))
+    assert (ours <= theirs * (1 + 1e-5) + 1e-5).all()
+
+
+@pytest.mark.parametrize(
+    "penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l1=0.1), Simplex()], ids=repr
+)
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-7, 1e-3])
+def test_near_twins_of_atoms_end_with_a_certificate(penalty, noise):
+    rng = np.random.default_rng(5)
+    atoms = rng.random((10, 30))
+    atoms = np.concatenate([atoms, atoms + noise * rng.standard_normal(atoms.shape), atoms[:5]])
+    X = rng.random((100, 30))
+    codes = encode(X, atoms, penalty, Accuracy(gap=1e-9))
+    assert codes.residual.max() <= (
+        1e-8 if noise == 1e-7 else 1e-9
+    )  # taken for dependent, though not quite
+    merged = atoms[:20] if noise > 1e-6 else atoms[:10]
+    lone = encode(X, merged, penalty, Accuracy(gap=1e-9))
+    assert_allclose(
+        value(X, codes.values, atoms, penalty), value(X, lone.values, merged, penalty), rtol=1e-6
+    )
+
+
+def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        r, d = rng.integers(2, 5), rng.integers(1, 3)
+        atoms = rng.random((r, d))
+        atoms[1] = atoms[0] * (1 + 10.0 ** -rng.integers(11, 16))
+        codes = encode(rng.random((5, d)), atoms, Simplex())
+        assert np.isfinite(codes.values).all()
+        assert_allclose(codes.values.sum(axis=1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "penalty", [Free(), Nonnegative(), Box(0, 1e4), Free(l1=1e-3), Free(l2=1e-6)], ids=repr
+)
+def test_near_dependence_never_makes_codes_run_away(penalty):
+    """Cholesky pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
+    rng, unsettled = np.random.default_rng(7), 0
+    for _ in range(50):
+        atoms = rng.standard_normal((10, 5))
+        atoms[5:] = atoms[:5] + 10.0 ** -rng.integers(2, 9) * rng.standard_normal((5, 5))
+        X = rng.standard_normal((6, 5))
+        energy, codes = (X**2).sum(axis=1), encode(X, atoms, penalty)
+        theirs = encode(X, atoms, penalty, Accuracy(gap=1e-5), ProjectedGradient(max_iter=2000))
+        reached, offered = (value(X, c.values, atoms, penalty) for c in (codes, theirs))
+        settled = codes.residual <= EXACT.gap
+        assert (reached <= 0.5 * energy * (1 + 1e-12)).all()
+        assert (reached <= offered + np.where(settled, 1e-9, 1e-4) * energy).all()
+        unsettled += int((~settled).sum())
+    assert unsettled <= 30
+
+
+def test_float32_data_too_large_for_float32_squares_are_coded():
+    rng = np.random.default_rng(8)
+    X, atoms = rng.random((5, 4)).astype(np.float32), rng.random((3, 4)).astype(np.float32)
+    large = encode(X * np.float32(1e25), atoms, Nonnegative(), Accuracy(gap=1e-6))
+    plain = encode(X, atoms, Nonnegative(), Accuracy(gap=1e-6))
+    assert_allclose(large.values / np.float32(1e25), plain.values, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", POLYHEDRAL, ids=repr)
+def test_zero_rows_from_any_start(penalty):
+    atoms = np.array([[1.0, 2.0], [3.0, 0.5], [1.0, 0.3]])
+    start = np.array([[0.3, -0.7, 0.2]])
+    codes = encode(np.zeros((1, 2)), atoms, penalty, start=start)
+    best = enumerate_supports(np.zeros(2), atoms, penalty)
+    assert value(np.zeros((1, 2)), codes.values, atoms, penalty)[0] == pytest.approx(
+        best, abs=1e-12
+    )
+    assert codes.residual.max() <= EXACT.gap
+
+
+@pytest.mark.parametrize("settings", [{"max_rounds": 0}, {"n_sweeps": -1}])
+def test_limits_out_of_range_are_refused(settings):
+    with pytest.raises(ValueError, match=f"ActiveSet needs {next(iter(settings))} of at least"):
+        ActiveSet(**settings)
+
+
+def test_the_factor_follows_entries_that_come_and_go():
+    rng = np.random.default_rng(9)
+    atoms = rng.standard_normal((40, 60))
+    gram, factor, support = atoms @ atoms.T, np.zeros((40, 40)), []
+    for _ in range(200):
+        if support and rng.random() < 0.4:
+            gone = rng.integers(len(support))
+            cholesky.drop(factor, len(support), gone)
+            support.pop(gone)
+        elif len(support) < 40:
+            new = rng.choice([k for k in range(40) if k not in support])
+            factor[len(support), : len(support)] = gram[new, support]
+            assert cholesky.append(factor, len(support), gram[new, new], 1e-12) > 0
+            support.append(new)
+        right = rng.standard_normal(40)
+        solution = right.copy()
+        cholesky.solve(factor, len(support), solution)
+        inner = gram[np.ix_(support, support)]
+        assert_allclose(inner @ solution[: len(support)], right[: len(support)], atol=1e-9)
+    factor[len(support), : len(support)] = inner[:, 0]
+    assert cholesky.append(factor, len(support), inner[0, 0], 1e-9) <= 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+def test_short_and_long_atoms_count_alike(scale):
+    rng = np.random.default_rng(0)
+    atoms, X = rng.random((6, 20)), rng.random((10, 20))
+    scaled = atoms * np.where(np.arange(6) < 3, scale, 1.0)[:, None]
+    values = [
+        value(X, encode(X, a, Nonnegative()).values, a, Nonnegative()) for a in (atoms, scaled)
+    ]
+    assert_allclose(values[1], values[0], rtol=1e-6)
+    lone = encode(np.c_[0.0, 1.0], np.diag([1, scale]), Nonnegative())
+    assert_allclose(lone.values, [[0, 1 / scale]])
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-20, 1e20, 1e60])
+def test_units_of_the_data_do_not_matter(unit):
+    rng = np.random.default_rng(1)
+    atoms, X = rng.random((6, 20)), rng.random((10, 20))
+    plain, scaled = (encode(X * u, atoms, Nonnegative(l1=0.1 * u)) for u in (1.0, unit))
+    assert_allclose(scaled.values / unit, plain.values, rtol=1e-9, atol=1e-12)
+    assert scaled.residual.max() <= EXACT.gap
+
+
+@pytest.mark.parametrize(
+    "penalty", [Nonnegative(), Nonnegative(l1=0.1), Free(l2=0.1), Box(), Simplex()], ids=repr
+)
+def test_nan_in_a_code_is_never_called_converged(penalty):
+    with np.errstate(invalid="ignore"):
+        codes = encode(
+            np.array([[np.nan, 1.0]]), np.eye(2), penalty, Accuracy(violation=0.1, gap=0.1)
+        )
+    assert not codes.residual[0] <= 0.1
+
+
+# -- what every coder keeps
+# ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
+def test_a_start_changes_the_way_and_not_the_end(coder, penalty):
+    if isinstance(coder, ActiveSet) and not penalty.polyhedral:
+        return
+    rng = np.random.default_rng(6)
+    X, atoms = rng.random((30, 20)), rng.random((8, 20))
+    plain = encode(X, atoms, penalty, EXACT, coder)
+    for start in (plain.values, rng.standard_normal(plain.values.shape)):
+        kept = start.copy()
+        codes = encode(X, atoms, penalty, EXACT, coder, start)
+        assert_array_equal(start, kept)
+        assert codes.residual.max() <= EXACT.gap
+        assert_allclose(codes.values, plain.values, atol=1e-4)
+    again = encode(X, atoms, penalty, EXACT, replace(coder, **LEAST[type(coder)]), plain.values)
+    assert again.residual.max() <= 2 * EXACT.gap
+
+
+LEAST = {ActiveSet: {"max_rounds": 1}, ProjectedGradient: {"max_iter": 1}}
+
+
+def test_row_products_do_not_depend_on_companions():
+    rng = np.random.default_rng(0)
+    X, atoms = rng.random((300, 50)), Rows(rng.random((31, 50)))
+    together = atoms.correlate(X)
+    for size in (1, 2, 3, 7, 8, 100):
+        apart = np.concatenate([atoms.correlate(X[i : i + size]) for i in range(0, 300, size)])
+        assert_allclose(apart, together, rtol=1e-14)
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=repr)
+@pytest.mark.parametrize("penalty", [Nonnegative(l1=0.1), Simplex()], ids=repr)
+def test_permuting_atoms_permutes_codes(coder, penalty):
+    rng = np.random.default_rng(4)
+    X, atoms, order = rng.random((10, 9)), rng.random((5, 9)), rng.permutation(5)
+    straight, permuted = (
+        encode(X, a, penalty, Accuracy(gap=1e-13), coder).values for a in (atoms, atoms[order])
+    )
+    assert_allclose(straight[:, order], permuted, atol=1e-6)
+
+
+def test_encode_is_pure():
+    rng = np.random.default_rng(5)
+    X, atoms = rng.random((10, 9)), rng.random((5, 9))
+    kept = X.copy(), atoms.copy()
+    encode(X, atoms, Nonnegative())
+    assert_array_equal(X, kept[0])
+    assert_array_equal(atoms, kept[1])
+
+
+@pytest.mark.parametrize("penalty", [Nonnegative(l1=0.1), Free(l1=0.1), Simplex()], ids=repr)
+def test_sparse_rows_are_coded_as_dense_ones(penalty):
+    rng = np.random.default_rng(6)
+    X, atoms = rng.random((30, 20)) * (rng.random((30, 20)) < 0.2), rng.random((6, 20))
+    for coder in CODERS[:2]:
+        dense, sparse = (
+            encode(Y, atoms, penalty, Accuracy(gap=1e-13), coder).values
+            for Y in (X, sp.csr_array(X))
+        )
+        assert_allclose(sparse, dense, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [Nonnegative(), Free(l1=0.1), Simplex()], ids=repr)
+def test_the_same_bits_for_any_number_of_threads(penalty):
+    rng = np.random.default_rng(7)
+    X, atoms = rng.random((1500, 40)).astype(np.float32), rng.random((25, 40)).astype(np.float32)
+    codes = [
+        encode(X, atoms, penalty, Accuracy(gap=1e-6), ActiveSet(n_jobs=n)).values for n in (1, 2, 3)
+    ]
+    assert_array_equal(codes[0], codes[1])
+    assert_array_equal(codes[0], codes[2])
+
+
+def test_kernels_are_their_plain_functions(monkeypatch):
+    """Interpreted, helpers included, on intervals and on the simplex."""
+    rng = np.random.default_rng(8)
+    X, atoms = rng.random((4, 12)), rng.random((6, 12))
+    rows, energy, gram = Rows(atoms), (X**2).sum(axis=1), atoms @ atoms.T
+    bound = tuple(DualBound.of(gram, Nonnegative(l1=0.1)))
+    for module, start, tail in (
+        (
+            active_set,
+            np.zeros((4, 6)),
+            ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16)),
+        ),
+        (
+            active_set,
+            np.zeros((4, 6)),
+            ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16)),
+        ),
+        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
+    ):
+        results = []
+        for encoder in (module.encode, module.encode.py_func):
+            codes, residual = start.copy(), np.empty(4)
+            encoder(codes, residual, gram, rows.correlate(X), energy, *tail)
+            results.append((codes, residual))
+        assert_allclose(results[0][0], results[1][0], atol=1e-10)
+        assert_allclose(results[0][1], results[1][1], atol=1e-8)
+
+
+def test_limits_on_work_are_kept_and_told():
+    rng = np.random.default_rng(9)
+    X, atoms = rng.random((5, 30)), rng.random((20, 30))
+    for coder in (ProjectedGradient(max_iter=3), ActiveSet(max_rounds=1)):
+        codes = encode(X, atoms, Simplex(), Accuracy(gap=1e-12), coder)
+        assert codes.residual.max() > 1e-12
+        assert_allclose(codes.values.sum(axis=1), 1)

@@ -1,0 +1,161 @@
+"""The paper's projected stochastic subgradient method: its set, its steps, its rules for codes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from strategies import LOSS_NAMES, LOSSES, positive
+
+from atomstream import OnlineNMF
+from atomstream.coders import Multiplicative, ProjectedSubgradient
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.dictionaries import Rows
+from atomstream.exceptions import IncompatiblePartsError
+from atomstream.penalties import Box, Covering, Free
+from atomstream.schedules import Constant
+from atomstream.updates import SubgradientStep
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_projection_on_the_covering_set_is_the_closest_point(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(0.2, 0.8, (3, 4))
+    rows[:, 0] = -rng.random(3)  # a column that no atom reaches
+    penalty = Covering(0.3)
+    found = penalty.prox(rows, 0.0)
+    assert np.isfinite(penalty.value(found)).all()
+    for column, target in zip(found.T, rows.T, strict=True):
+        best = minimize(
+            lambda u, target=target: 0.5 * ((u - target) ** 2).sum(),
+            np.full(3, 0.4),
+            bounds=[(0, 1)] * 3,
+            constraints=[{"type": "ineq", "fun": lambda u: u.sum() - 0.3}],
+            options={"ftol": 1e-12},
+        )
+        assert_allclose(column, best.x, atol=1e-5)
+
+
+def test_the_covering_set_knows_who_is_outside():
+    penalty = Covering(0.5)
+    assert np.isinf(penalty.value(np.array([[0.1, 1.0], [0.1, 0.0]]))).all()
+    assert np.isinf(penalty.value(np.array([[0.6, 1.2]]))).all()
+    assert (penalty.value(np.array([[0.6, 0.5]])) == 0).all()
+
+
+def test_a_set_that_couples_atoms_is_refused_where_atoms_are_minimised_one_by_one():
+    for loss in ("squared", "kl"):
+        with pytest.raises(IncompatiblePartsError, match="needs atoms that are rowwise"):
+            OnlineNMF(3, loss=loss, atoms="covering").fit(positive())
+
+
+@pytest.mark.parametrize("name", LOSS_NAMES)
+def test_atoms_stay_in_their_set_after_every_step(name):
+    X = positive()
+    model = OnlineNMF(4, loss=name, method="spsg", random_state=0)
+    for start in range(0, 120, 20):
+        model.partial_fit(X[start : start + 20])
+        assert model.components_.min() >= 0
+        assert model.components_.max() <= 1
+        assert (model.components_.sum(axis=0) >= 1e-8 * (1 - 1e-6)).all()
+
+
+@pytest.mark.parametrize("name", LOSS_NAMES)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_one_default_step_serves_every_loss_and_scale(name, scale):
+    X = scale * positive(400)
+    settings = {
+        "loss": name if name != "huber" else f"huber:{0.5 * scale}",
+        "method": "spsg",
+        "random_state": 0,
+    }
+    started = OnlineNMF(4, batch_size=20, n_epochs=1, **settings).fit(X[:20]).objective(X)
+    learned = OnlineNMF(4, batch_size=20, n_epochs=20, **settings).fit(X).objective(X)
+    assert (
+        learned < (0.7 if name in ("l1", "l2") else 0.6) * started
+    )  # noise that nothing explains is most of these
+
+
+@pytest.mark.parametrize(
+    ("loss", "rule"),
+    [
+        (loss, rule)
+        for loss in LOSSES
+        for rule in ("armijo", "constant", "polyak")
+        if rule == "polyak"
+        or hasattr(loss, "curvature")
+        or loss.smoothness  # kinks need Polyak's rule
+    ],
+    ids=repr,
+)
+def test_every_rule_finds_nearly_the_best_codes(loss, rule):
+    X = positive(10, 3)
+    atoms = np.random.default_rng(1).random((2, 3)) + 0.1
+    objective = Objective(loss, Box(1e-8, 1e8, l2=0.1), Free())
+    coder = ProjectedSubgradient(rule=rule, max_iter=3000)
+    codes = coder.encode(Batch(X), Rows(atoms), objective, Accuracy(1e-6, 1e-12)).values
+    values = objective.values(Batch(X), codes, Rows(atoms))
+    for x, value in zip(X, values, strict=True):
+        best = min(
+            minimize(
+                lambda h, x=x: float(objective.values(Batch(x[None]), h[None], Rows(atoms))[0]),
+                start,
+                bounds=[(1e-8, 1e8)] * 2,
+                method="L-BFGS-B" if hasattr(loss, "curvature") else "Powell",
+            ).fun
+            for start in np.array([[0.5, 0.5], [2.0, 1.0], [1.0, 3.0]])
+        )
+        assert value <= best * 1.02 + 1e-6
+
+
+def test_steps_fall_along_the_stream_and_never_exceed_one_unit():
+    model = OnlineNMF(3, loss="kl", method=SubgradientStep(a=5.0, b=50.0), random_state=0)
+    X, moves = positive(2000), []
+    for start in range(0, 2000, 20):
+        before = None if start == 0 else model.components_
+        model.partial_fit(X[start : start + 20])
+        if before is not None:
+            free = (model.components_ > 1e-6) & (model.components_ < 1)
+            unit = np.abs(model.memory_.slope / model.memory_.curvature)[free]
+            moves.append(np.abs(model.components_ - before)[free].sum() / unit.sum())
+    rates = [min(1.0, 50.0 / (20 * step + 50.0)) for step in range(2, 101)]
+    assert_allclose(moves[::10], rates[::10], rtol=0.05)
+
+
+def test_losses_without_a_majoriser_take_the_steps_by_themselves():
+    from atomstream.losses import Alpha, Mahalanobis
+
+    X = positive(200, 3)
+    metric = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.4]])
+    for loss in (Alpha(0.0), Mahalanobis(metric)):
+        model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=30, random_state=0)
+        assert isinstance(model.method_.coder, ProjectedSubgradient)
+        first = (
+            OnlineNMF(2, loss=loss, batch_size=20, n_epochs=1, random_state=0)
+            .fit(X[:20])
+            .objective(X)
+        )
+        assert model.fit(X).objective(X) < first
+
+
+@pytest.mark.parametrize("name", ["kl", "is", "huber", "l2"])
+def test_both_doors_reach_critical_points_of_the_same_objective(name):
+    X = positive(60, 5)
+    fast = OnlineNMF(
+        2, loss=name, batch_size=60, n_epochs=2000, schedule=Constant(0.5), random_state=0
+    ).fit(X)
+    assert fast.stationarity(X) < 1e-3
+    slow = OnlineNMF(
+        2,
+        loss=name,
+        method="spsg",
+        coder=Multiplicative(),
+        batch_size=60,
+        n_epochs=1500,
+        random_state=0,
+    ).fit(X)
+    assert slow.stationarity(X) < 1e-2
+    assert_allclose(slow.objective(X), fast.objective(X), rtol=0.02)

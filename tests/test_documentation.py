@@ -1,0 +1,33 @@
+"""Pages show the source as it is, and their links lead somewhere."""
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = re.compile(r"<!-- source: ([\w.]+):([\w.]+) -->\n```python\n(.*?)```", re.DOTALL)
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def live_sources():
+    return [(page.name, *match) for page in PAGES for match in SOURCE.findall(page.read_text())]
+
+
+@pytest.mark.parametrize(
+    ("page", "module", "name", "shown"), live_sources(), ids=lambda v: str(v)[:40]
+)
+def test_source_shown_in_the_documentation_is_the_source(page, module, name, shown):
+    assert shown == inspect.getsource(getattr(import_module(module), name))
+
+
+def test_the_documentation_shows_source():
+    assert len(live_sources()) >= 4
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target

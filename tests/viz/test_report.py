@@ -1,0 +1,52 @@
+"""Pictures and reports show what their data say."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from atomstream import OnlineNMF, plots
+from atomstream.callbacks import History
+from atomstream.viz.report import Section, write_report
+
+
+def test_pictures_show_what_their_twins_return():
+    X = np.random.default_rng(0).random((100, 16))
+    history = History()
+    model = OnlineNMF(6, batch_size=20, random_state=0).set_callbacks(history).fit(X)
+    images, shares = plots.atoms_data(model, (4, 4))
+    assert images.shape == (6, 4, 4)
+    assert (np.diff(shares) <= 0).all()
+    assert images.min() == 0
+    assert images.max() == 1
+    drawn = [axes for axes in plots.atoms(model, (4, 4), n_columns=4).axes if axes.images]
+    np.testing.assert_array_equal(drawn[0].images[0].get_array(), images[0])
+    assert drawn[0].get_title() == f"{100 * shares[0]:.1f} %"
+    with pytest.raises(ValueError, match=r"shape=\(3, 3\) has 9 entries, the atoms have 16"):
+        plots.atoms(model, (3, 3))
+    n_samples, values, _ = plots.objective_data(history)
+    line = plots.objective(history).axes[0].lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), n_samples)
+    np.testing.assert_array_equal(line.get_ydata(), values)
+    image = X[:10]
+    _, approximation, error = plots.reconstruction_data(image, image + 2)
+    assert approximation.max() == image.max()
+    np.testing.assert_allclose(error, approximation - image)
+    assert [a.get_title() for a in plots.reconstruction(image, image).axes[:3]] == [
+        "original",
+        "reconstruction",
+        "error",
+    ]
+
+
+def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):
+    model = OnlineNMF(3, random_state=0).fit(np.random.default_rng(0).random((30, 4)))
+    section = Section("atoms", "<b>Atoms</b>", "shares & more", plots.atoms(model, (2, 2)))
+    path = write_report(tmp_path / "run", "<script>alert(1)</script>", {"a<b": "c&d"}, [section])
+    page = path.read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "a&lt;b" in page
+    assert "http" not in page
+    picture = (tmp_path / "run/figures/atoms.png").read_bytes()
+    assert base64.b64encode(picture).decode() in page
