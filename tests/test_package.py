@@ -164,7 +164,7 @@ def target(module, name):
     return longer if longer in modules() else module or "atomstream"
 
 
-def imports(module):
+def found(module):
     """All that a module imports of the package: at the top, in functions, for types, by attribute."""
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.ImportFrom):
@@ -187,6 +187,11 @@ def imports(module):
                 yield from (f"{module}.{name}" for name in ast.literal_eval(lazy.value))
 
 
+@functools.cache
+def imports(module):
+    return frozenset(found(module))
+
+
 def test_every_module_has_one_floor():
     assert sum(map(len, FLOORS)) == len(FLOOR_OF), "no name stands on two floors"
     assert [module for module in modules() if floor(module) is None] == []
@@ -205,18 +210,16 @@ def test_imports_point_down(module):
 
 
 def test_the_layering_test_sees_every_kind_of_import():
-    assert "cli.commands" in set(imports("cli"))  # in a function
+    assert "cli.commands" in imports("cli")  # in a function
     assert "runs" in {other.split(".")[0] for other in imports("cli.running")}
-    assert "domains.text" in set(imports("domains"))  # by lazy_loader
+    assert "domains.text" in imports("domains")  # by lazy_loader
     assert "core.loop" in {other for module in modules() for other in imports(module)}
     assert target("", "load") == "io.codec"  # through the table
     assert target("losses", "Squared") == "losses"
 
 
 def test_no_module_imports_itself_by_a_detour():
-    sorter = graphlib.TopologicalSorter(
-        {module: set(imports(module)) - {module} for module in modules()}
-    )
+    sorter = graphlib.TopologicalSorter({module: imports(module) for module in modules()})
     sorter.prepare()  # raises CycleError, which names the modules of the circle
 
 
