@@ -376,10 +376,10 @@ def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
 def test_near_dependence_never_makes_codes_run_away(penalty):
     """Cholesky pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
     rng, unsettled = np.random.default_rng(7), 0
-    for number in range(100):
+    for number in range(50):
         atoms = rng.standard_normal((10, 5))
         atoms[5:] = atoms[:5] + 10.0 ** -rng.integers(2, 9) * rng.standard_normal((5, 5))
-        X = rng.standard_normal((15, 5))
+        X = rng.standard_normal((6, 5))
         energy, codes = (X**2).sum(axis=1), encode(X, atoms, penalty)
         reached, settled = value(X, codes.values, atoms, penalty), codes.residual <= EXACT.gap
         assert (reached <= 0.5 * energy * (1 + 1e-12)).all()
@@ -388,7 +388,7 @@ def test_near_dependence_never_makes_codes_run_away(penalty):
             theirs = encode(X, atoms, penalty, Accuracy(gap=1e-5), ProjectedGradient(max_iter=2000))
             offered = value(X, theirs.values, atoms, penalty)
             assert (reached <= offered + np.where(settled, 1e-9, 1e-4) * energy).all()
-    assert unsettled <= 150  # of 1500
+    assert unsettled <= 30  # of 300
 
 
 def test_float32_data_too_large_for_float32_squares_are_coded():
