@@ -29,7 +29,7 @@ from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
 
 EXACT = Accuracy(gap=1e-10)
-INTERVALS = [p for p in PENALTIES if p.entrywise]
+INTERVALS = [p for p in PENALTIES if p.couples == "entries"]
 POLYHEDRAL = [p for p in PENALTIES if p.polyhedral]
 
 
@@ -279,7 +279,7 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
         X, encode(X, atoms, penalty, Accuracy(gap=1e-8), ProjectedGradient()).values, atoms, penalty
     )
     assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
-    if penalty.entrywise:
+    if penalty.couples == "entries":
         net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
         compiled = [
             certify(h, g + penalty.l2 * h, (c, e, 1e-16), net, tuple(bound))

@@ -330,9 +330,7 @@ def test_a_source_that_is_shared_stays_shared(tmp_path):
 
 def test_a_list_of_names_costs_once_however_often_it_is_named(tmp_path):
     path = tmp_path / "model.atoms"
-    codec.write_model(
-        path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)}
-    )
+    codec.write_model(path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)})
     content, arrays = archive.read_archive(path)
     one = content["notes"]["names"]
     content["notes"] = {f"n{i}": one for i in range(3000)}

@@ -113,7 +113,7 @@ def duality_gap(
     computer vision", appendix D, whose dual point for the lasso is the scaled remainder; the
     shifted one is ours.
     """
-    correlation, net = -gradient, penalty.net(codes)
+    correlation, net = -gradient, penalty.elastic_net(codes)
     inner = np.einsum("ij,ij->i", codes, correlation)
     unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
     objective = np.maximum(0.5 * unexplained + net, 0.5 * FLOOR * energy)

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.coders.base import Codes
+from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import TINY, Penalty
@@ -30,7 +30,7 @@ LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an 
 
 
 @dataclass(frozen=True)
-class ActiveSet:
+class ActiveSet(Coder):
     r"""Codes to the last digit: coordinate descent finds the support, Newton steps solve for its entries.
 
     Per row: entries are set to their best value one by one, the one that gains most first; the
@@ -61,9 +61,9 @@ class ActiveSet:
     max_rounds: int = 1000
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+    needs: ClassVar[Needs] = {
         "loss": ("quadratic",),
-        "codes": ("polyhedral", "shape"),
+        "codes": ("polyhedral",),
     }
 
     def __post_init__(self) -> None:
@@ -189,7 +189,7 @@ def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDA
 
 
 @dataclass(frozen=True)
-class ProjectedGradient:
+class ProjectedGradient(Coder):
     r"""Gradient steps of length one over the largest eigenvalue of the Gram matrix, each followed by the prox.
 
     Works on every set of codes. Rows that are good enough are left alone. Computes in float64.
@@ -216,9 +216,9 @@ class ProjectedGradient:
     momentum: bool = True
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+    needs: ClassVar[Needs] = {
         "loss": ("quadratic",),
-        "codes": ("prox", "conjugate"),
+        "codes": ("rowwise",),
     }
 
     def encode(

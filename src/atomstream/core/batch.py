@@ -25,8 +25,7 @@ class Batch:
         Sample weights; None stands for ones.
     mask : ndarray of bool of shape (n_samples, n_features), or None
         True where an entry was observed; None where all were. What stands behind it is set to 0,
-        and a row without any entry weighs 0. Refused by methods whose coder does not say that it
-        ``handles_mask``.
+        and a row without any entry weighs 0. Needs a coder that ``handles_mask``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.

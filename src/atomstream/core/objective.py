@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,11 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Objective"]
+__all__ = ["Needs", "Objective"]
+
+# What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
+# be there and true. `atomstream.core.method.check_compatible` reads them before the first batch.
+Needs = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)

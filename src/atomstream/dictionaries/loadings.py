@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.low_rank import Product
 from atomstream.dictionaries.base import same_in_any_company
-from atomstream.penalties.ball import NonnegativeBall, NormBall, UnitBall
+from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 
 __all__ = ["Loadings", "ModeSets", "khatri_rao", "rank_one"]
@@ -189,7 +189,7 @@ class Loadings:
             ):
                 matrix[:, j] = column
         for matrix, part in zip(matrices, sets.sets, strict=True):
-            if isinstance(part, NormBall):  # new columns take what norm the others leave
+            if not part.rowwise:  # new columns take what norm the others leave
                 others = np.delete(matrix, index, axis=1)
                 matrix[:, index] = part.beside(others).prox(matrix[:, index], 0.0)
         self.assign(matrices)

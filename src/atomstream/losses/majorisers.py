@@ -29,12 +29,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.losses.base import Loss
 from atomstream.penalties.base import Penalty
 
-__all__ = ["bend", "power_step", "power_value", "times_power"]
+__all__ = ["exponents_of", "majoriser_curvature", "power_step", "power_value", "times_power"]
 
 HALVINGS = 60
 INSIDE = 0.05  # a step into the boundary stops this share of its length before
+
+
+def exponents_of(loss: Loss) -> tuple[float, float]:
+    """Return p and q of a loss, refusing one without a majoriser."""
+    if loss.exponents is None:
+        raise TypeError(f"{loss!r} has no power majoriser.")
+    return loss.exponents
 
 
 def power_step(
@@ -59,14 +67,16 @@ def power_step(
     penalty : Penalty
         Nonnegative, one that ties no rows together.
     """
-    if penalty.entrywise:
+    if penalty.couples == "entries":
         return _on_intervals(current, plus, minus, exponents, penalty)
     if penalty.shape is not None and penalty.shape.total and exponents[0] == 1 and not penalty.l2:
         return _on_simplex(current, plus, minus, 1 / (1 - exponents[1]), penalty.shape.total)
     return _downhill(current, plus, minus, exponents, penalty)
 
 
-def bend(exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray) -> NDArray:
+def majoriser_curvature(
+    exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray
+) -> NDArray:
     """Return the second derivative of the majoriser where it touches, from the parts of the gradient there."""
     p, q = exponents
     return ((p - 1) * plus + (1 - q) * minus) / Y
@@ -151,13 +161,14 @@ def _downhill(
     scaled = times_power(plus, current, 1 - p), times_power(minus, current, 1 - q)
     coefficients = [np.where(current > 0, part, 0) for part in scaled]
     with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.where(current > 0, bend(exponents, plus, minus, current), 0).max(axis=1)
+        steep = majoriser_curvature(exponents, plus, minus, current)
+        steep = np.where(current > 0, steep, 0).max(axis=1)
 
     def value(rows: NDArray, which: NDArray) -> NDArray:
         """Return the majoriser and the penalty of some of the rows."""
         return power_value(rows, coefficients[0][which], coefficients[1][which], exponents).sum(
             axis=1
-        ) + penalty.net(rows)
+        ) + penalty.elastic_net(rows)
 
     moved, left = current.copy(), np.flatnonzero(steep > 0)
     before, length = value(current, np.arange(len(current))), 64 / np.where(steep > 0, steep, 1)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.losses.base import Entrywise, General, _double
+from atomstream.losses.base import Entrywise, Loss, _double
 
 __all__ = ["L1", "L2", "Huber"]
 
@@ -81,7 +81,7 @@ class L1(Entrywise):
 
 
 @dataclass(frozen=True)
-class L2(General):
+class L2(Loss):
     r"""The length of the error, :math:`\|x - y\|_2`, not squared: robust against whole rows that are wrong."""
 
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)

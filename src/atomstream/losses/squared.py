@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from atomstream.core.low_rank import LARGE
 from atomstream.dictionaries.base import Dictionary
-from atomstream.losses.base import General, _double
+from atomstream.losses.base import Loss, _double
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
 
 
 @dataclass(frozen=True)
-class Squared(General):
+class Squared(Loss):
     r"""Half the squared Euclidean distance, :math:`\tfrac12 \|x - y\|_2^2`."""
 
     quadratic: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class Squared(General):
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(General):
+class Mahalanobis(Loss):
     r"""Half the squared distance in a metric, :math:`\tfrac12 (x - y) A (x - y)^\top`.
 
     Parameters

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.objective import Objective
-from atomstream.core.products import ROWS, view
+from atomstream.core.objective import Needs, Objective
+from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
-from atomstream.losses.majorisers import power_value, times_power
+from atomstream.losses.majorisers import exponents_of, power_value, times_power
+from atomstream.memory.base import Delta, Memory, Statistics
 
 __all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 
@@ -27,8 +28,8 @@ FLAT = (
 )
 
 
-@dataclass(frozen=True)
-class MajorantDelta:
+@dataclass(frozen=True, kw_only=True)
+class MajorantDelta(Delta):
     """Sums over the samples i of a batch, each with its weight w_i, measured at one dictionary D.
 
     With :math:`g^+ - g^-` the gradient of the loss of a sample with respect to its reconstruction,
@@ -45,10 +46,8 @@ class MajorantDelta:
         Sum of w_i r_i h_i' h_i.
     constant : float
         Sum of w_i times the objective of sample i, without what ``plus`` and ``minus`` say of it.
-    usage : ndarray of shape (n_components,)
-        Sum of w_i |h_i|.
-    objective, mass : float
-        As in `GramDelta`.
+    usage, objective, mass
+        As in `Delta`.
     atoms : ndarray of shape (n_components, n_features)
         D.
     """
@@ -58,9 +57,6 @@ class MajorantDelta:
     bend: NDArray
     gram: NDArray
     constant: float
-    usage: NDArray
-    objective: float
-    mass: float
     atoms: NDArray
 
     def __add__(self, other: MajorantDelta) -> MajorantDelta:
@@ -81,7 +77,7 @@ class MajorantDelta:
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
 
 
-class Majorants:
+class Majorants(Memory[MajorantDelta]):
     r"""Weighted averages of the power majorisers of past batches, and of quadratic models of their losses.
 
     The majorisers add up to one bound of the average objective of past samples at their stored
@@ -140,7 +136,7 @@ class Majorants:
         share = self.bend / max(float(self.bend.mean()), np.finfo(float).tiny)
         return self.target - self.slope / np.maximum(share, FLAT)
 
-    def strength(self, dictionary: Dictionary) -> NDArray:
+    def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
         return np.diag(self.gram) * np.diag(dictionary.gram())
 
@@ -190,7 +186,7 @@ class Majorants:
 
 
 @dataclass(frozen=True)
-class MajorantSums:
+class MajorantSums(Statistics[MajorantDelta, Majorants]):
     """The sums that make up the power majoriser of all past losses, and a quadratic model beside it.
 
     References
@@ -198,11 +194,11 @@ class MajorantSums:
     docs/algorithms/divergences.md.
     """
 
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split")}
+    needs: ClassVar[Needs] = {"loss": ("exponents",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Majorants:
         """Return an empty memory."""
-        return Majorants(n_components, n_features, loss.exponents)
+        return Majorants(n_components, n_features, exponents_of(loss))
 
     def measure(
         self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective
@@ -222,22 +218,33 @@ class MajorantSums:
             )
             return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
-        atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents
+        atoms, (p, q) = dictionary.atoms().astype(np.float64), exponents_of(loss)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
         unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
-        seen = view(batch, slice(None), dictionary.atoms(), loss)
-        parts = seen.split(h)
+        block = products(batch, slice(None), dictionary.atoms(), loss)
+        parts = block.split_entries(h)
         plus, minus = (
-            unit * np.asarray(seen.push(weighted, part), dtype=np.float64) for part in parts[:2]
+            unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)
+            for part in parts[:2]
         )
         bend = np.asarray(parts[2].T @ weights, dtype=np.float64)
         per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
-        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
         constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
         if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
             raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
-        return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)
+        return MajorantDelta(
+            plus=plus,
+            minus=minus,
+            bend=bend,
+            gram=gram,
+            constant=constant,
+            atoms=atoms,
+            usage=usage,
+            objective=total,
+            mass=batch.mass,
+        )

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import TINY, Shape, _ElasticNetOnSet
+from atomstream.penalties.base import TINY, ElasticNetOnSet, Shape
 
 __all__ = ["Simplex"]
 
 
 @dataclass(frozen=True)
-class Simplex(_ElasticNetOnSet):
+class Simplex(ElasticNetOnSet):
     """Rows without negative entries that sum to ``total``.
 
     On the simplex the l1 penalty is constant: it counts in the value and changes no code.

@@ -61,7 +61,7 @@ def quality(record: Record) -> dict[str, float]:
 def top_atoms(record: Record, n_atoms: int = MOST_LISTED) -> list[tuple[int, float, float, str]]:
     """Return number, shares of code and energy, and largest features or samples of the most important atoms."""
     model = record.model
-    strength = model.memory_.strength(model.state_.dictionary)
+    strength = model.memory_.atom_energy(model.state_.dictionary)
     energy = strength / max(strength.sum(), np.finfo(float).tiny)
     listed, names = [], record.names
     for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:

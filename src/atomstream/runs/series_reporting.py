@@ -43,7 +43,7 @@ def top_atoms(record: Record, n_atoms: int = 20) -> list[tuple[int, float, float
     """Return number, share of the code, share of the energy, and the largest series of the most important atoms."""
     model = record.model
     learner, names = model.learner_, _names(record)
-    strength = learner.memory_.strength(learner.state_.dictionary)
+    strength = learner.memory_.atom_energy(learner.state_.dictionary)
     energy = strength / max(strength.sum(), np.finfo(float).tiny)
     listed = []
     for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:

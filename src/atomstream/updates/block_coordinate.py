@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
+from atomstream.dictionaries.rows import Rows
+from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.penalties.base import Penalty
+from atomstream.updates.base import Latest, Updater
 
 __all__ = ["BlockCoordinate"]
 
@@ -21,7 +24,7 @@ NOTHING = 1e-10
 
 
 @dataclass(frozen=True)
-class BlockCoordinate:
+class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     r"""Minimise the surrogate over one atom at a time, exactly, with the running dictionary.
 
     The surrogate is :math:`\tfrac12 tr(D^\top (A + damping\, I) D) - tr(D^\top B) + P_{atoms}(D)`;
@@ -52,11 +55,18 @@ class BlockCoordinate:
     damping: float = 0.0
     fixed: int = 0
     n_sweeps: int = 1
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("rowwise",)}
+    statistics: ClassVar[GramSums] = GramSums()
+    needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
 
-    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+    def update(
+        self,
+        state: State[Rows, Aggregates],
+        objective: Objective,
+        clock: Clock,
+        latest: Latest | None = None,
+    ) -> None:
         """Sweep over the atoms."""
-        memory: Any = state.memory
+        memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
@@ -67,7 +77,7 @@ class BlockCoordinate:
                 memory.rescale(scale)
         state.dictionary.assign(atoms)
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Rows, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
         atoms = state.dictionary.atoms()[self.fixed :]
         size = np.vdot(atoms.astype(np.float64), atoms)
@@ -82,13 +92,12 @@ def _sweep(
     atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
 ) -> None:
     """Run `plain_sweep`, or its compiled twin where kernels know the shape of the set."""
-    shape = getattr(penalty, "shape", None)
-    if shape is None:
+    if penalty.shape is None:
         plain_sweep(atoms, gram, cross, penalty, damping, fixed)
         return
     from atomstream._kernels.block_coordinate import sweep
 
-    sweep(atoms, gram, cross, (penalty.l1, penalty.l2, *shape), damping, fixed)
+    sweep(atoms, gram, cross, (penalty.l1, penalty.l2, *penalty.shape), damping, fixed)
 
 
 def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
@@ -96,7 +105,7 @@ def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
 
     Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
     """
-    codes, atoms = (getattr(part, "shape", None) for part in (on_codes, on_atoms))
+    codes, atoms = on_codes.shape, on_atoms.shape
     if codes is None or atoms is None or on_atoms.l1 or on_atoms.l2:
         return False
     cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,7 @@ from atomstream.losses import Squared
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
 from atomstream.penalties.interval import Free
 from atomstream.penalties.simplex import Simplex
+from atomstream.updates.base import Latest, Updater
 
 __all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
 
@@ -30,7 +31,7 @@ GAP = 1e-4  # of a quadratic problem, over the surrogate
 
 
 @dataclass(frozen=True)
-class HullUpdate:
+class HullUpdate(Updater[State[Hulls, Aggregates]]):
     """What the walk minimises after every row: the surrogate with damping, over weights and one swap.
 
     Parameters
@@ -40,14 +41,20 @@ class HullUpdate:
     """
 
     damping: float = 0.0
-    fixed: int = 0
+    statistics: ClassVar[GramSums] = GramSums()
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Hulls, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping."""
         size = float(np.trace(state.dictionary.gram()))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
 
-    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+    def update(
+        self,
+        state: State[Hulls, Aggregates],
+        objective: Objective,
+        clock: Clock,
+        latest: Latest | None = None,
+    ) -> None:
         """Do nothing: the walk has done it row by row."""
 
 
@@ -81,10 +88,20 @@ class RowWise:
     assign: Callable[[Batch, np.random.Generator], NDArray]
     updater: HullUpdate
     gap: float = GAP
-    statistics: GramSums = field(default_factory=GramSums)
+
+    missing: ClassVar[bool] = False
+
+    @property
+    def statistics(self) -> GramSums:
+        """Products of codes and data, for the figures that are measured on samples."""
+        return self.updater.statistics
 
     def step(
-        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
+        self,
+        batch: Batch,
+        state: State[Hulls, Aggregates],
+        clock: Clock,
+        rng: np.random.Generator,
     ) -> tuple[Codes, GramDelta]:
         """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
         places = batch.position + np.arange(batch.X.shape[0])
@@ -103,10 +120,15 @@ class RowWise:
             float(masses @ np.concatenate([values for _, values in parts])),
         )
         r, d = state.dictionary.shape
-        delta: Any = GramDelta(
-            np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass
+        delta = GramDelta(
+            gram=np.zeros((r, r)),
+            cross=np.zeros((r, d)),
+            constant=0.0,
+            usage=usage,
+            objective=objective,
+            mass=batch.mass,
         )
-        state.usage.absorb(delta, state.memory.strength(state.dictionary))
+        state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
@@ -114,11 +136,11 @@ class RowWise:
         return 0
 
     def _walk(
-        self, batch: Batch, chosen: NDArray, state: State, clock: Clock
+        self, batch: Batch, chosen: NDArray, state: State[Hulls, Aggregates], clock: Clock
     ) -> tuple[NDArray, NDArray]:
         from atomstream._kernels.convex import walk
 
-        hulls, memory = state.dictionary, cast(Aggregates, state.memory)
+        hulls, memory = state.dictionary, state.memory
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
@@ -164,10 +186,21 @@ class RowWise:
         later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
         shares = weights * later
         whole, weighted = float(shares.sum()), h * shares[:, None]
-        constants = float(shares @ (0.5 * batch.energy + codes.net(h)))
+        constants = float(shares @ (0.5 * batch.energy + codes.elastic_net(h)))
         cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
-        memory.absorb(GramDelta(h.T @ weighted, cross, constants, h.sum(axis=0), 0.0, whole), whole)
-        hulls.swap(W[:, :N].copy(), source, batch, int(n_swaps))
+        memory.absorb(
+            GramDelta(
+                gram=h.T @ weighted,
+                cross=cross,
+                constant=constants,
+                usage=h.sum(axis=0),
+                objective=0.0,
+                mass=whole,
+            ),
+            whole,
+        )
+        indices = batch.position + np.arange(n)
+        hulls.swap(W[:, :N].copy(), source, batch.X, indices, np.asarray(batch.ids), int(n_swaps))
         return h, values
 
 
