@@ -2,13 +2,12 @@
 
 import base64
 import copy
-import inspect
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -144,19 +143,23 @@ def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):
     assert base64.b64encode(picture).decode() in page
 
 
-SOURCE = re.compile(r"<!-- source: ([\w.]+):([\w.]+) -->\n```python\n(.*?)```", re.DOTALL)
+LIVE = runpy.run_path(str(ROOT / "docs/live_source.py"))
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def live_sources():
-    return [(page.name, *match) for page in PAGES for match in SOURCE.findall(page.read_text())]
+    return [
+        (page.name, *match[1:4])
+        for page in PAGES
+        for match in LIVE["BLOCK"].findall(page.read_text())
+    ]
 
 
 @pytest.mark.parametrize(
-    ("page", "module", "name", "shown"), live_sources(), ids=lambda v: str(v)[:40]
+    ("page", "place", "name", "shown"), live_sources(), ids=lambda v: str(v)[:40]
 )
-def test_source_shown_in_the_documentation_is_the_source(page, module, name, shown):
-    assert shown == inspect.getsource(getattr(import_module(module), name))
+def test_source_shown_in_the_documentation_is_the_source(page, place, name, shown):
+    assert shown == LIVE["source"](place, name)
 
 
 def test_the_documentation_shows_source():

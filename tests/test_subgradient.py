@@ -86,9 +86,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale):
         (loss, rule)
         for loss in LOSSES
         for rule in ("armijo", "constant", "polyak")
-        if rule == "polyak"
-        or not loss.has_kinks
-        or loss.smoothness  # kinks need Polyak's rule
+        if rule == "polyak" or not loss.has_kinks or loss.smoothness  # kinks need Polyak's rule
     ],
     ids=repr,
 )

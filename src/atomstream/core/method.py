@@ -90,7 +90,8 @@ def check_compatible(method: Method) -> None:
             offer = getattr(method.objective, role)
             missing = [name for name in names if not getattr(offer, name, None)]
             if missing:
+                kind = "a loss that is" if role == "loss" else f"{role} that are"
                 raise IncompatiblePartsError(
-                    f"{type(part).__name__} needs {role} that are {' and '.join(missing)}, got {offer!r}; "
+                    f"{type(part).__name__} needs {kind} {' and '.join(missing)}, got {offer!r}; "
                     f"choose another {role} part or another {job}."
                 )

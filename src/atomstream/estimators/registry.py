@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -35,6 +36,7 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
+from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -79,6 +81,11 @@ METHODS: dict[str, Callable[[], Any]] = {
     "spsg": SubgradientStep,
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
+CHAINS: dict[str, Callable[..., Any]] = {
+    "glauber": MotifGlauber,
+    "pivot": MotifPivot,
+    "approximate_pivot": partial(MotifPivot, approximate=True),
+}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "multiplicative": Multiplicative,
@@ -167,6 +174,18 @@ def with_fields(part: Any, **values: tuple[str, float]) -> Any:
             )
     known = {name: value for name, (_, value) in values.items() if name in own}
     return replace(part, **known) if known else part
+
+
+def resolve_chain(choice: Any) -> Callable[..., MotifChain]:
+    """Return what makes a chain from a network and a motif: by its name, or the class or function given."""
+    if isinstance(choice, str) and choice in CHAINS:
+        return CHAINS[choice]
+    if isinstance(choice, str) or not callable(choice):
+        known = ", ".join(sorted({*CHAINS, "all"}))
+        raise ValueError(
+            f"chain={choice!r} is unknown; known are {known}, or give a class of chains."
+        )
+    return choice
 
 
 def _field_names(part: Any) -> set[str]:

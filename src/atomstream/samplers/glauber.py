@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
+from atomstream.samplers.base import MotifChain
 
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
@@ -21,7 +22,7 @@ TRIES = 1000  # starts that are grown before a chain gives up
 
 
 @dataclass(frozen=True, eq=False)
-class MotifGlauber:
+class MotifGlauber(MotifChain[int]):
     r"""The Glauber chain on copies of a motif: one node of the copy is drawn anew, given all others.
 
     A copy is a homomorphism: nodes x_1 ... x_k of the network, not necessarily different, with the
@@ -66,7 +67,7 @@ class MotifGlauber:
         if told:
             warnings.warn(told, UserWarning, stacklevel=3)
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a copy of the motif, int64 of shape (k,): the one given, or one grown from a random node.
 
         Parameters
@@ -124,10 +125,6 @@ class MotifGlauber:
         size = conditional(state, node, self._lists, self._edges, last, candidates, sums)
         return candidates[:size], np.diff(sums[:size], prepend=0.0) / sums[size - 1]
 
-    def patches(self, states: NDArray) -> NDArray:
-        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-        return patches_of(self.network, states)
-
     @cached_property
     def _lists(self) -> tuple[NDArray, ...]:
         weights = self.network.node_weights
@@ -147,7 +144,7 @@ class MotifGlauber:
         return _edges_by_node(self.motif)
 
 
-def copy_of(network: Network, motif: Motif, position: Any) -> NDArray:
+def copy_of(network: Network, motif: Motif, position: ArrayLike) -> NDArray:
     """Return a position as a state, refusing what is no copy of the motif."""
     state = np.array(position, dtype=np.int64)
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
@@ -166,21 +163,6 @@ def is_copy(network: Network, motif: Motif, state: NDArray) -> bool:
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
         return False
     return all(network.out[state[tail], state[head]] > 0 for tail, head, _ in motif.edges)
-
-
-def patches_of(network: Network, states: NDArray) -> NDArray:
-    """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-    from atomstream._kernels.motif import patches
-
-    found = np.empty((len(states), states.shape[1] ** 2))
-    patches(
-        found,
-        np.ascontiguousarray(states),
-        network.out.indptr,
-        network.out.indices,
-        network.out.data,
-    )
-    return found
 
 
 def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[NDArray, NDArray]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.samplers.base import Chain
 
 __all__ = ["IsingGibbs"]
 
 
 @dataclass(frozen=True)
-class IsingGibbs:
+class IsingGibbs(Chain[int]):
     r"""Gibbs sampling of :math:`\pi(x) \propto \exp(\tfrac1T (\sum_{u \sim v} x_u x_v + h \sum_v x_v))`, spins 1, -1.
 
     A site becomes 1 with probability :math:`1 / (1 + \exp(-\tfrac2T (\sum_{u \sim v} x_u + h)))`,
@@ -74,7 +75,7 @@ class IsingGibbs:
                     f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}."
                 )
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return spins, int8: random ones (hot), or a copy of those given.
 
         Parameters

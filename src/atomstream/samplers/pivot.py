@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.samplers.glauber import copy_of, patches_of
+from atomstream.samplers.base import MotifChain
+from atomstream.samplers.glauber import copy_of
 
 __all__ = ["MotifPivot"]
 
 
 @dataclass(frozen=True, eq=False)
-class MotifPivot:
+class MotifPivot(MotifChain[bool]):
     r"""The pivot chain on copies of a motif that is a tree.
 
     The root, node 0 of the motif, makes a Metropolis walk along edges (in any direction) for the
@@ -88,7 +89,7 @@ class MotifPivot:
         if not (self.root_weights > 0).any():
             raise ValueError(f"The network holds no copy of the motif of {k} nodes.")
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a copy of the motif, int64 of shape (k,): the one given, or one drawn from the exact law."""
         if position is not None:
             return copy_of(self.network, self.motif, position)
@@ -119,10 +120,6 @@ class MotifPivot:
         near = self._walk[1][self._walk[0][v] : self._walk[0][v + 1]]
         chances = np.minimum(1, self._ratio[near] / self._ratio[v]) / len(near)
         return np.append(near, v), np.append(chances, 1 - chances.sum())
-
-    def patches(self, states: NDArray) -> NDArray:
-        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-        return patches_of(self.network, states)
 
     @property
     def root_weights(self) -> NDArray:

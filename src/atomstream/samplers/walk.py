@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.network import Network
+from atomstream.samplers.base import Chain
 
 __all__ = ["RandomWalk"]
 
 
 @dataclass(frozen=True, eq=False)
-class RandomWalk:
+class RandomWalk(Chain[None]):
     """The walk that leaves a node along an edge drawn in proportion to its weight.
 
     Parameters
@@ -63,7 +64,7 @@ class RandomWalk:
                 stacklevel=3,
             )
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a node, int64 of shape (1,): the number given, or one drawn uniformly."""
         if position is None:
             return rng.integers(self.network.n_nodes, size=1)
