@@ -550,19 +550,19 @@ def test_kernels_are_their_plain_functions(monkeypatch):
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.0, 1e-10), (0, 100, 1e-16)),
         ),
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.02, 0.0), (50, 100, 1e-16)),
         ),
-        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
+        (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
         for encoder in (module.encode, module.encode.py_func):
             codes, residual = start.copy(), np.empty(4)
-            encoder(codes, residual, gram, rows.correlate(X), energy, *tail)
+            encoder(codes, residual, (rows.correlate(X), energy), *tail)
             results.append((codes, residual))
         assert_allclose(results[0][0], results[1][0], atol=1e-10)
         assert_allclose(results[0][1], results[1][1], atol=1e-8)

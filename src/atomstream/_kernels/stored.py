@@ -8,7 +8,7 @@ from atomstream._kernels.compile import kernel
 
 
 @kernel
-def encode(codes, rows, atoms, ratio, net, exponent, limits):  # type: ignore[no-untyped-def]
+def encode(codes, rows, atoms, ratio, penalty, exponent, limits):  # type: ignore[no-untyped-def]
     """Minimise the majoriser of each row again and again, in place.
 
     Parameters
@@ -21,7 +21,7 @@ def encode(codes, rows, atoms, ratio, net, exponent, limits):  # type: ignore[no
         The atoms transposed, (n_features, n_components), and their sums.
     ratio : (slope, power)
         The gradient of the loss is slope * (1 - (x/y)^power).
-    net : (l1, l2, low, high)
+    penalty : (l1, l2, low, high)
         Penalty and bounds.
     exponent : float
         Of the multiplicative update.
@@ -31,7 +31,7 @@ def encode(codes, rows, atoms, ratio, net, exponent, limits):  # type: ignore[no
     indptr, indices, data = rows
     columns, totals = atoms
     slope, power = ratio
-    l1, l2, low, high = net
+    l1, l2, low, high = penalty
     n_components = codes.shape[1]
     pulled = np.empty(n_components, codes.dtype)
     one, least = codes.dtype.type(1), codes.dtype.type(1e-30)

@@ -59,4 +59,4 @@ class Coder(ABC):
         accuracy: Accuracy,
         start: NDArray | None = None,
     ) -> Codes:
-        """Return codes of this accuracy, if the coder's limit on work allows, searched from ``start``."""
+        """Return codes of this accuracy, or those at the limit on work, from ``start`` on."""

@@ -1,4 +1,4 @@
-"""Codes under divergences: multiplicative updates while learning, Newton steps to the last digits."""
+"""Codes under divergences: multiplicative updates to learn, Newton steps to the last digits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
 from atomstream.core.products import products
 from atomstream.dictionaries.base import Dictionary
-from atomstream.penalties.base import Penalty
+from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["Multiplicative"]
 
@@ -103,7 +103,7 @@ class Multiplicative(Coder):
 
 def _inside(codes: NDArray, penalty: Penalty) -> NDArray:
     """Return codes inside their set, none of their entries pushed to zero."""
-    low, high, _, total = penalty.shape  # type: ignore[misc]
+    _, _, low, high, _, total = kernel_form(penalty)
     if not total:
         return np.clip(codes, low, high)
     sums = codes.sum(axis=1, keepdims=True)

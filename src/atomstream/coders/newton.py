@@ -1,14 +1,12 @@
-"""The last digits of a code: quadratic models of the loss, row by row, each minimised exactly over the set."""
+"""The last digits of a code: exact minima of quadratic models of the loss, row by row."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.products import Products
-from atomstream.penalties.base import Penalty
+from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["polish"]
 
@@ -22,7 +20,7 @@ ROUNDING = 1e-13  # of that size: what the objective is known to
 def polish(
     block: Products, codes: NDArray, penalty: Penalty, gap: float, max_steps: int
 ) -> tuple[NDArray, NDArray]:
-    """Take Newton steps until one has promised to gain at most ``gap`` of the objective, that one included.
+    """Take Newton steps, up to the first that promises to gain at most ``gap`` of the objective.
 
     The curvature of the majoriser serves as second derivative: it is never negative, and it is the
     second derivative itself for the alpha divergences and the beta divergences from 1 to 2. Steps
@@ -72,19 +70,18 @@ def polish(
 def _minimise(
     codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, penalty: Penalty
 ) -> NDArray:
-    """Return the minimisers of the quadratic models with these slopes and Gram matrices at ``codes``."""
+    """Return the minimisers of the quadratic models at ``codes``."""
     from atomstream._kernels.each import on_intervals, on_simplex
 
     curved = np.einsum("ijk,ik->ij", grams, codes)
     energy = np.einsum("ij,ij->i", curved, codes) + values
     goal = codes.copy()
-    low, high, _, total = penalty.shape  # type: ignore[misc]
+    samples = (curved - slope, energy)
+    l1, l2, low, high, _, total = kernel_form(penalty)
     if total:
-        net: Any = (float(penalty.l1), float(penalty.l2), float(total))
-        on_simplex(goal, grams, curved - slope, energy, net, WITHIN, (1000, 1e-15))
+        on_simplex(goal, grams, samples, (l1, l2, total), WITHIN, (1000, 1e-15))
     else:
-        net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
-        on_intervals(goal, grams, curved - slope, energy, net, WITHIN, (0, 1000, 1e-15))
+        on_intervals(goal, grams, samples, (l1, l2, low, high), WITHIN, (0, 1000, 1e-15))
     return goal
 
 
@@ -96,7 +93,7 @@ def _search(
     highest: NDArray,
     penalty: Penalty,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Halve each step until it gains enough of what it promised; return points, objectives and where that worked."""
+    """Halve each step until it gains enough; return points, objectives and where it did."""
     point, value = start.copy(), highest.copy()
     left, length = np.arange(len(start)), 1.0
     for _ in range(HALVINGS):

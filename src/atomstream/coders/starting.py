@@ -1,4 +1,4 @@
-"""Where the search for a code starts: weighted least squares, one matrix product for all samples."""
+"""Starts of the search for codes: weighted least squares, one matrix product for all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILLED = 4  # rounds of least squares and filling in, where entries are missing
 
 
 def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
-    """Return the matrix, (n_features, n_components), that takes a sample to its weighted least-squares code.
+    """Return the matrix, (n_features, n_components), of the weighted least-squares codes.
 
     A feature's weight is the curvature of the majoriser at the mean of the atoms: a property of the
     dictionary, so that a code does not depend on the other rows of a batch.

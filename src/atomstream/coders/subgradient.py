@@ -32,7 +32,7 @@ RULES = ("auto", "armijo", "constant", "polyak")
 
 @dataclass(frozen=True)
 class ProjectedSubgradient(Coder):
-    r"""Codes :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the loss plus the penalty's gradient.
+    r"""Codes by steps :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the objective.
 
     Steps are in units of one over a bound of the curvature along the row (the trace of its weighted
     Gram matrix), so that they mean the same under every loss and at every scale.
@@ -81,7 +81,7 @@ class ProjectedSubgradient(Coder):
         accuracy: Accuracy,
         start: NDArray | None = None,
     ) -> Codes:
-        """Return codes of this accuracy, or those after ``max_iter`` steps, searched from ``start``.
+        """Return codes of this accuracy, or those after ``max_iter`` steps, from ``start`` on.
 
         The residual is what a step of one unit promises to gain, as a share of the objective.
         """
@@ -188,7 +188,7 @@ class _Problem:
         return self.block.losses(codes) + self._penalty.elastic_net(codes)
 
     def slope(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return a subgradient of the loss and the smooth penalty, and the unit of steps of each row."""
+        """Return a subgradient of the objective, and the unit of steps of each row."""
         plus, minus, curvature = self.block.split_entries(codes)
         slope = self.block.code_gradient(plus) - self.block.code_gradient(minus)
         slope = slope + self._penalty.l1 * np.sign(codes)

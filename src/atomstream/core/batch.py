@@ -62,7 +62,7 @@ class Batch:
         return Batch(self.X[rows], weights, mask)
 
     def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
-        """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
+        """Return samples with their reconstruction in place of what is missing."""
         return (
             self.X[rows]
             if self.mask is None
@@ -76,5 +76,5 @@ class Batch:
 
     @cached_property
     def energy(self) -> NDArray:
-        """Squared Euclidean length of each row, float64 of shape (n_samples,); computed once per batch."""
+        """Squared Euclidean length of each row, float64 of shape (n_samples,)."""
         return squared_norms(self.X)

@@ -19,7 +19,7 @@ __all__ = ["Progress", "learn"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What one step tells whoever watches."""
+    """The outcome of one step, for callbacks."""
 
     batch: Batch
     codes: Codes

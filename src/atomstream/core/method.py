@@ -46,7 +46,7 @@ class Method:
 
     @property
     def statistics(self) -> Statistics:
-        """What the updater measures of a batch."""
+        """Statistics that the updater measures of a batch."""
         return self.updater.statistics
 
     def step(

@@ -1,4 +1,4 @@
-"""What is minimised, without data: a loss, a penalty on the codes, a penalty on the atoms."""
+"""The objective, without data: a loss, a penalty on the codes, a penalty on the atoms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Needs = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Objective:
-    r"""The expected value of :math:`\min_h\, d(x, hD) + P_{codes}(h)`, with :math:`P_{atoms}` on the rows of D.
+    r"""The expected value of :math:`\min_h\, d(x, hD) + P_{codes}(h)`, plus :math:`P_{atoms}(D)`.
 
     For the squared loss on codes with ``l1 = alpha`` and ``l2 = ridge`` this is, per sample,
 

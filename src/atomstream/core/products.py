@@ -1,8 +1,8 @@
-"""A block of samples and its reconstructions under a loss: the products that divergences ask for.
+"""A block of samples and its reconstructions under a loss: the products that divergences need.
 
 A loss that is no function of products has to look at every entry of the reconstruction. `products`
-chooses which entries those are: all of them, or the stored ones of sparse rows where the loss asks
-zeros for sums only.
+chooses which entries those are: all of them, or the stored ones of sparse rows where the loss needs
+sums only for zeros.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from atomstream.core.batch import Batch
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, majoriser_curvature, power_step
-from atomstream.penalties.base import Penalty, Shape
+from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
 
@@ -35,7 +35,7 @@ LEAST = {  # of a reconstruction that is divided by
 def products(
     batch: Batch, rows: slice, atoms: NDArray, loss: Loss
 ) -> DenseProducts | SparseProducts:
-    """Return the products of some rows of a batch with atoms under a loss, in the type of the atoms.
+    """Return some rows of a batch beside atoms and a loss, in the type of the atoms.
 
     Sparse rows become dense, block by block, where the loss needs the reconstruction of their
     zeros.
@@ -50,7 +50,7 @@ def products(
 
 
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
-    """Return the loss of each sample, a block of rows at a time; the reconstruction is kept above zero."""
+    """Return the loss of each sample, a block of rows at a time."""
     values = np.empty(len(codes))
     for start in range(0, len(codes), ROWS):
         rows = slice(start, start + ROWS)
@@ -59,7 +59,7 @@ def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
 
 
 class Products(ABC):
-    """Rows, atoms and a loss, and what codes of the rows ask of them.
+    """Rows, atoms and a loss, and all that is computed of them for codes of the rows.
 
     Attributes
     ----------
@@ -90,27 +90,27 @@ class Products(ABC):
 
     @abstractmethod
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, Any]:
-        """Return both parts of the gradient in the reconstruction, and the majoriser's curvature there."""
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
 
     @abstractmethod
     def code_gradient(self, part: Entries) -> NDArray:
-        """Return the gradient with respect to the codes of a part of the gradient in the reconstruction."""
+        """Return a part of the gradient in the codes from that in the reconstruction."""
 
     @abstractmethod
     def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
-        """Return the gradient with respect to the atoms of such a part, summed over the rows."""
+        """Return such a part of the gradient in the atoms, summed over the rows."""
 
     @abstractmethod
     def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return both parts of the gradient with respect to the codes."""
+        """Return both parts of the gradient in the codes."""
 
     @abstractmethod
     def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the weighted sums over the rows of absolute gradients and of absolute errors, by features."""
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
 
     @abstractmethod
     def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code, and the Gram matrix of the atoms under its curvature."""
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature."""
 
     def code_curvature(self, curvature: NDArray | sp.csr_array) -> NDArray:
         """Return the trace of the Gram matrix of the atoms under the curvature of each row."""
@@ -119,7 +119,7 @@ class Products(ABC):
     def multiplicative_rounds(
         self, codes: NDArray, penalty: Penalty, most: int, moved: float
     ) -> NDArray:
-        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
+        """Return codes after multiplicative updates, until rows move by less than this share."""
         exponents = exponents_of(self._loss)
         left, here, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
         for _ in range(most):
@@ -138,7 +138,7 @@ class Products(ABC):
 
 
 class DenseProducts(Products):
-    """Rows whose reconstruction is formed as a whole; missing entries cost nothing and ask for nothing."""
+    """Rows whose reconstruction is formed as a whole; missing entries cost nothing."""
 
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
         self._X, self._mask, self._atoms, self._loss = X, mask, atoms, loss
@@ -175,7 +175,7 @@ class DenseProducts(Products):
         return self._loss.value(*self.reconstruct(codes))
 
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, NDArray]:
-        """Return both parts of the gradient in the reconstruction, and the majoriser's curvature there."""
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
         X, Y = self.reconstruct(codes)
         if self._loss.exponents is None:
             slope = self._loss.gradient(X, Y)
@@ -189,27 +189,27 @@ class DenseProducts(Products):
         return plus, minus, curvature
 
     def code_gradient(self, part: Entries) -> NDArray:
-        """Return the gradient with respect to the codes of a part of the gradient in the reconstruction."""
+        """Return a part of the gradient in the codes from that in the reconstruction."""
         if isinstance(part, np.ndarray):
             return part @ self._atoms.T
         return part * self._atoms.sum(axis=1)[None]
 
     def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
-        """Return the gradient with respect to the atoms of such a part, summed over the rows."""
+        """Return such a part of the gradient in the atoms, summed over the rows."""
         if isinstance(part, np.ndarray):
             return codes.T @ part
         alike = np.full(self._atoms.shape[1], part, self._atoms.dtype)
         return np.outer(codes.sum(axis=0), alike)
 
     def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return both parts of the gradient with respect to the codes."""
+        """Return both parts of the gradient in the codes."""
         plus, minus = self._loss.split(*self.reconstruct(codes))
         if self._mask is not None:
             plus, minus = plus * self._mask, minus * self._mask
         return self.code_gradient(plus), self.code_gradient(minus)
 
     def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the weighted sums over the rows of absolute gradients and of absolute errors, by features."""
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
         X, Y = self.reconstruct(codes)
         slope = self._loss.gradient(X, Y)
         if self._mask is not None:
@@ -217,7 +217,7 @@ class DenseProducts(Products):
         return weights @ np.abs(slope), weights @ np.abs(X - Y)
 
     def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code, and the Gram matrix of the atoms under its curvature.
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature.
 
         That is the second derivative of the loss, but at least a tenth of the majoriser's
         curvature, or that itself.
@@ -234,7 +234,7 @@ class DenseProducts(Products):
 
 
 class SparseProducts(Products):
-    """Sparse rows of which only the stored entries are reconstructed; all others ask for one number."""
+    """Sparse rows of which only the stored entries are reconstructed."""
 
     def __init__(self, X: sp.csr_array, atoms: NDArray, loss: Loss) -> None:
         self._X, self._atoms, self._loss = X, atoms, loss
@@ -262,32 +262,32 @@ class SparseProducts(Products):
         return np.bincount(rows, entries - slope * y, len(codes)) + slope * (codes @ self._totals)
 
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, sp.csr_array]:
-        """Return both parts of the gradient in the reconstruction, and the majoriser's curvature there."""
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
         y = self._reconstruct(codes)
         plus, minus = self._loss.split(self._X.data, y)
         curvature = majoriser_curvature(exponents_of(self._loss), 0.0, minus, y)
         return float(plus), self._with(minus), self._with(curvature)
 
     def code_gradient(self, part: Entries) -> NDArray:
-        """Return the gradient with respect to the codes of a part of the gradient in the reconstruction."""
+        """Return a part of the gradient in the codes from that in the reconstruction."""
         if isinstance(part, float):
             return part * self._totals[None]
         return part @ self._columns
 
     def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
-        """Return the gradient with respect to the atoms of such a part, summed over the rows."""
+        """Return such a part of the gradient in the atoms, summed over the rows."""
         if isinstance(part, float):
             return np.outer(codes.sum(axis=0), np.full(self._X.shape[1], part, codes.dtype))
         return np.asarray(part.T @ codes).T
 
     def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return both parts of the gradient with respect to the codes."""
+        """Return both parts of the gradient in the codes."""
         plus, minus = self._loss.split(self._X.data, self._reconstruct(codes))
         alike = np.broadcast_to(self.code_gradient(plus), codes.shape)
         return alike, self.code_gradient(self._with(minus))
 
     def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the weighted sums over the rows of absolute gradients and of absolute errors, by features."""
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
         y, slope = self._reconstruct(codes), self._slope_at_zero
         plus, minus = self._loss.split(self._X.data, y)
         pulls = self._with(np.abs(plus - minus) - slope).T @ weights + slope * weights.sum()
@@ -295,7 +295,7 @@ class SparseProducts(Products):
         return pulls, stored.T @ weights + (weights @ codes) @ self._atoms
 
     def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code, and the Gram matrix of the atoms under its curvature."""
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature."""
         plus, minus, curvature = self.split_entries(codes)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for i, gram in enumerate(grams):
@@ -307,18 +307,16 @@ class SparseProducts(Products):
     def multiplicative_rounds(
         self, codes: NDArray, penalty: Penalty, most: int, moved: float
     ) -> NDArray:
-        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
+        """Return codes after multiplicative updates, until rows move by less than this share."""
         if penalty.couples != "entries":
             return super().multiplicative_rounds(codes, penalty, most, moved)
         from atomstream._kernels.stored import encode
 
         X, (p, q) = self._X, exponents_of(self._loss)
-        low, high, _, _ = penalty.shape or Shape()
         ratio = (self._slope_at_zero, float(self._loss.ratio_power or 0.0))
-        bounded_net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
         exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
         rows, atoms = (X.indptr, X.indices, X.data), (self._columns, self._totals)
-        encode(codes, rows, atoms, ratio, bounded_net, exponent, (most, moved))
+        encode(codes, rows, atoms, ratio, kernel_form(penalty)[:4], exponent, (most, moved))
         return codes
 
     @property

@@ -1,4 +1,4 @@
-"""All that learning changes: dictionary, memory, usage."""
+"""The state of a run: dictionary, memory, usage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MemoryT = TypeVar("MemoryT", bound=Memory)
 
 @dataclass
 class State(Generic[DictionaryT, MemoryT]):
-    """All that learning changes; each part replaces its arrays and never writes into them.
+    """The state of a run; each part replaces its arrays and never writes into them.
 
     Attributes
     ----------

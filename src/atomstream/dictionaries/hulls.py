@@ -149,7 +149,7 @@ class Hulls:
 
 
 def alike(*names: NDArray) -> tuple[NDArray, ...]:
-    """Return names of rows of one kind: as they are, or all as texts where some are numbers and some are not."""
+    """Return names of rows as they are, or all as texts where their kinds differ."""
     if len({part.dtype.kind for part in names}) == 1:
         return names
     return tuple(np.array([str(name) for name in part], dtype=object) for part in names)

@@ -1,4 +1,4 @@
-"""What both matrix estimators share: the method that their parameters stand for."""
+"""The method that the parameters of both matrix estimators stand for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     @property
     def method_(self) -> Method:
-        """The parts that the parameters stand for; sets and coder go with the updater if none are chosen."""
+        """The parts that the parameters stand for; sets and coder default to the updater's."""
         loss = resolve_loss(self.loss)
         updater = resolve_updater(self.method, loss, self.fixed_components, self.damping)
         bounded, sized = updater.sets(loss)

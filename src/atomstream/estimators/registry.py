@@ -121,13 +121,14 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
         return known[choice]()
     if isinstance(choice, type) or not hasattr(choice, need):
         raise TypeError(
-            f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, got {choice!r}."
+            f"{argument} must be one of {', '.join(sorted(known))} "
+            f"or a part with a method {need!r}, got {choice!r}."
         )
     return choice
 
 
 def resolve_loss(choice: Any) -> Any:
-    """Return the loss that a name or a part stands for; half the squared distance is one loss, by whatever name.
+    """Return the loss that a name or a part stands for; one loss by many names is one part.
 
     A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
     """
@@ -177,7 +178,7 @@ def with_fields(part: Any, **values: tuple[str, float]) -> Any:
 
 
 def resolve_chain(choice: Any) -> Callable[..., MotifChain]:
-    """Return what makes a chain from a network and a motif: by its name, or the class or function given."""
+    """Return the class of chains, or function of network and motif, of this name or as given."""
     if isinstance(choice, str) and choice in CHAINS:
         return CHAINS[choice]
     if isinstance(choice, str) or not callable(choice):
@@ -193,7 +194,7 @@ def _field_names(part: Any) -> set[str]:
 
 
 def resolve_updater(choice: Any, loss: Loss, fixed: int, damping: float) -> Updater:
-    """Return the updater that a name or a part stands for; "auto" is the fastest one for the loss."""
+    """Return the updater that a name or a part stands for; "auto" is the fastest one."""
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:
         auto = BlockCoordinate
@@ -202,13 +203,13 @@ def resolve_updater(choice: Any, loss: Loss, fixed: int, damping: float) -> Upda
 
 
 def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
-    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``, refusing to set it twice."""
+    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``."""
     if not alpha and not ridge:
         return penalty
     if penalty.l1 or penalty.l2:
         raise ValueError(
-            f"codes={penalty!r} and alpha={alpha!r}, ridge={ridge!r} both set the penalty on the codes; "
-            "give it in one place."
+            f"codes={penalty!r} and alpha={alpha!r}, ridge={ridge!r} both set the penalty on the "
+            "codes; give it in one place."
         )
     return with_fields(penalty, l1=("alpha", float(alpha)), l2=("ridge", float(ridge)))
 
@@ -216,7 +217,7 @@ def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
 def resolve_coder(
     choice: Any, loss: Loss, penalty: Penalty, n_jobs: int | None, *, auto: Coder | None = None
 ) -> Coder:
-    """Return the coder that a name stands for on ``n_jobs`` threads; a part given as itself says its own number.
+    """Return the coder that a name stands for, on ``n_jobs`` threads, or the part given.
 
     "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
     """

@@ -1,4 +1,4 @@
-"""What a wrong reconstruction costs: one frozen class per divergence."""
+"""Losses of a reconstruction: one frozen class per divergence."""
 
 from atomstream.losses.base import Entrywise, Loss
 from atomstream.losses.divergences import Alpha, Beta, Hellinger, ItakuraSaito, KullbackLeibler

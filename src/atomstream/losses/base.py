@@ -41,43 +41,43 @@ class Loss(ABC):
 
     @property
     def smoothness(self) -> float | None:
-        """Lipschitz constant of the gradient in the reconstruction; None, the default: there is none."""
+        """Lipschitz constant of the gradient in the reconstruction; None, the default: unknown."""
         return None
 
     @property
     def convex(self) -> bool:
-        """Whether it is convex in the reconstruction (the default), as the theorems on convergence need."""
+        """True, the default, where it is convex in the reconstruction, as theorems need."""
         return True
 
     @property
     def data(self) -> str:
-        """What entries of the data may be: "real" (the default), "nonnegative" or "positive"."""
+        """Domain of the data: "real" (the default), "nonnegative" or "positive"."""
         return "real"
 
     @property
     def slope_at_zero(self) -> float | None:
-        """The number s with d(0, y) = s y, so that zeros in the data ask for sums only; None: there is none."""
+        """The number s with d(0, y) = s y, so that zeros need sums only; None: there is none."""
         return None
 
     @property
     def ratio_power(self) -> float | None:
-        """The power a where the gradient is s (1 - (x/y)^a) with s the slope at zero; None elsewhere."""
+        """The power a of a gradient s (1 - (x/y)^a) with s the slope at zero; None for others."""
         return None
 
     @property
     def exponents(self) -> tuple[float, float] | None:
-        """Powers p > q of the majoriser (`atomstream.losses.majorisers`), with ``split``; None: there is none."""
+        """Powers p > q of the majoriser, which needs ``split``; None: there is none."""
         return None
 
     @property
     def has_kinks(self) -> bool:
-        """Whether no second derivative is known."""
+        """True where no second derivative is known."""
         one = np.ones((1, 1))
         return self.curvature(one, one) is None
 
     @abstractmethod
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
-        """Return the loss of each row ``Y`` as a reconstruction of the row ``X``, in float64, summed over features."""
+        """Return the loss of each row ``Y`` as a reconstruction of ``X``, in float64."""
 
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, a block of rows at a time."""
@@ -92,14 +92,14 @@ class Loss(ABC):
         """Return the gradient with respect to ``Y``, or a subgradient where there is a kink."""
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return two parts without negative entries whose difference is the gradient, of nonnegative ``X`` and ``Y``.
+        """Return two nonnegative parts of the gradient, ``plus - minus``, for nonnegative data.
 
         A part that is the same everywhere may be a number. Only losses with ``exponents`` have it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no majoriser.")
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray | None:
-        """Return the second derivative by entries of the reconstruction; None, the default: it is not known."""
+        """Return the second derivative, entry by entry; None, the default: it is not known."""
         return None
 
 
@@ -115,7 +115,7 @@ class Entrywise(Loss):
         return self.entries(_double(X), _double(Y)).sum(axis=1)
 
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
-        """Return the loss of each sparse row at its code, from its nonzero entries where zeros ask for sums."""
+        """Return the loss of each sparse row at its code, from stored entries where possible."""
         if self.slope_at_zero is None:
             return super().sparse_value(X, codes, dictionary)
         X = sp.csr_array(X, dtype=np.float64)
@@ -128,7 +128,7 @@ class Entrywise(Loss):
 
 
 def reconstruct_at(X: Any, codes: NDArray, atoms: NDArray) -> NDArray:
-    """Return the reconstruction at the stored entries of sparse rows, in their order, (n_stored,)."""
+    """Return the reconstruction at the stored entries of sparse rows, (n_stored,)."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     y, columns = np.empty(len(rows), codes.dtype), np.ascontiguousarray(atoms.T)
     size = max(1, BLOCK // max(codes.shape[1], 1))

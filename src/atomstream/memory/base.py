@@ -23,7 +23,7 @@ MemoryT = TypeVar("MemoryT", bound="Memory")
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """Sums over the samples of a batch, each by its weight; those of shards add up to that of the union.
+    """Sums over the samples of a batch, each by its weight; deltas of shards add up.
 
     A delta of your own inherits from this class and adds fields; ``gradient`` and ``smoothness``
     are asked for by ``stationarity`` alone.
@@ -57,7 +57,7 @@ class Delta:
 
 
 class Memory(ABC, Generic[DeltaT]):
-    """What is kept of the stream; a memory of your own inherits from this class and defines ``absorb``.
+    """The past of the stream; a memory of your own inherits from this class, defines ``absorb``.
 
     A change puts new arrays in place of the old ones and never writes into them: snapshots share
     them.
@@ -68,9 +68,9 @@ class Memory(ABC, Generic[DeltaT]):
         """Take in what a batch adds, by its weight."""
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
-        """Return how much of the past each atom explains, (n_components,), 0 where nothing; by default all alike.
+        """Return how much of the past each atom explains, (n_components,); by default all alike.
 
-        Atoms that explain nothing for long are replaced.
+        Atoms that explain nothing (0) for long are replaced.
         """
         return np.ones(dictionary.shape[0])
 
@@ -82,7 +82,7 @@ class Memory(ABC, Generic[DeltaT]):
         raise TypeError(f"{type(self).__name__} has no surrogate.")
 
     def merge(self, other: Self, share: float) -> None:
-        """Take in another memory that stands for this share of the mass of both; by default refused."""
+        """Take in a memory that stands for this share of both masses; by default refused."""
         raise ValueError(f"Memories of the kind {type(self).__name__} do not merge.")
 
 

@@ -132,12 +132,13 @@ class Aggregates(Memory[GramDelta]):
 
 @dataclass(frozen=True)
 class GramSums(Statistics[GramDelta, Aggregates]):
-    r"""The sums that determine the squared loss of all past samples at their codes, for every dictionary.
+    r"""Measures the sums that determine the squared loss of past samples for every dictionary.
 
     Missing entries are completed with the reconstruction at hand. For a row x seen on the features
     M this majorises what is minimised, with equality at the dictionary D it was coded with,
 
-    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2 \quad \text{for every } D',
+    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2
+              \quad \text{for every } D',
 
     so an update that does not raise the surrogate stays one.
 
@@ -170,12 +171,10 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         ValueError
             If a sum is not finite: data too large for their type.
         """
-        h, unit = codes.values, 1.0
-        weighted = h
+        h = codes.values
+        unit, weighted = 1.0, h
         if batch.weights is not None:
-            unit = float(
-                batch.weights.max()
-            )  # tiny or huge weights must not leave the range of float32
+            unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
         X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
@@ -195,7 +194,8 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):
             raise ValueError(
-                f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
+                f"Sums over the batch are not finite in {h.dtype}; "
+                "rescale the data or give them as float64."
             )
         return GramDelta(
             gram=gram,

@@ -23,9 +23,7 @@ from atomstream.memory.base import Delta, Memory, Statistics
 __all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 
 MAJORANT_SUMS = ("plus", "minus", "gram", "target", "slope", "bend", "constant")
-FLAT = (
-    1e-6  # of the mean bend; features whose loss bends less (none of their data seen) count as that
-)
+FLAT = 1e-6  # of the mean curvature, which a feature without data counts with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +31,15 @@ class MajorantDelta(Delta):
     """Sums over the samples i of a batch, each with its weight w_i, measured at one dictionary D.
 
     With :math:`g^+ - g^-` the gradient of the loss of a sample with respect to its reconstruction,
-    b the bend of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the mean of
-    :math:`b_i` over features:
+    b the curvature of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the
+    mean of :math:`b_i` over features:
 
     Attributes
     ----------
     plus, minus : ndarray of shape (n_components, n_features)
         Sum of w_i h_i' g_i, of both parts.
     bend : ndarray of shape (n_features,)
-        Sum of w_i b_i.
+        Sum of w_i b_i: the curvature.
     gram : ndarray of shape (n_components, n_components)
         Sum of w_i r_i h_i' h_i.
     constant : float
@@ -68,17 +66,17 @@ class MajorantDelta(Delta):
         return MajorantDelta(**sums, atoms=self.atoms)
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return the gradient of the mean loss with respect to the atoms, at the dictionary it was measured with."""
+        """Return the gradient of the mean loss in the atoms, where it was measured."""
         return (self.plus - self.minus) / self.mass
 
     def smoothness(self) -> float:
-        """Return the largest eigenvalue of the weighted Gram matrix times the largest bend relative to the mean."""
+        """Return the largest eigenvalue of the Gram matrix times the largest relative curvature."""
         peak = float(self.bend.max()) / max(float(self.bend.mean()), np.finfo(float).tiny)
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
 
 
 class Majorants(Memory[MajorantDelta]):
-    r"""Weighted averages of the power majorisers of past batches, and of quadratic models of their losses.
+    r"""Weighted averages of the power majorisers of past batches, and of quadratic models.
 
     The majorisers add up to one bound of the average objective of past samples at their stored
     codes,
@@ -86,8 +84,8 @@ class Majorants(Memory[MajorantDelta]):
     .. math:: \hat f_t(D) \le c_t + \sum_{kf} P_{kf} D_{kf}^p / p - N_{kf} D_{kf}^q / q .
 
     The quadratic model has the gradients as they were measured and one Gram matrix for all
-    features, each feature's share of the bend beside it: what is known of how atoms depend on each
-    other, in O(r^2 + r d) numbers.
+    features, each feature's share of the curvature beside it: what is known of how atoms depend on
+    each other, in O(r^2 + r d) numbers.
 
     Parameters
     ----------
@@ -165,7 +163,7 @@ class Majorants(Memory[MajorantDelta]):
         )
 
     def value(self, dictionary: Dictionary) -> float:
-        r"""Return the surrogate: an upper bound of the average objective of past samples at their stored codes."""
+        r"""Return the surrogate, an upper bound of the average objective of past samples."""
         atoms = dictionary.atoms().astype(np.float64)
         return self.constant + float(
             power_value(atoms, self.plus, self.minus, self.exponents).sum()
@@ -187,7 +185,7 @@ class Majorants(Memory[MajorantDelta]):
 
 @dataclass(frozen=True)
 class MajorantSums(Statistics[MajorantDelta, Majorants]):
-    """The sums that make up the power majoriser of all past losses, and a quadratic model beside it.
+    """Measures the power majoriser of past losses, and a quadratic model beside it.
 
     References
     ----------

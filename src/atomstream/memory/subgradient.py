@@ -62,7 +62,7 @@ class Subgradient(Memory[SubgradientDelta]):
     energy : ndarray of shape (n_components,)
         Running average of squared codes.
     constant : float
-        Running average of the objective of batches at the dictionaries they met.
+        Running average of the objective of batches at the dictionaries they were coded with.
     """
 
     def __init__(self, n_components: int, n_features: int) -> None:
@@ -88,7 +88,7 @@ class Subgradient(Memory[SubgradientDelta]):
 
     @property
     def curvature(self) -> NDArray:
-        """How much the slope of each feature's problem changes with its atoms, (n_features,)."""
+        """Curvature of each feature's problem in its atoms, (n_features,)."""
         return _curvature(self.energy, self.pulls, self.errors)
 
     def forget(self, atoms: NDArray) -> None:
@@ -109,7 +109,7 @@ class Subgradient(Memory[SubgradientDelta]):
 
 
 def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
-    """Return the trace of the Gram matrix of codes times the secant curvature of each feature's loss."""
+    """Return the trace of the Gram matrix of codes times each feature's secant curvature."""
     tiny = np.finfo(np.float64).tiny
     secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
     return energy.sum() * np.where(
@@ -119,7 +119,7 @@ def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class Subgradients(Statistics[SubgradientDelta, Subgradient]):
-    """A subgradient of the loss of the newest batch, and how much it can change.
+    """Measures a subgradient of the loss of the newest batch, and how much it can change.
 
     References
     ----------

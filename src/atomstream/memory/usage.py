@@ -1,4 +1,4 @@
-"""How much each atom has been used, whatever the memory forgets."""
+"""Usage of the atoms over the run, whatever the memory forgets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts 
 
 
 class Usage:
-    """How much each atom has been used, whatever the memory forgets.
+    """Usage of the atoms over the run, whatever the memory forgets.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Usage:
         self.idle = np.zeros(n_components)
 
     def absorb(self, delta: Delta, energy: NDArray) -> None:
-        """Count a batch; ``energy`` is that of the atoms in the memory, after it took the batch in."""
+        """Count a batch; ``energy`` is that of the atoms in the memory, the batch included."""
         idle = np.where(energy > UNUSED * energy.max(), 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
 

@@ -55,7 +55,7 @@ class NonnegativeBall(ElasticNetOnSet):
 
 @dataclass(frozen=True)
 class NormBall(Penalty):
-    """Matrices without negative entries and of Frobenius norm at most ``radius``: all rows share one bound.
+    """Nonnegative matrices of Frobenius norm at most ``radius``: all rows share one bound.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "project"]
+__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "kernel_form", "project"]
 
 # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 SLACK = 1e-5
@@ -16,7 +16,7 @@ TINY = 1e-30
 
 
 class Shape(NamedTuple):
-    """A set in the words the compiled kernels know: an interval per entry, then a ball or a simplex per row."""
+    """A set as compiled kernels know it: intervals, then a ball or a simplex per row."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -25,7 +25,7 @@ class Shape(NamedTuple):
 
 
 class Penalty(ABC):
-    r"""A penalty on rows, those of codes or of atoms; a constraint is 0 inside its set, infinite outside.
+    r"""A penalty on rows of codes or atoms; a constraint is 0 inside its set, infinite outside.
 
     A set of your own inherits from this class and defines ``couples`` and ``prox``; all else has a
     default. Codes need ``conjugate`` besides, which certifies them.
@@ -51,22 +51,22 @@ class Penalty(ABC):
 
     @property
     def shape(self) -> Shape | None:
-        """The set for compiled kernels; None, the default, sends coders and updaters through `prox`."""
+        """The set for compiled kernels; None, the default: coders and updaters use `prox`."""
         return None
 
     @property
     def rowwise(self) -> bool:
-        """Whether every row can be minimised alone (what block coordinate descent needs)."""
+        """True where every row can be minimised alone (what block coordinate descent needs)."""
         return self.couples in ("entries", "rows")
 
     @property
     def polyhedral(self) -> bool:
-        """Whether the kernels know the set as intervals or as a simplex (what active sets need)."""
+        """True where kernels know the set as intervals or as a simplex (what active sets need)."""
         return self.shape is not None and (self.couples == "entries" or self.shape.total > 0)
 
     @property
     def nonnegative(self) -> bool:
-        """Whether the set holds no negative entry."""
+        """True where the set holds no negative entry."""
         return self.shape is not None and self.shape.low >= 0
 
     def elastic_net(self, rows: NDArray) -> NDArray:
@@ -85,23 +85,35 @@ class Penalty(ABC):
 
     @abstractmethod
     def prox(self, rows: NDArray, step: float) -> NDArray:
-        r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x; of a set the projection."""
+        r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x.
+
+        For a set that is the projection, whatever the step.
+        """
 
     def conjugate(self, rows: NDArray) -> NDArray:
-        r"""Return :math:`P^*(v) = \max_u \langle v, u\rangle - P(u)` of each row v, infinite where unbounded.
+        r"""Return :math:`P^*(v) = \max_u \langle v, u\rangle - P(u)` of each row v.
 
-        Infinity, the default, is an upper bound of any: codes are then found, but never certified.
+        Infinite where unbounded. Infinity, the default, is an upper bound of any: codes are then
+        found, but never certified.
         """
         return np.full(len(rows), np.inf)
 
     def normalize(self, rows: NDArray) -> NDArray:
-        """Scale rows to the size the set asks for (length one) and project them: how starting atoms are made."""
+        """Scale rows to the size of the set (length one) and project them, for starting atoms."""
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)
 
     def beside(self, rows: NDArray) -> Penalty:
-        """Return the set of what may stand beside some rows: the same, where rows are not tied together."""
+        """Return the set of what may stand beside some rows: itself, unless rows are tied."""
         return self
+
+
+def kernel_form(penalty: Penalty) -> tuple[float, float, float, float, float, float]:
+    """Return (l1, l2, low, high, radius, total): a penalty as the kernels take it."""
+    if penalty.shape is None:
+        raise TypeError(f"{penalty!r} has no shape for compiled kernels.")
+    low, high, radius, total = (float(side) for side in penalty.shape)
+    return float(penalty.l1), float(penalty.l2), low, high, radius, total
 
 
 def project(rows: NDArray, penalty: Penalty, fixed: int) -> NDArray:
@@ -111,7 +123,7 @@ def project(rows: NDArray, penalty: Penalty, fixed: int) -> NDArray:
 
 
 class ElasticNetOnSet(Penalty):
-    """The elastic net on a set that the kernels know: ``_shape``, or ``shape``, and ``_project``."""
+    """The elastic net on a set that the kernels know: its ``shape`` and ``_project``."""
 
     l1: float
     l2: float
@@ -121,7 +133,8 @@ class ElasticNetOnSet(Penalty):
         for name in ("l1", "l2"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(
-                    f"{type(self).__name__} needs {name} of at least 0, got {getattr(self, name)!r}."
+                    f"{type(self).__name__} needs {name} of at least 0, "
+                    f"got {getattr(self, name)!r}."
                 )
 
     @property
@@ -157,7 +170,7 @@ class ElasticNetOnSet(Penalty):
         """Return the closest point of the set to each row."""
 
     def _support(self, rows: NDArray) -> NDArray:
-        """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2: here for sets of intervals."""
+        """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2, for intervals."""
         low, high = self.shape.low, self.shape.high
         if self.l2:
             return np.clip(rows / self.l2, low, high)

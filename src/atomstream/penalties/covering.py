@@ -16,7 +16,7 @@ __all__ = ["Covering"]
 
 @dataclass(frozen=True)
 class Covering(Penalty):
-    r"""Atoms with entries in [0, 1] that together reach every feature: each column sums to at least ``least``.
+    r"""Atoms with entries in [0, 1] each of whose columns sums to at least ``least``.
 
     It ties the entries of a column together, over all atoms: no method that minimises atom by atom
     can serve it. The projection clips, then takes columns whose sum is below ``least`` to the
@@ -40,7 +40,7 @@ class Covering(Penalty):
             raise ValueError(f"Covering needs least in (0, 1], got {self.least!r}.")
 
     def value(self, rows: NDArray) -> NDArray:
-        """Return zeros, or infinity where a row leaves [0, 1] or, for all rows, a column is not reached."""
+        """Return 0; infinity for rows outside [0, 1] and, for all, where a column is too small."""
         inside = (rows.min(axis=1, initial=0) >= -SLACK) & (
             rows.max(axis=1, initial=0) <= 1 + SLACK
         )

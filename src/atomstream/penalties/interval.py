@@ -15,7 +15,7 @@ __all__ = ["Box", "Free", "Nonnegative"]
 
 @dataclass(frozen=True)
 class Free(ElasticNetOnSet):
-    """All of the space; with ``l1`` the lasso penalty, with ``l1`` and ``l2`` the elastic net."""
+    """The whole space; with ``l1`` the lasso penalty, with ``l1`` and ``l2`` the elastic net."""
 
     l1: float = 0.0
     l2: float = 0.0

@@ -56,12 +56,12 @@ class MotifChain(Chain[InfoT]):
     motif: Any
 
     def patches(self, states: NDArray) -> NDArray:
-        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
+        """Return the weights between all pairs of nodes of each copy, float64 (n, k * k)."""
         return patches_of(self.network, states)
 
 
 def patches_of(network: Network, states: NDArray) -> NDArray:
-    """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
+    """Return the weights between all pairs of nodes of each copy, float64 (n, k * k)."""
     from atomstream._kernels.motif import patches
 
     out, found = network.out, np.empty((len(states), states.shape[1] ** 2))

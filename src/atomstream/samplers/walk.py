@@ -45,21 +45,23 @@ class RandomWalk(Chain[None]):
         stuck = np.flatnonzero(np.diff(network.out.indptr) == 0)
         if len(stuck):
             raise ValueError(
-                f"No edge leaves node {network.labels[stuck[0]]!r}; remove such nodes or give them loops."
+                f"No edge leaves node {network.labels[stuck[0]]!r}; "
+                "remove such nodes or give them loops."
             )
         n_parts = sp.csgraph.connected_components(network.out, directed=True, connection="strong")[
             0
         ]
         if n_parts > 1:
             warnings.warn(
-                f"The network has {n_parts} strongly connected components, the walk ends in one; give the largest.",
+                f"The network has {n_parts} strongly connected components, "
+                "the walk ends in one; give the largest.",
                 UserWarning,
                 stacklevel=3,
             )
         elif network.undirected and network.bipartite:
             warnings.warn(
-                "The network is bipartite: the walk alternates between two classes and never settles; look at every "
-                "second step, or give nodes loops.",
+                "The network is bipartite: the walk alternates between two classes and never "
+                "settles; look at every second step, or give nodes loops.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -71,7 +73,8 @@ class RandomWalk(Chain[None]):
         state = np.asarray(position, dtype=np.int64).reshape(-1)
         if state.shape != (1,) or not 0 <= state[0] < self.network.n_nodes:
             raise ValueError(
-                f"position must be the number of a node below {self.network.n_nodes}, got {position!r}."
+                f"position must be the number of a node below {self.network.n_nodes}, "
+                f"got {position!r}."
             )
         return state
 

@@ -1,4 +1,4 @@
-"""How the dictionary is improved once the memory has taken in a batch."""
+"""Updates of the dictionary, made once the memory has taken in a batch."""
 
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate

@@ -1,4 +1,4 @@
-"""The interface of an updater: it improves the dictionary, and declares the memory that it learns from."""
+"""The interface of an updater, which declares the memory that it learns from."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ class Updater(ABC, Generic[StateT]):
 
     @property
     def fixed(self) -> int:
-        """How many of the first atoms never change."""
+        """Number of first atoms that never change."""
         return 0
 
     @abstractmethod
     def update(
         self, state: StateT, objective: Objective, clock: Clock, latest: Latest | None = None
     ) -> None:
-        """Make the dictionary better for the memory; ``latest`` is the batch absorbed last, and its codes."""
+        """Make the dictionary better for the memory; ``latest`` was absorbed last."""
 
     def value(self, state: StateT, objective: Objective) -> float:
         """Return what ``update`` makes smaller: by default the surrogate."""
         return state.memory.value(state.dictionary)
 
     def sets(self, loss: Loss) -> tuple[Penalty, Penalty]:
-        """Return the sets of nonnegative codes and of atoms that it goes with, if none are chosen."""
+        """Return its sets of nonnegative codes and of atoms, where none are chosen."""
         return Nonnegative(), Simplex() if loss.reconstruction == "positive" else NonnegativeBall()

@@ -13,14 +13,13 @@ from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.gram import Aggregates, GramSums
-from atomstream.penalties.base import Penalty
+from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.updates.base import Latest, Updater
 
 __all__ = ["BlockCoordinate"]
 
-SHORT = 0.5  # atoms in the unit ball below this length are scaled up,
-# unless they are what rounding leaves of zero: scaled up again and again it would eat its memory
-NOTHING = 1e-10
+SHORT = 0.5  # atoms in the unit ball below this length are scaled up
+NOTHING = 1e-10  # but not below this: scaling up what rounding leaves would empty their memory
 
 
 @dataclass(frozen=True)
@@ -97,11 +96,11 @@ def _sweep(
         return
     from atomstream._kernels.block_coordinate import sweep
 
-    sweep(atoms, gram, cross, (penalty.l1, penalty.l2, *penalty.shape), damping, fixed)
+    sweep(atoms, gram, cross, kernel_form(penalty), damping, fixed)
 
 
 def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
-    """Whether atoms lie in a ball, or on a simplex, and codes may make up for any size of theirs at no cost.
+    """Return whether atoms in a ball, or on a simplex, may have any size at no cost for codes.
 
     Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
     """
@@ -115,7 +114,7 @@ def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
 
 
 def _short(atoms: NDArray, fixed: int) -> NDArray:
-    """Return the lengths of atoms that are short, 1 for all others; atoms of next to no length become 0, in place."""
+    """Return the lengths of short atoms, 1 for others; those of no length become 0, in place."""
     lengths = np.linalg.norm(atoms, axis=1)
     free = np.arange(len(atoms)) >= fixed
     atoms[free & (lengths < NOTHING)] = 0

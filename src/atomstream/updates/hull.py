@@ -19,6 +19,7 @@ from atomstream.dictionaries.hulls import Hulls
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
+from atomstream.penalties.base import kernel_form
 from atomstream.penalties.interval import Free
 from atomstream.penalties.simplex import Simplex
 from atomstream.updates.base import Latest, Updater
@@ -32,7 +33,7 @@ GAP = 1e-4  # of a quadratic problem, over the surrogate
 
 @dataclass(frozen=True)
 class HullUpdate(Updater[State[Hulls, Aggregates]]):
-    """What the walk minimises after every row: the surrogate with damping, over weights and one swap.
+    """The surrogate with damping, which the walk minimises after every row.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ class RowWise:
     Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative
     regions", Algorithm 2. Rows that are representatives from the start are coded and absorbed, but
     offered to no other atom: while A is of lower rank than there are atoms, atoms move freely in
-    their hulls, and rows of other clusters would drag them.
+    their hulls, and rows of other clusters would pull them away.
     """
 
     objective: Objective
@@ -103,7 +104,7 @@ class RowWise:
         clock: Clock,
         rng: np.random.Generator,
     ) -> tuple[Codes, GramDelta]:
-        """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
+        """Walk over the rows: code, absorb, swap one representative or none, move the atoms."""
         places = batch.position + np.arange(batch.X.shape[0])
         chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
         parts = []
@@ -166,18 +167,18 @@ class RowWise:
         )
         gram, source = memory.gram.copy(), np.arange(N)
         codes = self.objective.codes
-        low, high, _, total = codes.shape  # type: ignore[misc]
-        net = (
-            float(codes.l1),
-            float(codes.l2),
-            float(low),
-            float(high),
-            float(total),
-            self.updater.damping,
-        )
+        l1, l2, low, high, _, total = kernel_form(codes)
         places, starts = hulls.places()
         regions, start = (places, starts, hulls.sizes is None), float(memory.constant)
-        n_swaps = walk(rows, (W, K, gram, C, source), regions, net, start, self.gap)
+        n_swaps = walk(
+            rows,
+            (W, K, gram, C, source),
+            regions,
+            (l1, l2, low, high, total),
+            self.updater.damping,
+            start,
+            self.gap,
+        )
         h, values = rows[0], rows[1]
         if not (np.isfinite(values).all() and np.isfinite(W).all()):
             raise ValueError("Products of the rows are not finite; rescale the data.")
@@ -214,7 +215,7 @@ def starting_hulls(
     *,
     shared: bool,
 ) -> Hulls:
-    """Return hulls around the means of clusters: of k-means, drawn again while one is empty, or of known labels.
+    """Return hulls around the means of clusters: of k-means, or of known labels.
 
     Parameters
     ----------
@@ -257,8 +258,8 @@ def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
         if len(np.unique(labels)) == n_components:
             return labels.astype(np.int64)
     raise ValueError(
-        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: too many are alike; "
-        "take fewer atoms or more representatives."
+        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: "
+        "too many are alike; take fewer atoms or more representatives."
     )
 
 

@@ -30,7 +30,7 @@ FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
 
 @dataclass(frozen=True)
 class Majorise(Updater[State[Rows, Majorants]]):
-    r"""Minimise the power majoriser of the past, or its quadratic model where that serves the newest batch better.
+    r"""Minimise the power majoriser of the past, or its quadratic model where that is better.
 
     The majoriser's minimiser never raises the surrogate, but moves slowly where atoms are alike, as
     multiplicative updates do. With ``newton`` a second proposal is made: one sweep of
@@ -115,14 +115,14 @@ class Majorise(Updater[State[Rows, Majorants]]):
 
 
 def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
-    """Return the loss of a batch at its codes under other atoms; where it is no number, infinity."""
+    """Return the loss of a batch at its codes under other atoms; infinity for no number."""
     values = losses(batch, codes.values, atoms.astype(codes.values.dtype), objective.loss)
     total = float(values.sum() if batch.weights is None else values @ batch.weights)
     return total if np.isfinite(total) else np.inf
 
 
 def _excess(atoms: NDArray, penalty: Penalty, free: bool) -> NDArray:
-    """Return what each atom has to be divided by to lie in its set, or on its boundary where its size is free."""
+    """Return the factors by which atoms exceed their set, or its boundary if sizes are free."""
     shape = penalty.shape
     if shape is None or (not shape.total and shape.radius == np.inf):
         return np.ones(len(atoms))

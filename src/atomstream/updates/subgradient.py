@@ -26,7 +26,7 @@ UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth 
 
 @dataclass(frozen=True)
 class SubgradientStep(Updater[State[Rows, Subgradient]]):
-    r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
+    r"""Step against the newest batch's subgradient, by ever shorter lengths, and project.
 
     At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is
     a length in units of one over the curvature of each feature's problem (see `Subgradient`), never
