@@ -31,7 +31,7 @@ from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
 
 EXACT = Accuracy(gap=1e-10)
-INTERVALS = [p for p in PENALTIES if p.entrywise]
+INTERVALS = [p for p in PENALTIES if p.couples == "entries"]
 POLYHEDRAL = [p for p in PENALTIES if p.polyhedral]
 
 
@@ -288,7 +288,7 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
     exact = ActiveSet() if penalty.polyhedral else ProjectedGradient()
     best = value(X, encode(X, atoms, penalty, Accuracy(gap=1e-8), exact).values, atoms, penalty)
     assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
-    if penalty.entrywise:
+    if penalty.couples == "entries":
         net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
         compiled = [
             certify(h, g + penalty.l2 * h, (c, e, 1e-16), net, tuple(bound))
@@ -558,20 +558,20 @@ def test_kernels_are_their_plain_functions(interpreted):
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.0, 1e-10), (0, 100, 1e-16)),
         ),
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.02, 0.0), (50, 100, 1e-16)),
         ),
-        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
+        (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
         for plain in (False, True):
             codes, residual = start.copy(), np.empty(4)
             with interpreted() if plain else contextlib.nullcontext():
-                module.encode(codes, residual, gram, rows.correlate(X), energy, *tail)
+                module.encode(codes, residual, (rows.correlate(X), energy), *tail)
             results.append((codes, residual))
         assert_allclose(results[0][0], results[1][0], atol=1e-10)
         assert_allclose(results[0][1], results[1][1], atol=1e-8)
