@@ -1,6 +1,7 @@
 """The laws of the design on both estimators; each test names its law."""
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -51,6 +52,16 @@ def data(n=120, d=12, seed=0, dtype=np.float64):
     return (codes @ rng.random((5, d)) + 0.01 * rng.random((n, d))).astype(dtype)
 
 
+@functools.cache
+def _fitted(name):
+    return make(name).fit(data())
+
+
+def fitted(name):
+    """A copy of the model learned from the data above: it is learned once."""
+    return copy.deepcopy(_fitted(name))
+
+
 @pytest.fixture(params=MODELS)
 def name(request):
     return request.param
@@ -80,7 +91,7 @@ def assert_same_memory(one, other, rtol):
 
 def test_law_1_cutting_elsewhere_gives_the_same_memory(name):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     whole = memory_after(model, X, [])
     assert_same_memory(memory_after(model, X, [7, 50, 51, 119]), whole, 1e-12)
     assert_same_memory(memory_after(model, X, [60]), whole, 1e-12)
@@ -103,7 +114,7 @@ def test_law_1_integer_weight_is_repetition_in_a_whole_fit(name):
 
 def test_law_1_a_batch_without_mass_is_no_step(name):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(model)
     model.partial_fit(X[:10], sample_weight=np.zeros(10))
     assert model.n_steps_ == before.n_steps_
@@ -160,7 +171,7 @@ CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
 )
 def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(vars(model))
     bad = BAD[kind](X)
     with pytest.raises(ValueError, match=r"\w+"):
@@ -171,13 +182,13 @@ def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     assert vars(model.clock_) == vars(before["clock_"])
     assert model.n_features_in_ == before["n_features_in_"]
     model.partial_fit(X[:20])
-    twin = make(name).fit(X).partial_fit(X[:20])
+    twin = fitted(name).partial_fit(X[:20])
     assert_array_equal(model.components_, twin.components_)
 
 
 def test_law_3_a_step_that_raises_while_coding_or_measuring_changes_nothing(name, monkeypatch):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(model)
 
     def fail(*args):

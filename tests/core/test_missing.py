@@ -16,7 +16,11 @@ MODELS = {
     "signed": (OnlineDictionaryLearning, {}),
     "box": (OnlineDictionaryLearning, {"codes": "box", "atoms": "nonnegative"}),
     "simplex": (OnlineDictionaryLearning, {"codes": "simplex", "atoms": "free"}),
-    "ball": (OnlineDictionaryLearning, {"codes": "unit_ball", "atoms": "free", "alpha": 0.0}),
+    # the ridge keeps projected gradients, which alone serve the ball, from thousands of steps
+    "ball": (
+        OnlineDictionaryLearning,
+        {"codes": "unit_ball", "atoms": "free", "alpha": 0.0, "ridge": 0.1},
+    ),
 }
 
 

@@ -576,12 +576,10 @@ def test_inverse_transform_needs_codes_of_the_model():
     ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)],
 )
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
-    short = (
-        X / np.linalg.norm(X, axis=1).max()
-    )  # so that a code and an atom of length one can reach it
-    model = OnlineDictionaryLearning(
-        5, codes=codes, atoms=atoms, alpha=0.001, tol=0.01, batch_size=50, random_state=0
-    )
+    # so that a code and an atom of length one can reach it
+    short = X[:100] / np.linalg.norm(X, axis=1).max()
+    settings = {"alpha": 0.001, "tol": 0.01, "batch_size": 25, "n_epochs": 4, "random_state": 0}
+    model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, **settings)
 
     def total(model):
         return model.objective(short) + model.method_.objective.atoms.value(model.components_).sum()

@@ -9,13 +9,13 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from atomstream.runs.networks import NetworkRun
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import NetworkDictionary, plots
 from atomstream.cli import main
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.networks import NetworkRun
 from atomstream.runs.record import open_record
 from atomstream.runs.settings import NetworkSettings
 

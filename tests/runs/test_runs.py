@@ -117,25 +117,33 @@ def test_more_passes_later_are_more_passes_at_once(data, tmp_path):
     same(tmp_path / "once", tmp_path / "again")
 
 
+BIG = ["--atoms", 20, "--epochs", 4, "--batch-size", 32]
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """A table that takes a second to learn from, with the run that nobody stopped."""
+    folder = tmp_path_factory.mktemp("big")
+    np.save(folder / "big.npy", np.random.default_rng(0).random((20_000, 50)))
+    run("learn", folder / "big.npy", *BIG, "--out", folder / "whole")
+    return folder
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_step_saves_and_ends_cleanly(tmp_path, number):
-    big = np.random.default_rng(0).random((60_000, 50))
-    np.save(tmp_path / "big.npy", big)
-    settings = ["--atoms", 20, "--epochs", 4, "--batch-size", 32]
-    run("learn", tmp_path / "big.npy", *settings, "--out", tmp_path / "whole")
+def test_a_signal_ends_the_step_saves_and_ends_cleanly(big, tmp_path, number):
     process = atomstream_process(
-        "learn", tmp_path / "big.npy", *settings, "--json", "--out", tmp_path / "run", stdout=-1
+        "learn", big / "big.npy", *BIG, "--json", "--out", tmp_path / "run", stdout=-1
     )
     while "begin" not in [event["event"] for event in RunFolder(tmp_path / "run").events()]:
         time.sleep(0.01)
-    time.sleep(0.3)
+    time.sleep(0.1)
     process.send_signal(number)
     told = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == 0
     assert told["stopped_by"] == number.name
     assert not told["complete"]
     run("resume", tmp_path / "run")
-    same(tmp_path / "run", tmp_path / "whole")
+    same(tmp_path / "run", big / "whole")
 
 
 def test_max_time_ends_a_run_that_can_go_on(data, tmp_path, capsys):

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from atomstream.runs.texts import TextRun
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -15,7 +16,6 @@ from atomstream.cli import main
 from atomstream.io.documents import open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.settings import TextSettings
-from atomstream.runs.texts import TextRun
 
 COMMON = ("--topics", 3, "--batch-size", 30, "--epochs", 3)
 WORDS = (

@@ -25,8 +25,7 @@ class Batch:
         Sample weights; None stands for ones.
     mask : ndarray of bool of shape (n_samples, n_features), or None
         True where an entry was observed; None where all were. What stands behind it is set to 0,
-        and a row without any entry weighs 0. Refused by methods whose coder does not say that it
-        ``handles_mask``.
+        and a row without any entry weighs 0. Needs a coder that ``handles_mask``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.
@@ -63,7 +62,7 @@ class Batch:
         return Batch(self.X[rows], weights, mask)
 
     def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
-        """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
+        """Return samples with their reconstruction in place of what is missing."""
         return (
             self.X[rows]
             if self.mask is None
@@ -77,5 +76,5 @@ class Batch:
 
     @cached_property
     def energy(self) -> NDArray:
-        """Squared Euclidean length of each row, float64 of shape (n_samples,); computed once per batch."""
+        """Squared Euclidean length of each row, float64 of shape (n_samples,)."""
         return squared_norms(self.X)

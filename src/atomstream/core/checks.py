@@ -1,4 +1,4 @@
-"""Checks of single settings: one sentence that names the argument, what came and what was needed."""
+"""Checks of single settings; messages name the argument, what came and what was needed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
 
 
 def check_n_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse an ``n_jobs`` that is not a number of threads."""
     if n_jobs is not None and (
         not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0
     ):
@@ -58,5 +58,6 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state must be None, a whole number, a Generator or a RandomState, got {random_state!r}."
+            "random_state must be None, a whole number, a Generator or a RandomState, "
+            f"got {random_state!r}."
         ) from None

@@ -13,7 +13,7 @@ LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cos
 
 
 class Product:
-    """The matrix ``left.T @ right``; sums of products become an array once they have as many terms as rows.
+    """The matrix ``left.T @ right``; a sum with as many terms as rows becomes an array.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ class Product:
 
 
 def scale_rows(matrix: Any, scale: NDArray) -> Any:
-    """Return a matrix, kept as an array or as a product, with every row multiplied by its number."""
+    """Return an array or a product with every row multiplied by its number."""
     if isinstance(matrix, Product):
         return Product(matrix.left * scale, matrix.right)
     return matrix * scale[:, None]
 
 
 def blend(old: Any, keep: float, new: Any, share: float) -> Any:
-    """Return ``keep * old + share * new`` of matrices kept as arrays or as products; arrays in one pass."""
+    """Return ``keep * old + share * new`` of arrays or products; arrays in one pass."""
     if isinstance(old, Product) or isinstance(new, Product):
         return keep * old + share * new
     if new.size < LARGE:

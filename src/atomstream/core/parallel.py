@@ -40,7 +40,7 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS at one thread: sums come out to the same bits, and other threads (a reader's) get their share."""
+    """Hold BLAS at one thread: sums have the same bits, other threads get their share."""
     with _blas().limit(limits=1, user_api="blas"):
         yield
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,14 +11,6 @@ from numpy.typing import NDArray
 from atomstream.dictionaries.rows import Rows
 
 __all__ = ["Hulls", "alike"]
-
-
-class NamedRows(Protocol):
-    """Rows of a stream: the samples, what they are called, and how many came before them."""
-
-    X: Any
-    ids: NDArray | None
-    position: int
 
 
 class Hulls:
@@ -113,7 +105,15 @@ class Hulls:
         """Refuse: an atom is made of samples, not of what they lack."""
         raise TypeError("Atoms in hulls are not replaced by rows.")
 
-    def swap(self, weights: NDArray, source: NDArray, rows: NamedRows, n_swaps: int) -> None:
+    def swap(
+        self,
+        weights: NDArray,
+        source: NDArray,
+        X: Any,
+        indices: NDArray,
+        names: NDArray,
+        n_swaps: int,
+    ) -> None:
         """Put other weights in place, and rows of a batch in the places of representatives.
 
         Parameters
@@ -121,8 +121,10 @@ class Hulls:
         weights : ndarray of shape (n_components, n_representatives)
         source : ndarray of int of shape (n_representatives,)
             n for the representative n as it is, N + t for row t of the batch.
-        rows : NamedRows
+        X : ndarray or csr_array of shape (n, n_features)
             The batch.
+        indices, names : ndarray of shape (n,)
+            Places of its rows in the stream, and what the caller calls them.
         n_swaps : int
             How many swaps led there.
         """
@@ -134,23 +136,20 @@ class Hulls:
         }
         if len(new):
             taken = source[new] - len(source)
-            indices, (ids, names) = (
-                self.indices.copy(),
-                alike(self.ids.copy(), np.asarray(rows.ids)),
-            )
-            indices[new] = rows.position + taken
+            places, (ids, names) = self.indices.copy(), alike(self.ids.copy(), names)
+            places[new] = indices[taken]
             ids[new] = names[taken]
             if sp.issparse(self.samples):
-                samples = sp.vstack([self.samples, rows.X], format="csr")[source].astype(self.dtype)
+                samples = sp.vstack([self.samples, X], format="csr")[source].astype(self.dtype)
             else:
                 samples = self.samples.copy()
-                samples[new] = rows.X[taken].toarray() if sp.issparse(rows.X) else rows.X[taken]
-            known |= {"samples": samples, "indices": indices, "ids": ids}
+                samples[new] = X[taken].toarray() if sp.issparse(X) else X[taken]
+            known |= {"samples": samples, "indices": places, "ids": ids}
         vars(self).update(known)
 
 
 def alike(*names: NDArray) -> tuple[NDArray, ...]:
-    """Return names of rows of one kind: as they are, or all as texts where some are numbers and some are not."""
+    """Return names of rows as they are, or all as texts where their kinds differ."""
     if len({part.dtype.kind for part in names}) == 1:
         return names
     return tuple(np.array([str(name) for name in part], dtype=object) for part in names)

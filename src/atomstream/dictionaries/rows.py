@@ -83,7 +83,7 @@ class Rows:
         return float(np.vdot(cross, self._rows))
 
     def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
-        """Put rows in the places of some atoms; where the set ties atoms together, all are projected on it."""
+        """Put rows in the places of some atoms; all are projected if the set ties them together."""
         whole = self._rows.copy()
         whole[index] = rows
         self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))

@@ -19,7 +19,7 @@ from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls, alike
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
 from atomstream.memory.usage import Usage
 from atomstream.penalties.interval import Free
@@ -203,7 +203,7 @@ class OnlineConvexMF(OnlineDictionary):
     def method_(self) -> Any:
         """The parts that the parameters stand for."""
         part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
-        codes = with_net(part, self.alpha, self.ridge)
+        codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         return RowWise(
             Objective(Squared(), codes, Free()),

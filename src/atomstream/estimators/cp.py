@@ -18,12 +18,11 @@ from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._validation import check_size, check_start, check_X
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
-from atomstream.memory.gram import GramSums
 from atomstream.memory.usage import Usage
 from atomstream.penalties.ball import NormBall
-from atomstream.penalties.base import TINY, Penalty
+from atomstream.penalties.base import TINY, Penalty, project
 from atomstream.schedules import check_conditions
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding, starting_atoms
@@ -233,14 +232,18 @@ class OnlineCPDictionary(OnlineDictionary):
     @property
     def method_(self) -> Method:
         """The parts that the parameters stand for."""
-        codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
+        codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
         updater = LoadingSweep(
             float(self.damping), self.fixed_components, self.n_sweeps, self.radius_
         )
         return Method(
-            Objective(Squared(), codes, sets), coder, GramSums(factored=True), updater, Reseeding()
+            Objective(Squared(), codes, sets),
+            coder,
+            updater,
+            Reseeding(),
+            missing=bool(self.missing),
         )
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
@@ -416,7 +419,7 @@ class OnlineCPDictionary(OnlineDictionary):
         fixed = self.fixed_components
         sets: Any = parts.sets
         inside = [
-            part.project(U.astype(np.float64), fixed) for part, U in zip(sets, rows, strict=True)
+            project(U.astype(np.float64), part, fixed) for part, U in zip(sets, rows, strict=True)
         ]
         self._set_loadings([U.T.astype(dtype) for U in inside], norm)
 

@@ -17,7 +17,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.exceptions import NotConvergedWarning
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
@@ -100,7 +100,7 @@ def sparse_encode(
             f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must agree."
         )
     known = {name: SETS[name] for name in ("nonnegative", "free")}
-    penalty = with_net(resolve("sign", sign, known, "prox"), alpha, ridge)
+    penalty = with_elastic_net(resolve("sign", sign, known, "prox"), alpha, ridge)
     objective = Objective(Squared(), codes=penalty, atoms=Free())
     coder = resolve_coder("auto", objective.loss, penalty, n_jobs)
     begin = None if start is None else _check_start(start, (samples.shape[0], len(atoms)))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from copy import copy, deepcopy
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -23,16 +22,13 @@ from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._rollback import untouched
 from atomstream.estimators._validation import check_settings, check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
-from atomstream.samplers.glauber import is_copy, patches_of
+from atomstream.estimators.registry import resolve_chain
+from atomstream.samplers import homomorphisms
+from atomstream.samplers.base import patches_of
+from atomstream.samplers.glauber import is_copy
 
 __all__ = ["NetworkDictionary"]
 
-CHAINS: dict[str, Callable[..., Any]] = {
-    "glauber": MotifGlauber,
-    "pivot": MotifPivot,
-    "approximate_pivot": partial(MotifPivot, approximate=True),
-}
 ENTRIES = 2**18  # of patches rebuilt at a time
 NOTED = 64  # steps at which the usage of the atoms is kept
 
@@ -54,10 +50,11 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         Number of atoms.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, while learning and rebuilding.
-    chain : {"pivot", "glauber", "approximate_pivot", "all"}, default="pivot"
+    chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
         How copies are met: grown anew from a root that walks, for motifs that are trees, or one
         node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
-        weighted by its law: for small networks.
+        weighted by its law: for small networks. Anything that makes a
+        `atomstream.samplers.MotifChain` from a network and a motif is a class of chains.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     n_batches : int, default=100
@@ -220,7 +217,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
 
     def _along(self, network: Network, n_batches: int) -> Generator[NDArray]:
         """Yield batches along the chain; where it stands is noted when the learner has learned them, not before."""
-        chain = CHAINS[self.chain](network, self.motif_)
+        chain = resolve_chain(self.chain)(network, self.motif_)
         if self.position_ is None or not is_copy(network, self.motif_, self.position_):
             rng = deepcopy(self._rng)
             self.position_, self._rng = chain.init(rng), rng
@@ -414,7 +411,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             for start in range(0, len(states), rows):
                 yield states[start : start + rows], weights[start : start + rows]
             return
-        chain, rng = CHAINS[self.chain](network, self.motif_), _own_rng(random_state)
+        chain, rng = resolve_chain(self.chain)(network, self.motif_), _own_rng(random_state)
         state = chain.init(rng)
         for start in range(0, n_steps, rows):
             states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
@@ -430,10 +427,8 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        if self.chain not in {*CHAINS, "all"}:
-            raise ValueError(
-                f"chain={self.chain!r} is unknown; known are {', '.join(sorted({*CHAINS, 'all'}))}."
-            )
+        if self.chain != "all":
+            resolve_chain(self.chain)
         for name in ("n_components", "n_batches", "batch_size", "thin"):
             check_count(name, getattr(self, name))
         Motif.of(self.motif)

@@ -1,4 +1,4 @@
-"""The generalized Hebbian algorithm on transitions: two orthonormal factors of a chain, in memory of m x r."""
+"""The generalized Hebbian algorithm on transitions: two factors of a chain, m x r each."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ RARE, PER_STATE = (
 
 
 class Steps(NamedTuple):
-    r"""How long steps are, and how much each iterate weighs in the average.
+    r"""Lengths of steps, and weights of the iterates in the average.
 
     Attributes
     ----------
     gain, longest, horizon, power : float
-        Let s be the running mean of the squared length of the two rows of W that a transition
-        meets: r / s is the number of states, as far as they are visited alike. The step at
+        Let s be the running mean of the squared length of the two rows of W of a
+        transition: r / s is the number of states, as far as they are visited alike. The step at
         transition t is
-        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where the horizon is 0.
+        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where
+        the horizon is 0.
     recency : float
         The iterate after t transitions weighs :math:`t^{recency}`.
     """
@@ -41,8 +42,9 @@ class HebbianFactor:
     r"""W = [U; V] / sqrt 2 of shape (2 m, r), its weighted average so far, and what it explains.
 
     A transition from i to j with rows a = W_i, b = W_{m+j} changes W by
-    :math:`\eta (e_i b^\top + e_{m+j} a^\top) - \eta W (a b^\top + b a^\top)`. W is kept as Q S: the second part
-    changes S alone and the first two rows of Q, so that a transition costs O(r^2), whatever m.
+    :math:`\eta (e_i b^\top + e_{m+j} a^\top) - \eta W (a b^\top + b a^\top)`. W is kept as Q S: the
+    second part changes S alone and the first two rows of Q, so that a transition costs O(r^2),
+    whatever m.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ class HebbianFactor:
         self.since = 0
 
     def grow(self, n_states: int) -> None:
-        """Make room for states not met before: rows of zeros, which their first transitions fill."""
+        """Make room for new states: rows of zeros, which their first transitions fill."""
         fresh = np.zeros((n_states - self.n_states, self.Q.shape[1]))
         for name in ("Q", "P"):
             top, bottom = np.split(getattr(self, name), 2)
