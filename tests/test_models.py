@@ -21,7 +21,7 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.callbacks import History, LearningBar
+from atomstream.callbacks import Callback, History, LearningBar
 from atomstream.coders import ProjectedGradient
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
@@ -336,17 +336,18 @@ def test_rows_of_a_frame_keep_their_names():
 
     met = []
 
-    class Names(OnlineNMF):
-        def _tell(self, context, progress):
-            met.append(progress.batch.ids)
-            return False
+    class Names(Callback):
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch":
+                met.append(estimator._progress.batch.ids)
 
     frame = pd.DataFrame(X[:30]).set_index(pd.Index([f"row {i}" for i in range(30)]))
     frame.columns = [f"c{i}" for i in range(10)]
-    Names(3, batch_size=10, n_epochs=1, random_state=0).fit(frame)
+    model = OnlineNMF(3, batch_size=10, n_epochs=1, random_state=0).set_callbacks(Names())
+    model.fit(frame)
     assert sorted(np.concatenate(met)) == sorted(frame.index)
     met.clear()
-    Names(3, random_state=0).fit_stream([X[:10], X[10:15]])
+    OnlineNMF(3, random_state=0).set_callbacks(Names()).fit_stream([X[:10], X[10:15]])
     assert_array_equal(np.concatenate(met), np.arange(15))
 
 
@@ -448,7 +449,7 @@ def test_one_huge_row_does_not_blind_the_start():
     start._begin()
     from atomstream.core.batch import Batch
 
-    start._start(Batch(rows), start._rng)
+    start._start(start._starting_dictionary(Batch(rows)))
     assert len(np.unique(start.components_.round(9), axis=0)) == 20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,9 +30,20 @@ class State:
         How much each atom was used.
     """
 
+    SAVED: ClassVar = ("dictionary", "memory", "usage")
+
     dictionary: Any
     memory: Memory
     usage: Usage
+
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that are of other kinds, or do not fit together."""
+        kinds = hasattr(self.dictionary, "decode") and hasattr(self.memory, "value")
+        if not kinds or type(self.usage) is not Usage:
+            raise ValueError(f"a state of {[type(part).__name__ for part in vars(self).values()]}")
+        for part in (self.dictionary, self.memory, self.usage):
+            if hasattr(part, "validate"):  # one's own parts need not
+                part.validate(self.dictionary.shape[0], n_features)
 
     def snapshot(self) -> State:
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""

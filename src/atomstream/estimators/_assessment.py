@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -11,38 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.method import Method
-from atomstream.core.state import State
 from atomstream.diagnostics import SampleReport, stationarity
+from atomstream.estimators._coding import Coding
 from atomstream.estimators._validation import check_observed, check_weights
 
 
-class Assessment:
+class Assessment(Coding):
     """Figures of a fitted model; none of them changes it."""
 
-    state_: State
-    missing: bool
-
-    @property
-    @abstractmethod
-    def method_(self) -> Method:
-        """The parts that the parameters stand for."""
-
-    @abstractmethod
-    def _encode(self, batch: Batch) -> Any:
-        """Code a batch exactly."""
-
-    @abstractmethod
-    def _take_in(self, X: Any, *, reset: bool) -> Any:
-        """Return checked samples as rows."""
-
-    @abstractmethod
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
-        """Return checked data as a batch."""
-
-    def _given(self, X: Any, sample_weight: Any = None) -> Batch:
+    def _assessed(self, X: Any, sample_weight: Any = None) -> Batch:
+        """Return samples of which at least one counts as a batch."""
         check_is_fitted(self)
-        X = self._take_in(X, reset=False)
+        X = self._rows(X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
         return self._observe(X, weights)
@@ -56,7 +35,7 @@ class Assessment:
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
         """
-        batch = self._given(X, sample_weight)
+        batch = self._assessed(X, sample_weight)
         return -_mean(self._losses(batch), batch)
 
     def losses(self, X: Any) -> NDArray:
@@ -66,7 +45,7 @@ class Assessment:
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        return self._losses(self._given(X))
+        return self._losses(self._assessed(X))
 
     def _losses(self, batch: Batch) -> NDArray:
         return self.method_.objective.losses(
@@ -81,7 +60,7 @@ class Assessment:
         X : array-like, frame or sparse of shape (n_samples, n_features)
         sample_weight : array-like of shape (n_samples,), optional
         """
-        batch = self._given(X, sample_weight)
+        batch = self._assessed(X, sample_weight)
         codes = self._encode(batch).values
         values = self.method_.objective.values(batch, codes, self.state_.dictionary)
         return _mean(values, batch)
@@ -96,10 +75,10 @@ class Assessment:
         return self.method_.updater.value(self.state_, self.method_.objective)
 
     def surrogate_gap(self, X: Any) -> float:
-        """Return the surrogate, without damping and atom penalty, minus the objective on samples of the stream.
+        """Return the surrogate minus the objective on samples of the stream.
 
-        Tends to 0 from above along a stream when ``X`` is all of it, and to a sampling error
-        otherwise.
+        Damping and the penalty on the atoms do not count. The gap tends to 0 from above along a
+        stream when ``X`` is all of it, and to a sampling error otherwise.
 
         Parameters
         ----------
@@ -109,13 +88,15 @@ class Assessment:
         return self.state_.memory.value(self.state_.dictionary) - self.objective(X)
 
     def stationarity(self, X: Any) -> float:
-        """Return how far the dictionary is from a critical point of the mean loss on samples, 0 at such points.
+        """Return how far the dictionary is from a critical point of the mean loss on samples.
+
+        It is 0 at such points.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch = self._given(X)
+        batch = self._assessed(X)
         method, dictionary = self.method_, self.state_.dictionary
         delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
         return stationarity(delta, dictionary, method.objective, method.updater.fixed)
@@ -127,7 +108,7 @@ class Assessment:
         ----------
         x : array-like of shape (n_features,), or sparse of shape (1, n_features)
         """
-        batch = self._given(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
+        batch = self._assessed(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
         codes = self._encode(batch)
         loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

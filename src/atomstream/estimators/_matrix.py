@@ -47,9 +47,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     schedule: Any
     n_jobs: int | None
 
-    @property
-    def method_(self) -> Method:
-        """The parts that the parameters stand for."""
+    def _make_method(self) -> Method:
+        """Return the parts that the parameters stand for."""
         loss, damping, fixed = resolve_loss(self.loss), float(self.damping), self.fixed_components
         updater: Any = resolve("method", self.method, METHODS, "update")
         if updater is None:

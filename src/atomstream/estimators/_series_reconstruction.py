@@ -6,30 +6,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.method import Method
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
+from atomstream.estimators._learner_inside import LearnerInside
+from atomstream.estimators._validation import check_size, observe
+from atomstream.estimators.encoding import encode_exactly
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import windows
 
-__all__ = ["Rebuilding"]
+__all__ = ["SeriesReconstruction"]
 
 BLOCK = 4096  # windows rebuilt at a time
 
 
-class Rebuilding(BaseEstimator):
-    """What `SeriesDictionary` makes of whole tables with what it has learned; nothing here changes it."""
+class SeriesReconstruction(LearnerInside):
+    """A learned dictionary of series that reconstructs and imputes whole tables."""
 
     window: int
     alpha: float
     form_: Any
     _rows: NDArray
     _seed: int
-    check: Any
     partial_fit: Any
-    _method: Any
-    _from_atoms: Any
-    _check_shape: Any
+    n_components: int
+    ridge: float
+    _seen: NDArray
 
     def reconstruct(self, Y: Any, *, online: bool = False) -> Any:
         """Rebuild a table from the atoms.
@@ -65,7 +68,7 @@ class Rebuilding(BaseEstimator):
         return table.dressed(rebuilt)
 
     def impute(self, Y: Any) -> Any:
-        """Fill missing entries by what the atoms make of the observed ones around them, in all series.
+        """Fill missing entries with reconstructions from the observed ones around them.
 
         Parameters
         ----------
@@ -109,3 +112,30 @@ class Rebuilding(BaseEstimator):
                 count[place, 0] += seen
             start += len(rows)
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+    def _method(self, alpha: float) -> Method:
+        """Return the parts that code windows; checked when the model was."""
+        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
+
+    def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
+        """Return reconstructions of windows from their observed entries; NaN in unknown series."""
+        dictionary = self.learner_.state_.dictionary
+        codes = encode_exactly(
+            method.coder, observe(rows, missing=True), dictionary, method.objective
+        )
+        return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
+
+    def _shaped(self, rows: NDArray) -> NDArray:
+        """Return rows as windows, (n, window, n_series)."""
+        return rows.reshape(len(rows), -1, self._rows.shape[1])
+
+    def _check_shape(self) -> None:
+        """Refuse settings of another shape than what was learned."""
+        if self.__sklearn_is_fitted__():
+            check_size(self, len(self.learner_.components_))
+            learned = self.learner_.n_features_in_ // self._rows.shape[1]
+            if self.window != learned:
+                raise ValueError(
+                    f"window is {self.window}, the atoms have {learned} times; call fit to start "
+                    "anew."
+                )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_count
 from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls, alike
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
+from atomstream.estimators._run_state import RunState
 from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
 from atomstream.losses import Squared
-from atomstream.memory.usage import Usage
 from atomstream.penalties.interval import Free
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 
@@ -78,8 +77,8 @@ class OnlineConvexMF(OnlineDictionary):
     :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|^2` over codes h and
     atoms, each in the convex hull of its own representatives: a fixed number of samples of the
     stream. Every new row is offered to an atom and takes the place of one of its representatives
-    where that lowers the objective most, or of none. So every atom can be told as "62 % of this
-    row, 38 % of that row".
+    where that lowers the objective most, or of none. So every atom reads as "62 % of this row,
+    38 % of that row".
 
     Parameters
     ----------
@@ -160,6 +159,7 @@ class OnlineConvexMF(OnlineDictionary):
     True
     """
 
+    LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
     missing = False
     fixed_components = 0
     init = "auto"
@@ -199,9 +199,8 @@ class OnlineConvexMF(OnlineDictionary):
         self.max_time = max_time
         self.random_state = random_state
 
-    @property
-    def method_(self) -> Any:
-        """The parts that the parameters stand for."""
+    def _make_method(self) -> Any:
+        """Return the parts that the parameters stand for."""
         part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
         codes = with_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
@@ -212,15 +211,11 @@ class OnlineConvexMF(OnlineDictionary):
             HullUpdate(float(self.damping)),
         )
 
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
-        batch = super()._observe(X, weights, **known)
-        return batch if batch.ids is None else replace(batch, ids=_names(batch.ids))
-
     def _schedule(self) -> Any:
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
-        """Return the atom that each row is offered to, -1 for the one with the largest coefficient."""
+        """Return the atom each row is offered to, -1 for that with the largest coefficient."""
         n = batch.X.shape[0]
         if self.assignment == "random":
             return (rng.random(n) * self.n_components).astype(np.int64)
@@ -235,12 +230,6 @@ class OnlineConvexMF(OnlineDictionary):
         return np.full(n, 0 if self.assignment == "pooled" else -1)
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None) -> Self:
@@ -261,7 +250,7 @@ class OnlineConvexMF(OnlineDictionary):
         -------
         self
         """
-        return self._fit(X, sample_weight, y, ids)
+        return self._fit(X, y, sample_weight, ids)
 
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None
@@ -277,10 +266,10 @@ class OnlineConvexMF(OnlineDictionary):
         -------
         self
         """
-        return self._partial_fit(X, sample_weight, y, ids)
+        return self._partial_fit(X, y, sample_weight, ids)
 
     def predict(self, X: Any) -> NDArray:
-        """Return the atom with the largest coefficient for each sample, or its label where labels were given.
+        """Return the atom with the largest coefficient for each sample, or its label.
 
         Parameters
         ----------
@@ -294,7 +283,6 @@ class OnlineConvexMF(OnlineDictionary):
         return self.classes_[found] if hasattr(self, "classes_") else found
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
     def weights_(self) -> NDArray:
@@ -337,18 +325,17 @@ class OnlineConvexMF(OnlineDictionary):
         return parts
 
     def stationarity(self, X: Any) -> float:
-        r"""Return how far the atoms are from a critical point of the mean loss on samples over their hulls.
+        r"""Return how far the atoms are from a critical point of the mean loss over their hulls.
 
         With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their
-        Gram matrix,
-        :math:`\|D - P(D - G/L)\| / \|D\|`, P the projection on the hulls of the representatives: 0 exactly at
-        critical points.
+        Gram matrix, :math:`\|D - P(D - G/L)\| / \|D\|`, P the projection on the hulls of the
+        representatives: 0 exactly at critical points.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch, method, hulls = self._given(X), self.method_, self.state_.dictionary
+        batch, method, hulls = self._assessed(X), self.method_, self.state_.dictionary
         delta = method.statistics.measure(batch, self._encode(batch), hulls, method.objective)
         return relative_move(delta, hulls, lambda rows, step: nearest_in_hulls(hulls, rows))
 
@@ -358,143 +345,130 @@ class OnlineConvexMF(OnlineDictionary):
         check_is_fitted(self)
         return self.state_.dictionary.n_swaps
 
-    # -- the engine room
-    # ------------------------------------------------------------------------------------------
+    # -- settings
 
-    @property
-    def _begun(self) -> bool:
-        return "_buffer" in self.__dict__
-
-    @property
-    def _n_met(self) -> int:
-        return self.clock_.n_samples + sum(batch.X.shape[0] for batch in self._buffer)
-
-    @property
-    def _dtype(self) -> Any:
-        return self._buffer[0].X.dtype if self._buffer else super()._dtype
-
-    def _check_own(self) -> None:
-        """Refuse settings of this model that are unknown, or that a run cannot change any more."""
+    def _check_settings(self) -> None:
+        super()._check_settings()
         if self.assignment not in ASSIGNMENTS:
             raise ValueError(
-                f"assignment={self.assignment!r} is unknown; choose one of {', '.join(ASSIGNMENTS)}."
+                f"assignment={self.assignment!r} is unknown; choose one of "
+                f"{', '.join(ASSIGNMENTS)}."
             )
-        check_count("n_components", self.n_components, 1)
         check_count("n_representatives", self.n_representatives, 1)
         if self.n_representatives < self.n_components:
             raise ValueError(
-                f"n_representatives must be at least n_components={self.n_components}, one per atom, got "
-                f"{self.n_representatives}."
+                f"n_representatives must be at least n_components={self.n_components}, one per "
+                f"atom, got {self.n_representatives}."
             )
 
-    def _check_change(self) -> None:
+    def _go_on(self) -> RunState:
+        run = super()._go_on()
         labelled = hasattr(self, "classes_") or any(
-            batch.labels is not None for batch in self._buffer
+            batch.labels is not None for batch in run.waiting
         )
-        shared = "state_" in self.__dict__ and self.state_.dictionary.sizes is None
-        started = "state_" in self.__dict__ or len(self._buffer) > 0
         same = labelled == (self.assignment == "labels")
-        if "state_" in self.__dict__:
+        if run.has_state:
+            shared = run.state.dictionary.sizes is None
             same &= shared == (self.assignment == "pooled")
-        if started and not same:
+        if not same and (run.has_state or run.waiting):
             raise ValueError(
-                f"assignment={self.assignment!r} is of another kind than the run began with; call fit to start anew."
+                f"assignment={self.assignment!r} is of another kind than the run began with; call "
+                "fit to start anew."
             )
+        return run
 
-    def _next_batch(
-        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
-    ) -> tuple[Batch, np.random.Generator]:
-        self._check_own()
-        if self._begun:
-            self._check_change()
-        return super()._next_batch(X, sample_weight, y, ids)
-
-    def _begin(self) -> np.random.Generator:
-        self._check_own()
-        rng = super()._begin()
+    def _begin(self) -> RunState:
         self.__dict__.pop("classes_", None)
-        self._buffer: list[Batch] = []  # never changed in place
-        return rng
+        run = super()._begin()
+        run.waiting = []
+        return run
 
-    def _fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
-        self._at_hand = np.inf  # until the rows are counted
-        try:
-            return super()._fit(X, sample_weight, y, ids)
-        finally:
-            self.__dict__.pop("_at_hand", None)
+    # -- files
 
-    def _take_in(self, X: Any, *, reset: bool) -> Any:
-        X = super()._take_in(X, reset=reset)
-        if "_at_hand" in self.__dict__:
-            self._at_hand = X.shape[0]
-        return X
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        run = self._run
+        good = isinstance(run.waiting, list)
+        if run.has_state:
+            good &= type(run.state.dictionary) is Hulls
+        if run.has_state and self.assignment == "labels":
+            good &= np.shape(self.classes_) == (run.state.dictionary.shape[0],)
+        if not good:
+            raise ValueError("parts of other kinds")
 
-    def _opening(self, batches: Iterator[Batch], rng: np.random.Generator) -> list[Batch]:
-        """Keep rows until there are N of them, or all there are; then make the starting hulls from the first N."""
-        whole = self.__dict__.get(
-            "_at_hand", np.inf
-        )  # in fit all that will come before rows come again
-        n_met = sum(batch.X.shape[0] for batch in self._buffer)
-        n_kept = sum(_counting(batch).size for batch in self._buffer)
-        while (
-            n_kept < self.n_representatives
-            and n_met < whole
-            and (batch := next(batches, None)) is not None
-        ):
-            self._buffer = [*self._buffer, batch]
-            n_met, n_kept = n_met + batch.X.shape[0], n_kept + _counting(batch).size
-        wanted = min(self.n_representatives, n_kept)
-        if wanted < self.n_representatives and n_met < whole:
-            return []
+    # -- data into batches
+
+    def _known(
+        self, data: Any, weights: NDArray | None, y: Any, ids: Any, position: int
+    ) -> dict[str, NDArray | None]:
+        known = super()._known(data, weights, y, ids, position)
+        labels = self._labels(y, data.shape[0]) if self.assignment == "labels" else None
+        return known | {"ids": _names(np.asarray(known["ids"])), "labels": labels}
+
+    def _labels(self, y: Any, n_rows: int) -> NDArray:
+        """Return the label of each row."""
+        if y is None:
+            raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
+        labels = np.asarray(y)
+        if labels.shape != (n_rows,):
+            raise ValueError(
+                f"y must be of shape ({n_rows},), one label per row of X, got {labels.shape}."
+            )
+        return labels
+
+    # -- the start
+
+    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+        """Keep rows until there are N of them, or all there are; then make hulls from the first N.
+
+        Parameters
+        ----------
+        batches : iterator of Batch
+        n_rows : float
+            Rows in the data, where these come again and again: so many are waited for.
+        """
+        run, n_kept = self._run, sum(_counting(batch).size for batch in self._run.waiting)
+        while n_kept < self.n_representatives and run.n_rows < n_rows:
+            batch = next(batches, None)
+            if batch is None:
+                return []
+            run.waiting = [*run.waiting, batch]
+            n_kept += _counting(batch).size
         if n_kept < self.n_components:
             raise ValueError(
                 f"X has {n_kept} rows that count, fewer than n_components={self.n_components}."
             )
-        taken, self._buffer = self._buffer, []
-        self._start_from(taken, wanted, rng)
-        return taken
+        taken, run.waiting = run.waiting, []
+        self._start(self._starting_hulls(taken, min(self.n_representatives, n_kept)))
+        return list(taken)
 
-    def _start_from(self, batches: list[Batch], wanted: int, rng: np.random.Generator) -> None:
-        rows = [_counting(batch) for batch in batches]
-        parts = [batch.X[some] for batch, some in zip(batches, rows, strict=True)]
-        X = (
-            sp.vstack(parts, format="csr")
-            if any(map(sp.issparse, parts))
-            else np.concatenate(parts)
-        )
-        places = np.concatenate(
-            [batch.position + some for batch, some in zip(batches, rows, strict=True)]
-        )
-        pairs: Any = list(zip(batches, rows, strict=True))
-        ids = np.concatenate(alike(*(batch.ids[some] for batch, some in pairs)))
+    def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
+        """Return hulls of the first rows of these batches that count."""
+        rows = [(batch, _counting(batch)) for batch in batches]
+        parts = [batch.X[some] for batch, some in rows]
+        X: Any = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else None
+        X = np.concatenate(parts) if X is None else X
+        places = np.concatenate([batch.position + some for batch, some in rows])
+        ids = np.concatenate(alike(*(np.asarray(batch.ids)[some] for batch, some in rows)))
         labels = None
         if self.assignment == "labels":
-            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in pairs])
-            self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
+            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in rows])
+            self.classes_, labels = np.unique(known[:n_wanted], return_inverse=True)
             if len(self.classes_) != self.n_components:
                 raise ValueError(
-                    f"y has {len(self.classes_)} different labels in the first {wanted} rows, needed is one for each "
-                    f"of n_components={self.n_components} atoms."
+                    f"y has {len(self.classes_)} different labels in the first {n_wanted} rows, "
+                    f"needed is one for each of n_components={self.n_components} atoms."
                 )
-        seed, shared = int(rng.integers(2**31)), self.assignment == "pooled"
-        some = slice(0, wanted)
-        hulls = starting_hulls(
-            X[some], places[some], ids[some], self.n_components, labels, seed, shared=shared
+        seed, first = int(self._run.rng.integers(2**31)), slice(0, n_wanted)
+        return starting_hulls(
+            X[first],
+            places[first],
+            ids[first],
+            self.n_components,
+            labels,
+            seed,
+            shared=self.assignment == "pooled",
         )
-        self._loss = Squared()
-        self.state_ = State(hulls, self._memory(*hulls.shape), Usage(self.n_components))
-
-    def _labels(self, y: Any, X: Any) -> NDArray | None:
-        if self.assignment != "labels":
-            return None
-        if y is None:
-            raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
-        labels = np.asarray(y)
-        if labels.shape != (X.shape[0],):
-            raise ValueError(
-                f"y must be of shape ({X.shape[0]},), one label per row of X, got {labels.shape}."
-            )
-        return labels
 
 
 def _counting(batch: Batch) -> NDArray:

@@ -1,4 +1,4 @@
-"""`SeriesDictionary` as a forecaster of sktime, which has to be installed: ``pip install 'atomstream[series]'``."""
+"""`SeriesDictionary` as a forecaster of sktime: ``pip install 'atomstream[series]'``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["SktimeForecaster"]
 
 
 class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
-    """Forecast several series with what they do together; `update` goes on with the model, row by row.
+    """Forecast several series with what they do together.
 
-    Rows that were learned from already are passed over. Where an update is asked to leave the
-    parameters, a copy of the model goes through the rows to predict what follows, and `model_`
-    stays.
+    `update` goes on with the model, row by row. Rows that were learned from already are passed
+    over. Where an update is asked to leave the parameters, a copy of the model goes through the
+    rows to predict what follows, and `model_` stays.
 
-    Bands (`predict_interval`) hold what is said in `SeriesDictionary.predict_interval`.
+    Bands (`predict_interval`) are those of `SeriesDictionary.predict_interval`.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         steps = np.asarray(fh.to_relative(self.cutoff), dtype=np.int64)
         if steps.min() < 1:
             raise NotImplementedError(
-                "Times that were learned from cannot be foretold; see one_step_ of model_."
+                "Times that were learned from cannot be predicted; see one_step_ of model_."
             )
         return steps
 

@@ -1,4 +1,4 @@
-"""Pictures by the patches they are made of: rebuilt, cleaned, completed, packed."""
+"""Images by the patches they are made of: reconstructed, denoised, inpainted, compressed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.coders.pursuit import pursue
-from atomstream.core.checks import check_count, generator
+from atomstream.core.checks import check_count, check_n_jobs
 from atomstream.domains.images import compression
-from atomstream.domains.images.overlap import Change, check_stride, whole
+from atomstream.domains.images.overlap import check_stride, whole
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import (
     as_image,
@@ -26,9 +24,15 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._validation import check_settings, check_size
+from atomstream.domains.images.restoration import (
+    add_means,
+    complete_image,
+    denoise_image,
+    split_means,
+)
+from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import patch_view, patches
@@ -36,15 +40,13 @@ from atomstream.streams import patch_view, patches
 __all__ = ["ImageDictionary"]
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
-NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
 NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
-HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends
 HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
 
 
-class ImageDictionary(CallbackSupportMixin, BaseEstimator):
-    r"""A dictionary of image patches, and what can be done to a picture with it.
+class ImageDictionary(LearnerInside):
+    r"""A dictionary of image patches, and what can be done to an image with it.
 
     Patches are drawn at random places of the images and teach an `OnlineDictionaryLearning` (or an
     `OnlineNMF`); afterwards all patches of an image are coded, decoded, and averaged where they
@@ -113,7 +115,8 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
     True
     """
 
-    # What learning makes.
+    LEARNED = ("learner_", "patch_shape_", "_rng")
+
     learner_: OnlineDictionaryLearning | OnlineNMF
     patch_shape_: tuple[int, ...]
 
@@ -141,12 +144,6 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
     def fit(self, images: Any, y: Any = None) -> Self:
         """Learn anew from ``n_patches`` patches of an image or of several.
@@ -164,7 +161,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             self.__dict__.pop("learner_", None)
             self._learn(images)
@@ -184,7 +181,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             self._learn(images)
         return self
@@ -193,7 +190,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         """Draw patches in front of the learner."""
         first = "learner_" not in self.__dict__
         if first:
-            self._rng = np.random.default_rng(int(generator(self.random_state).integers(2**63)))
+            self._rng = np.random.default_rng(drawn_seed(self.random_state))
         color = None if first else len(self.patch_shape_) == 3
         drawn = drawn_patches(
             images, self.patch_size, self.n_patches, self.batch_size, self._rng, color
@@ -205,51 +202,101 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         else:
             check_size(self, self.learner_.n_components)
             self._check_learned(drawn.shape)
-        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
-        rows = (self._off(batch)[0] for batch in drawn.batches)
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(drawn.batches):
-                self.learner_.fit_stream(rows, n_batches=-(-drawn.n_rows // self.batch_size))
-        finally:
-            self.learner_.set_callbacks()
+        n_batches = -(-drawn.n_rows // self.batch_size)
+        with closing(drawn.batches):
+            rows = (self._split(batch)[0] for batch in drawn.batches)
+            self._teach(rows, n_batches, alpha=self.alpha, n_jobs=self.n_jobs)
+
+    # -- known atoms
+
+    @classmethod
+    def from_learner(cls, learner: Any, patch_shape: tuple[int, ...], **params: Any) -> Self:
+        """Make a dictionary of patches from a model that has learned patches as rows.
+
+        The atoms serve as they are. White counts as 1 here, whatever it was for the learner: its
+        ``alpha`` is taken over and means something else where white was another number, so set
+        ``alpha`` anew to learn on. A signed dictionary takes the mean of each channel off every
+        patch before it is coded; a learner of patches with their means, or with one mean taken off
+        for all channels, may hold atoms for these means, which are then idle.
+
+        Parameters
+        ----------
+        learner : fitted OnlineNMF or OnlineDictionaryLearning
+            Of rows of patch_size * patch_size [* n_channels] entries, channels last: what
+            `atomstream.streams.patches` yields. It is copied.
+        patch_shape : tuple of int
+            (patch_size, patch_size) or (patch_size, patch_size, n_channels).
+        **params
+            Any other parameters; ``nonnegative`` follows from the learner.
+
+        Returns
+        -------
+        ImageDictionary
+        """
+        shape = tuple(check_count("patch_shape", size) for size in patch_shape)
+        if len(shape) not in (2, 3) or shape[0] != shape[1]:
+            raise ValueError(
+                f"patch_shape must be (size, size) or (size, size, n_channels), got {shape}."
+            )
+        if type(learner) not in (OnlineNMF, OnlineDictionaryLearning):
+            raise ValueError(
+                "from_learner needs an OnlineNMF or OnlineDictionaryLearning, got "
+                f"{type(learner).__name__}."
+            )
+        check_is_fitted(learner)
+        if learner.n_features_in_ != np.prod(shape):
+            raise ValueError(
+                f"The learner has {learner.n_features_in_} features, patches of shape {shape} have "
+                f"{np.prod(shape)}."
+            )
+        known = {"alpha": learner.alpha, "n_jobs": learner.n_jobs, **params}
+        known["nonnegative"] = type(learner) is OnlineNMF
+        model = cls(learner.n_components, shape[0], **known)
+        model.check()
+        model.learner_, model.patch_shape_ = copy(learner).set_callbacks(), shape
+        model._rng = np.random.default_rng(drawn_seed(model.random_state))
+        return model
+
+    @classmethod
+    def from_components(cls, components: Any, **params: Any) -> Self:
+        """Make a dictionary of known atoms, which can go on learning.
+
+        Parameters
+        ----------
+        components : array-like of shape (n_components, patch_size, patch_size[, n_channels])
+            Of length one at most, as learned ones are; the set is enforced when they are first
+            updated.
+        **params
+            Any other parameters.
+
+        Returns
+        -------
+        ImageDictionary
+            With empty memory and the clock at 0.
+        """
+        atoms = np.asarray(components)
+        if atoms.ndim not in (3, 4):
+            raise ValueError(
+                "components must be of shape (n_components, patch_size, patch_size[, n_channels]), "
+                f"got {atoms.shape}."
+            )
+        kind: Any = OnlineNMF if params.get("nonnegative") else OnlineDictionaryLearning
+        learner = kind.from_components(atoms.reshape(len(atoms), -1), alpha=cls(**params).alpha)
+        return cls.from_learner(learner, atoms.shape[1:], **params)
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
-    def components_(self) -> NDArray:
-        """The atoms as patches, (n_components, *patch_shape_), read-only."""
-        check_is_fitted(self)
-        return self.learner_.components_.reshape(-1, *self.patch_shape_)
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the absolute codes over the run, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of batches learned from."""
-        check_is_fitted(self)
-        return self.learner_.n_steps_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
+    def _atom_shape(self) -> tuple[int, ...]:
+        return self.patch_shape_
 
     # -- pictures
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
     def reconstruct(self, image: Any, *, out: NDArray | None = None) -> NDArray:
-        """Return an image made of the atoms: all its patches coded, decoded, and averaged where they overlap.
+        """Return an image made of the atoms.
 
-        Beyond the result only a strip of the image and one tile of patches are in memory.
+        All its patches are coded, decoded, and averaged where they overlap. Beyond the result only
+        a strip of the image and one tile of patches are in memory.
 
         Parameters
         ----------
@@ -267,20 +314,23 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
         def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return what the dictionary makes of patches."""
-            rows, means = self._off(rows / rows.dtype.type(white(image)))
-            return self._on(coder.inverse_transform(coder.transform(rows)), means), None
+            rows, means = self._split(rows / rows.dtype.type(white(image)))
+            return add_means(coder.inverse_transform(coder.transform(rows)), means), None
 
         if out is not None and (out.shape != image.shape or out.dtype != image.dtype):
             raise ValueError(
                 f"out must be {image.dtype} of shape {image.shape}, got {out.dtype} of {out.shape}."
             )
-        return self._changed(image, self.stride, decoded, out)
+        return whole(
+            image, self.patch_size, self.stride, decoded, lambda strip: of_type(strip, image), out
+        )
 
     def denoise(self, image: Any, sigma: float | None = None, *, adapt: bool = True) -> NDArray:
-        r"""Return an image without its noise: each patch by the fewest atoms that explain it up to the noise.
+        r"""Return an image without its noise.
 
-        The code of a patch of n entries ends when its squared error is at most
-        :math:`n (1.1 \sigma)^2`; patches lie at every pixel.
+        Each patch is made of the fewest atoms that explain it up to the noise. The code of a patch
+        of n entries ends when its squared error is at most :math:`n (1.1 \sigma)^2`; patches lie at
+        every pixel.
 
         Parameters
         ----------
@@ -307,24 +357,21 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         if noise == 0:
             return np.array(image)
         atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
-        goal = atoms.shape[1] * (NOISE_GAIN * noise) ** 2
-
-        def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
-            """Return patches without what may be noise."""
-            rows, means = self._off(rows / rows.dtype.type(white(image)))
-            codes = pursue(
-                rows, atoms, goal, atoms.shape[1] // 2, n_jobs=effective_n_jobs(self.n_jobs)
-            )
-            return self._on((codes @ atoms).astype(rows.dtype), means), None
-
-        return self._changed(image, 1, cleaned)
+        return denoise_image(
+            image,
+            atoms,
+            noise,
+            self.patch_size,
+            centred=not self.nonnegative,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
 
     def inpaint(self, image: Any, missing: Any = None, *, adapt: bool = True) -> NDArray:
-        """Return an image whose missing pixels are filled in by the dictionary; all others stay as they are.
+        """Return an image whose missing pixels are filled in by the dictionary.
 
-        Each patch is coded by its known pixels alone; patches lie at every pixel and count by how
-        much of them is known. Where no patch knows anything (inside of large holes) the mean of the
-        surroundings remains.
+        All other pixels stay as they are. Each patch is coded by its known pixels alone; patches
+        lie at every pixel and count by how much of them is known. Where no patch knows anything
+        (inside of large holes) the mean of the surroundings remains.
 
         Parameters
         ----------
@@ -360,7 +407,14 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
-            made = self._completed(start, observed, atoms, min(stride, self.patch_size))
+            made = complete_image(
+                start,
+                observed,
+                atoms,
+                self.patch_size,
+                stride=min(stride, self.patch_size),
+                n_jobs=effective_n_jobs(self.n_jobs),
+            )
             filled = np.where(observed, known, made.reshape(observed.shape))
         return np.where(
             observed.reshape(image.shape), image, of_type(filled.reshape(image.shape), image)
@@ -429,7 +483,6 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         return compression.decompress(data, self.components_, max_pixels=max_pixels)
 
     # -- the engine room
-    # ------------------------------------------------------------------------------------------
 
     def _given(self, image: Any) -> NDArray:
         """Return an image to work on, checked."""
@@ -440,101 +493,55 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         patch_view(image, self.patch_size)  # refuses what is too small
         return image
 
-    def _off(self, rows: NDArray) -> tuple[NDArray, NDArray]:
-        """Take the mean of each channel off patches; return both, (n, n_features) and (n, 1, n_channels)."""
-        n_channels = self.patch_shape_[2] if len(self.patch_shape_) == 3 else 1
-        apart = rows.reshape(len(rows), -1, n_channels)
-        if self.nonnegative:
-            return rows, np.zeros((len(rows), 1, n_channels), rows.dtype)
-        means = apart.mean(axis=1, keepdims=True)
-        return (apart - means).reshape(rows.shape), means
-
-    def _on(self, rows: NDArray, means: NDArray) -> NDArray:
-        """Put means back on patches."""
-        return (rows.reshape(len(rows), -1, means.shape[2]) + means).reshape(rows.shape)
-
-    def _changed(
-        self, image: NDArray, stride: int, change: Change, out: NDArray | None = None
-    ) -> NDArray:
-        """Return the image with its patches changed, in its own type."""
-        return whole(
-            image, self.patch_size, stride, change, lambda strip: of_type(strip, image), out
-        )
-
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""
         learner = type(self.learner_).from_components(
             self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
+        unit = white(image)
         return learner.fit_stream(
-            self._off(rows / rows.dtype.type(white(image)))[0] for rows in drawn
+            self._split(rows / rows.dtype.type(unit))[0] for rows in drawn
         ).components_
 
-    def _completed(self, image: NDArray, observed: NDArray, atoms: NDArray, stride: int) -> NDArray:
-        """Return an image whose patches are coded by their observed pixels; where none knows any, it stays as it is.
-
-        Patches lose the mean of what is observed; flat atoms make up for what this mean misses.
-        """
-        size, n_channels = self.patch_size, observed.shape[2]
-        flat = (
-            np.repeat(np.eye(n_channels, dtype=atoms.dtype)[:, None], size**2, axis=1).reshape(
-                n_channels, -1
-            )
-            / size
-        )
-        atoms = np.concatenate([atoms, flat])
-        seen_view, n_jobs = patch_view(observed, size), effective_n_jobs(self.n_jobs)
-
-        def filled(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, NDArray]:
-            """Return patches as their codes complete them, and how much of them is known."""
-            seen = seen_view[tops, lefts].transpose(0, 2, 3, 1).reshape(len(rows), -1, n_channels)
-            apart = rows.reshape(seen.shape)
-            n_seen = seen.sum(axis=1, keepdims=True)
-            means = ((apart * seen).sum(axis=1, keepdims=True) / np.maximum(n_seen, 1)).astype(
-                rows.dtype
-            )
-            mask = seen.reshape(rows.shape)
-            goals = mask.sum(axis=1) * HOLES_ERROR**2
-            codes = pursue(
-                (apart - means).reshape(rows.shape),
-                atoms,
-                goals,
-                size**2 // 4,
-                mask=mask,
-                n_jobs=n_jobs,
-            )
-            done = self._on((codes @ atoms).astype(rows.dtype), means)
-            return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
-
-        made = whole(image, size, stride, filled)
-        return np.where(np.isnan(made), image, made)
+    def _split(self, rows: NDArray) -> tuple[NDArray, NDArray]:
+        """Return patches without the means of their channels, unless atoms are nonnegative."""
+        n_channels = self.patch_shape_[2] if len(self.patch_shape_) == 3 else 1
+        if self.nonnegative:
+            return rows, np.zeros((len(rows), 1, n_channels), rows.dtype)
+        return split_means(rows, n_channels)
 
     # -- checks
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Refuse settings out of range."""
         for name in ("n_components", "patch_size", "n_patches", "batch_size"):
             check_count(name, getattr(self, name))
+        super().check()
+        check_n_jobs(self.n_jobs)
         check_stride(self.stride, self.patch_size)
         if not isinstance(self.nonnegative, bool | np.bool_):
             raise ValueError(f"nonnegative must be True or False, got {self.nonnegative!r}.")
-        check_settings(
-            OnlineDictionaryLearning(self.n_components, alpha=self.alpha, n_jobs=self.n_jobs)
-        )
+
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        shape, n_features = self.patch_shape_, getattr(self.learner_, "n_features_in_", None)
+        whole_numbers = isinstance(shape, tuple) and all(type(n) is int and n > 0 for n in shape)
+        if not whole_numbers or len(shape) not in (2, 3):
+            raise ValueError(f"patches of shape {shape!r:.80}")
+        self._check_learned((self.patch_size, self.patch_size, *shape[2:]))
+        if n_features not in (None, np.prod(shape)):
+            raise ValueError(f"patches of {n_features} entries for the shape {shape}")
+        if not isinstance(self._rng, np.random.Generator):
+            raise ValueError("parts of other kinds")
 
     def _check_learned(self, shape: tuple[int, ...]) -> None:
         """Refuse patches of another shape than was learned, and atoms of the other kind."""
         if type(self.learner_) is not (OnlineNMF if self.nonnegative else OnlineDictionaryLearning):
             learned = "signed" if self.nonnegative else "nonnegative"
             raise ValueError(
-                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call fit to start anew."
+                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call "
+                "fit to start anew."
             )
         if shape != self.patch_shape_:
             raise ValueError(
@@ -544,10 +551,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
 def _check_sigma(sigma: Any) -> float:
     """Return the noise as a number."""
-    if (
-        isinstance(sigma, bool)
-        or not isinstance(sigma, int | float | np.number)
-        or not 0 <= sigma < np.inf
-    ):
+    real = isinstance(sigma, int | float | np.number) and not isinstance(sigma, bool)
+    if not real or not 0 <= sigma < np.inf:
         raise ValueError(f"sigma must be a number of at least 0, or None, got {sigma!r}.")
     return float(sigma)

@@ -89,7 +89,8 @@ def _unit_atoms(model: Any) -> NDArray:
     atoms = np.asarray(getattr(model, "components_", model), dtype=np.float64)
     if atoms.ndim != 2:
         raise ValueError(
-            f"A dictionary must be a fitted model or of shape (n_components, n_features), got {atoms.shape}."
+            "A dictionary must be a fitted model or of shape (n_components, n_features), got "
+            f"{atoms.shape}."
         )
     lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
     return np.divide(atoms, lengths, out=np.zeros_like(atoms), where=lengths > 0)

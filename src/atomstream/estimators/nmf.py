@@ -13,21 +13,22 @@ from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._validation import raise_zeros
-from atomstream.estimators.registry import resolve_loss
 from atomstream.losses import Huber, Mahalanobis
 
 __all__ = ["OnlineNMF"]
 
 
 class OnlineNMF(_OnlineMatrixFactorization):
-    r"""Nonnegative matrix factorization of a stream under any divergence: nonnegative codes, nonnegative atoms.
+    r"""Nonnegative matrix factorization of a stream under any divergence.
 
-    Minimises the mean over the stream of
-    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their
-    set; by default d is half the squared distance and atoms are nonnegative, of Euclidean length at
-    most one. Under divergences (Kullback-Leibler and the like) atoms are distributions over the
-    features: they sum to one, and the scale of a sample lives in its code. Each batch is coded,
-    enters a few small sums, and is forgotten.
+    Codes and atoms are nonnegative.
+
+    Minimises the mean over the stream of :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2}
+    \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their set; by default d is half the
+    squared distance and atoms are nonnegative, of Euclidean length at most one. Under divergences
+    (Kullback-Leibler and the like) atoms are distributions over the features: they sum to one, and
+    the scale of a sample lives in its code. Each batch is coded, enters a few small sums, and is
+    forgotten.
 
     Parameters
     ----------
@@ -183,15 +184,15 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.max_time = max_time
         self.random_state = random_state
 
-    @property
-    def method_(self) -> Method:
-        """The parts that the parameters stand for; both sets must be nonnegative."""
-        method = super().method_
+    def _make_method(self) -> Method:
+        """Return the parts that the parameters stand for; both sets must be nonnegative."""
+        method = super()._make_method()
         for role in ("codes", "atoms"):
             part = getattr(method.objective, role)
             if not getattr(part, "nonnegative", False):
                 raise ValueError(
-                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative {role}; "
+                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
+                    f"{role}; "
                     "use OnlineDictionaryLearning for signed ones."
                 )
         return method
@@ -210,7 +211,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         return self.inverse_transform(self.transform(X))
 
     def outliers(self, X: Any) -> NDArray:
-        """Return by how much entries miss their reconstruction where that is beyond the threshold of the Huber loss.
+        """Return the errors of entries beyond the threshold of the Huber loss.
 
         Parameters
         ----------
@@ -230,7 +231,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         loss = self.method_.objective.loss
         if not isinstance(loss, Huber):
             raise ValueError(
-                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss."
+                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for "
+                "every loss."
             )
         batch = self._batch(X)
         reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
@@ -240,7 +242,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
 
     def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in the domain of the loss as a batch."""
-        loss = resolve_loss(self.loss)
+        loss = self.method_.objective.loss
         if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
             raise ValueError(
                 f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."

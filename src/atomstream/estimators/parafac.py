@@ -1,4 +1,4 @@
-"""One offline tensor, factorized by streaming through its slices: CP decomposition of what does not fit in memory."""
+"""CP decomposition of a tensor that does not fit in memory, by streaming through its slices."""
 
 from __future__ import annotations
 
@@ -67,10 +67,11 @@ def online_parafac(
     random_state: Any = None,
     **params: Any,
 ) -> CPTensor:
-    """Factorize one tensor into nonnegative rank-one parts, holding a fraction of its slices at a time.
+    """Factorize one tensor into nonnegative rank-one parts.
 
-    The slices along one mode are the samples of an `OnlineCPDictionary`; they are read in an order
-    drawn anew for each pass, and at the end the factor of that mode is found by coding all of them.
+    Only a fraction of its slices is held at a time. The slices along one mode are the samples of an
+    `OnlineCPDictionary`; they are read in an order drawn anew for each pass, and at the end the
+    factor of that mode is found by coding all of them.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def online_parafac(
             "online_parafac needs a dense X; give sparse slices to OnlineCPDictionary.fit_stream."
         )
     if "batch_size" in params:
-        raise ValueError("batch_size is told by fraction here; leave it out.")
+        raise ValueError("batch_size follows from fraction here; leave it out.")
     mode, rng = sample_mode % len(shape), generator(random_state)
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)
@@ -137,9 +138,7 @@ def online_parafac(
         if model.max_time is not None:
             model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
         model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
-        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(
-            slices
-        ):  # told to stop
+        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):
             n_polish = 0
             break
     model.set_callbacks()
@@ -191,9 +190,9 @@ class _Slices:
 
 
 def _polish(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> None:
-    """Code all slices exactly, and minimise the error for these codes over the loadings, one mode after the other."""
+    """Code all slices exactly, and minimise the error for these codes, mode by mode."""
     state, method = model.state_, model.method_
-    with one_blas_thread():
+    with one_blas_thread:
         batches = (model._batch(part) for part in slices)
         found = (
             (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))

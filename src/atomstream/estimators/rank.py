@@ -1,4 +1,4 @@
-"""How many atoms: judged by entries that were hidden, and by whether other seeds find the same atoms."""
+"""How many atoms: judged by hidden entries, and by whether other seeds find the same atoms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RankChoice:
 
     @property
     def stability(self) -> NDArray:
-        """Mean similarity of the atoms that different seeds found, 1 if they are the same, (n_ranks,)."""
+        """Mean similarity of the atoms of different seeds, (n_ranks,); 1 if they are the same."""
         return self.similarities.mean(axis=1)
 
 
@@ -109,7 +109,8 @@ def choose_rank(
     """
     if sp.issparse(X):
         raise ValueError(
-            "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or a part."
+            "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or "
+            "a part."
         )
     X = check_array(
         X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
@@ -130,7 +131,8 @@ def choose_rank(
         judged = hidden & ((~hidden & ~np.isnan(X)).sum(axis=1, keepdims=True) >= tried[-1])
         if not judged.any():
             raise ValueError(
-                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take smaller ranks, "
+                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take "
+                "smaller ranks, "
                 f"another holdout than {holdout!r}, or more rows."
             )
         shown, start = np.where(hidden, np.nan, X), int(rng.integers(2**31))
@@ -152,7 +154,7 @@ def choose_rank(
 
 
 def _smallest_good(ranks: NDArray, errors: NDArray) -> int:
-    """Return the smallest rank whose mean error is at most the smallest one plus its standard error."""
+    """Return the smallest rank whose mean error is within one standard error of the best."""
     means = errors.mean(axis=1)
     best = int(means.argmin())
     bound = means[best] + errors[best].std(ddof=1) / np.sqrt(errors.shape[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any, Self
@@ -12,9 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import generator
+from atomstream.core.checks import check_arrays, check_count, generator
 from atomstream.diagnostics import mixing_time
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._views import view
+from atomstream.estimators._walk_factors import WalkFactors
 from atomstream.updates.hebbian import HebbianFactor, Steps
 from atomstream.updates.subspaces import median_subspace, orthonormal
 
@@ -24,8 +26,8 @@ AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
 FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 
 
-class RandomWalkFactorization(BaseEstimator):
-    r"""A low-dimensional representation of every state of a chain, and a partition, from the steps of a walk.
+class RandomWalkFactorization(Saved, BaseEstimator):
+    r"""A low-dimensional representation of the states of a chain, from the steps of a walk.
 
     Finds the leading singular vectors U and V of the joint distribution F of the two ends of a
     transition, by one Hebbian step per transition, in memory of m r for m states: the transitions
@@ -92,11 +94,23 @@ class RandomWalkFactorization(BaseEstimator):
     >>> states, _ = RandomWalk(blocks).run(rng, np.array([0]), 20_000)
     >>> model = RandomWalkFactorization(2, random_state=0).fit(states)
     >>> labels = model.partition()
-    >>> [int(labels[model.states_.index(state)] == labels[model.states_.index(0)]) for state in range(8)]
+    >>> places = [model.states_.index(state) for state in range(8)]
+    >>> [int(label == labels[places[0]]) for label in labels[places]]
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
-    # What learning makes.
+    LEARNED = (
+        "factor_",
+        "index_",
+        "visits_",
+        "last_",
+        "n_visits_",
+        "change_",
+        "partition_",
+        "_look",
+        "_basis",
+    )
+
     factor_: HebbianFactor
     index_: StateIndex
     visits_: NDArray
@@ -105,6 +119,17 @@ class RandomWalkFactorization(BaseEstimator):
     change_: float
     _look: int
     _basis: NDArray | None
+
+    states_ = view("index_.labels", "What the states are called, in the order of the rows.")
+    left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
+    right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
+    singular_values_ = view(
+        "factors_.values", "Estimated singular values of the joint distribution, (n_components,)."
+    )
+    stationary_ = view("factors_.stationary", "Share of each state in all visits, (n_states,).")
+    n_reorthonormalized_ = view(
+        "factor_.n_reorthonormalized", "How often the factors were made orthonormal again."
+    )
 
     def __init__(
         self,
@@ -130,12 +155,6 @@ class RandomWalkFactorization(BaseEstimator):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
     def fit(self, states: Any, y: Any = None) -> Self:
         """Learn anew from one walk.
@@ -152,14 +171,14 @@ class RandomWalkFactorization(BaseEstimator):
         return self
 
     def partial_fit(self, states: Any, y: Any = None) -> Self:
-        """Learn from the next states of the walk: the first follows the last one of the call before.
+        """Learn from the next states of the walk, of which the first follows the last one met.
 
         Parameters
         ----------
         states : array-like of shape (n_visits,)
         y : ignored
         """
-        self._check()
+        self.check()
         index, numbers = self._numbers(states)
         if not len(numbers):
             raise ValueError("states is empty; give at least one.")
@@ -183,12 +202,13 @@ class RandomWalkFactorization(BaseEstimator):
         weights : array-like of shape (n_transitions,), optional
             Above 0, at most 1e12; steps are so much longer.
         """
-        self._check()
+        self.check()
         index, tails = self._numbers(origins)
         index, heads = index.extended(destinations)
         if len(tails) != len(heads) or not len(tails):
             raise ValueError(
-                f"origins and destinations must be as many and at least one, got {len(tails)} and {len(heads)}."
+                f"origins and destinations must be as many and at least one, got {len(tails)} and "
+                f"{len(heads)}."
             )
         weights = check_weights_of(weights, len(tails))
         self._take(index)
@@ -198,7 +218,7 @@ class RandomWalkFactorization(BaseEstimator):
         return self
 
     def begin_walk(self) -> Self:
-        """Take the next state as the first of another walk: nothing leads to it from the last one."""
+        """Take the next state as the first of another walk."""
         if "factor_" in self.__dict__:
             self.last_, self.n_visits_ = -1, 0
         return self
@@ -216,13 +236,6 @@ class RandomWalkFactorization(BaseEstimator):
         return self
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
-
-    @property
-    def states_(self) -> Sequence[Any]:
-        """What the states are called, in the order of the rows."""
-        check_is_fitted(self)
-        return self.index_.labels
 
     @property
     def n_steps_(self) -> int:
@@ -231,35 +244,8 @@ class RandomWalkFactorization(BaseEstimator):
         return int(self.factor_.numbers[0])
 
     @property
-    def n_reorthonormalized_(self) -> int:
-        """How often the factors were made orthonormal again."""
-        check_is_fitted(self)
-        return self.factor_.n_reorthonormalized
-
-    @property
-    def left_(self) -> NDArray:
-        """Left singular vectors, (n_states, n_components)."""
-        return self._factors()[0]
-
-    @property
-    def right_(self) -> NDArray:
-        """Right singular vectors, (n_states, n_components)."""
-        return self._factors()[2]
-
-    @property
-    def singular_values_(self) -> NDArray:
-        """Estimated singular values of the joint distribution, (n_components,)."""
-        return self._factors()[1]
-
-    @property
-    def stationary_(self) -> NDArray:
-        """Share of each state in all visits, (n_states,)."""
-        check_is_fitted(self)
-        return self.visits_.sum(axis=0) / self.visits_.sum()
-
-    @property
     def embedding_(self) -> NDArray:
-        """Rows of the right singular vectors over the frequencies of their states, (n_states, n_components)."""
+        """Points of the states, (n_states, n_components); see `embedding`."""
         return self.embedding("right")
 
     def embedding(self, side: str = "right") -> NDArray:
@@ -275,17 +261,7 @@ class RandomWalkFactorization(BaseEstimator):
         -------
         ndarray of shape (n_states, n_components), or (n_states, 2 * n_components)
         """
-        if side not in ("right", "left", "both"):
-            raise ValueError(f"side={side!r} is unknown; known are both, left, right.")
-        left, _, right = self._factors()
-        parts = []
-        for name, vectors, visits in zip(
-            ("left", "right"), (left, right), self.visits_, strict=True
-        ):
-            if side in (name, "both"):
-                shares = np.maximum(visits, self.min_visits) / visits.sum()
-                parts.append(vectors / np.maximum(shares, np.finfo(float).tiny)[:, None])
-        return np.hstack(parts)
+        return self.factors_.embedding(side)
 
     def partition(
         self, n_clusters: int | None = None, *, side: str = "right", random_state: Any = 0
@@ -310,34 +286,15 @@ class RandomWalkFactorization(BaseEstimator):
         UserWarning
             Where states that were declared were never visited.
         """
-        from sklearn.cluster import KMeans
-
-        points, visits = self.embedding(side), self.visits_.sum(axis=0)
-        met = visits > 0
-        if self.index_.fixed and not met.all():
-            warnings.warn(
-                f"{int((~met).sum())} of {len(met)} states were never visited: the walk is too short or stays in one "
-                "component; they belong to no cluster.",
-                UserWarning,
-                stacklevel=2,
-            )
-        n_clusters = self.factor_.Q.shape[1] if n_clusters is None else n_clusters
-        if (
-            isinstance(n_clusters, bool)
-            or not isinstance(n_clusters, int | np.integer)
-            or not 1 <= n_clusters <= met.sum()
-        ):
-            raise ValueError(
-                f"n_clusters must be from 1 to the {met.sum()} states visited, got {n_clusters!r}."
-            )
-        means = KMeans(n_clusters, n_init=10, random_state=random_state)
-        labels = np.full(len(points), -1)
-        labels[met] = means.fit(points[met], sample_weight=visits[met]).labels_
+        n_clusters = self.factors_.left.shape[1] if n_clusters is None else n_clusters
+        labels = self.factors_.partition(n_clusters, side, random_state, declared=self.index_.fixed)
         self.partition_ = labels
         return labels.copy()
 
     def predict(self, states: Any) -> NDArray:
-        """Return the cluster of each state by the last `partition`, int of shape (n,); -1 for states not visited.
+        """Return the cluster of each state by the last `partition`, int of shape (n,).
+
+        It is -1 for states not visited.
 
         Parameters
         ----------
@@ -365,24 +322,13 @@ class RandomWalkFactorization(BaseEstimator):
         """
         if P is not None:
             return mixing_time(P, accuracy)
-        left, values, right = self._factors()
-        shares = np.maximum(
-            self.stationary_, max(self.min_visits / self.visits_.sum(), np.finfo(float).tiny)
-        )
-        # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U.
-        sizes = np.sort(
-            np.abs(np.linalg.eigvals((values[:, None] * right.T) @ (left / shares[:, None])))
-        )
-        second = float(sizes[-2]) if len(sizes) > 1 else 0.0
-        if second >= 1:
-            raise ValueError(
-                "The chain does not mix, as far as was learned: it has several components or a period."
-            )
-        return 1 if second <= accuracy else int(np.ceil(np.log(accuracy) / np.log(second)))
+        return self.factors_.mixing_time(accuracy)
 
     @classmethod
     def median_of(cls, models: Sequence[RandomWalkFactorization]) -> Self:
-        """Return the geometric median of independent runs on the same states: near to most, whatever the others do.
+        """Return the geometric median of independent runs on the same states.
+
+        It is near to most of them, whatever the others do.
 
         Parameters
         ----------
@@ -423,10 +369,10 @@ class RandomWalkFactorization(BaseEstimator):
         return made
 
     # -- the engine room
-    # ------------------------------------------------------------------------------------------
 
-    def _factors(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return U, the singular values, and V."""
+    @property
+    def factors_(self) -> WalkFactors:
+        """Singular vectors and values, and what follows from them."""
         check_is_fitted(self)
         factor, m = self.factor_, len(self.index_)
         if m < factor.Q.shape[1]:
@@ -436,7 +382,8 @@ class RandomWalkFactorization(BaseEstimator):
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
         sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
         turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
-        return sides[0] @ turned, values, sides[1] @ back.T
+        left, right = sides[0] @ turned, sides[1] @ back.T
+        return WalkFactors(left, values, right, self.visits_, self.min_visits)
 
     def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
         """Make the steps, looking back at the average whenever twice as many were made."""
@@ -462,7 +409,7 @@ class RandomWalkFactorization(BaseEstimator):
         return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
 
     def _numbers(self, states: Any) -> tuple[StateIndex, NDArray]:
-        """Return an index that knows these states, and their numbers in it; nothing is changed yet."""
+        """Return an index that knows these states, and their numbers; nothing changes yet."""
         index = self.__dict__.get("index_") or StateIndex.of(self.n_states)
         return index.extended(states)
 
@@ -489,43 +436,69 @@ class RandomWalkFactorization(BaseEstimator):
         self.index_ = index
         self.__dict__.pop("partition_", None)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse settings out of range."""
         for name in ("n_components", "tau"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+            check_count(name, getattr(self, name))
         if self.n_states is not None and self.n_components > len(StateIndex.of(self.n_states)):
             raise ValueError(
                 f"n_components={self.n_components} is more than n_states={self.n_states}."
             )
-        if not (isinstance(self.step, str) and self.step == "auto") and not (
-            _number(self.step) and self.step > 0
-        ):
+        auto = isinstance(self.step, str) and self.step == "auto"
+        if not auto and not (_is_number(self.step) and self.step > 0):
             raise ValueError(f"step must be 'auto' or a number above 0, got {self.step!r}.")
         for name in ("min_visits", "tol"):
             value = getattr(self, name)
-            if not (_number(value) and value >= 0):
+            if not (_is_number(value) and value >= 0):
                 raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
-        if "factor_" in self.__dict__ and self.factor_.Q.shape[1] != self.n_components:
+        if "factor_" in vars(self) and self.factor_.Q.shape[1] != self.n_components:
             raise ValueError(
-                f"n_components is {self.n_components} and the model has learned {self.factor_.Q.shape[1]}; call fit."
+                f"n_components is {self.n_components} and the model has learned "
+                f"{self.factor_.Q.shape[1]}; call fit."
             )
         if self.init is not None:
-            shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
-            given = np.asarray(self.init)
-            good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
-            if not good or not (np.abs(given) < 1e100).all():
-                raise ValueError(
-                    f"init must be finite, of shape (2 * n_states, n_components) with n_states given, got shape "
-                    f"{np.shape(self.init)}."
-                )
+            self._check_init()
+
+    def _check_init(self) -> None:
+        """Refuse a start of another shape."""
+        shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
+        given = np.asarray(self.init)
+        good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
+        if not good or not (np.abs(given) < 1e100).all():
+            raise ValueError(
+                "init must be finite, of shape (2 * n_states, n_components) with n_states given, "
+                f"got shape {np.shape(self.init)}."
+            )
+
+    def _validate_learned(self) -> None:
+        factor, index = self.factor_, self.index_
+        if type(factor) is not HebbianFactor or type(index) is not StateIndex:
+            raise ValueError("parts of other kinds")
+        factor.validate()
+        index.validate()
+        check_arrays(self, {"visits_": (2, len(index))})
+        counts = (self.n_visits_, self._look, self.last_ + 1)
+        good = all(isinstance(count, int) and count >= 0 for count in counts)
+        good &= factor.n_states >= len(index) > self.last_ and factor.numbers[0] < self._look
+        good &= (self.last_ == -1) == (self.n_visits_ == 0) and isinstance(self.change_, float)
+        good &= self.visits_.dtype == np.float64 and bool(np.isfinite(self.visits_).all())
+        good &= bool((self.visits_ >= 0).all()) and self.visits_.sum() > 0
+        basis, labels = self._basis, getattr(self, "partition_", None)
+        if basis is not None:
+            check_arrays(self, {"_basis": (len(basis), factor.Q.shape[1])})
+            good &= basis.dtype == np.float64 and bool(np.isfinite(basis).all())
+            good &= len(basis) <= len(factor.Q) and len(basis) % 2 == 0
+        if labels is not None:
+            good &= labels.shape == (len(index),) and labels.dtype.kind == "i"
+            good &= bool((labels >= -1).all())
+        if not good:
+            raise ValueError("visits or counters that do not fit together")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "factor_" in self.__dict__
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Return whether a setting is a finite real number."""
-    return (
-        isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-    )
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and bool(np.isfinite(float(value)))
