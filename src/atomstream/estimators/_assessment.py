@@ -96,10 +96,14 @@ class Assessment(Coding):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch = self._assessed(X)
-        method, dictionary = self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
-        return stationarity(delta, dictionary, method.objective, method.updater.fixed)
+        method = self.method_
+        delta = self._measured(X)
+        return stationarity(delta, self.state_.dictionary, method.objective, method.updater.fixed)
+
+    def _measured(self, X: Any) -> Any:
+        """Return the sums that the updater learns from, over samples at their optimal codes."""
+        batch, method, dictionary = self._assessed(X), self.method_, self.state_.dictionary
+        return method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
 
     def inspect_sample(self, x: Any) -> SampleReport:
         """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from itertools import chain
@@ -34,7 +33,7 @@ from atomstream.estimators._validation import (
     cut,
     row_ids,
 )
-from atomstream.estimators.registry import resolve_tolerance
+from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
 from atomstream.updates.reseeding import starting_atoms
 
@@ -44,7 +43,7 @@ __all__ = ["OnlineDictionary"]
 class OnlineDictionary(CallbackNotifier, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.
 
-    What a model may replace: `_make_method`, `_schedule` and `_check_settings` (its parameters),
+    What a model may replace: `_make_method` and `_check_settings` (its parameters),
     `_rows` and `_samples` (what is no row by itself), `_known` and `_observe` (how data become a
     batch), `_open` and `_starting_dictionary` (how a start is made).
     """
@@ -60,6 +59,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     )  # names for init
     # Parameters, which the constructors of the models store.
     n_components: int
+    schedule: Any
     tol: Any
     batch_size: int
     n_epochs: int
@@ -70,9 +70,9 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     max_time: float | None
     random_state: Any
 
-    @abstractmethod
     def _schedule(self) -> Callable[[int, float, float], float]:
-        """Return the schedule that the parameters stand for."""
+        """Return the schedule that the parameter stands for."""
+        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
 
     # -- learning
 

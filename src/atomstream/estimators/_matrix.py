@@ -11,7 +11,6 @@ from atomstream.core.objective import Objective
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators.registry import (
     METHODS,
-    SCHEDULES,
     SETS,
     resolve,
     resolve_coder,
@@ -80,6 +79,3 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             SubgradientStep: Subgradients,
         }[type(updater)]
         return Method(Objective(loss, codes, atoms), coder, statistics(), updater, Reseeding())
-
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,59 +13,29 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import check_count
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
-from atomstream.dictionaries.hulls import Hulls, alike
+from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
+from atomstream.estimators._representatives import (
+    Part,
+    Representatives,
+    check_labels,
+    counting_rows,
+    read_only,
+    row_names,
+    stacked_rows,
+)
 from atomstream.estimators._run_state import RunState
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators._views import view
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 
-__all__ = ["OnlineConvexMF", "Part", "Representatives"]
+__all__ = ["OnlineConvexMF"]
 
 ASSIGNMENTS = ("random", "code", "labels", "pooled")
 CODES = ("free", "nonnegative", "simplex")
-
-
-@dataclass(frozen=True)
-class Representatives:
-    """The samples that one atom is made of.
-
-    Attributes
-    ----------
-    samples : ndarray or csr_array of shape (n, n_features)
-        Rows of the stream, as they came.
-    indices : ndarray of int of shape (n,)
-        Their places in the stream, from 0.
-    ids : ndarray of shape (n,)
-        What the caller calls them: ``ids``, the index of the frame, or the number of the row in the
-        data of `fit`.
-    """
-
-    samples: Any
-    indices: NDArray
-    ids: NDArray
-
-
-@dataclass(frozen=True)
-class Part:
-    """A representative and its share in an atom.
-
-    Attributes
-    ----------
-    share : float
-    id : int or str
-        What the caller calls the sample.
-    index : int
-        Its place in the stream, from 0.
-    sample : ndarray of shape (n_features,)
-    """
-
-    share: float
-    id: Any
-    index: int
-    sample: NDArray
 
 
 class OnlineConvexMF(OnlineDictionary):
@@ -166,6 +134,10 @@ class OnlineConvexMF(OnlineDictionary):
     tol = 0.0
     classes_: NDArray
 
+    n_swaps_ = view(
+        "state_.dictionary.n_swaps", "How often a row became a representative, after the first N."
+    )
+
     def __init__(
         self,
         n_components: int = 5,
@@ -210,9 +182,6 @@ class OnlineConvexMF(OnlineDictionary):
             self._assign,
             HullUpdate(float(self.damping)),
         )
-
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""
@@ -288,16 +257,13 @@ class OnlineConvexMF(OnlineDictionary):
     def weights_(self) -> NDArray:
         """Shares of the representatives in the atoms, (n_components, n_representatives)."""
         check_is_fitted(self)
-        return _fixed(self.state_.dictionary.weights)
+        return read_only(self.state_.dictionary.weights)
 
     @property
     def representatives_(self) -> list[Representatives]:
         """The representatives of each atom."""
         check_is_fitted(self)
-        hulls = self.state_.dictionary
-        regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
-        parts = (hulls.samples, hulls.indices, hulls.ids)
-        return [Representatives(*(_fixed(part[rows]) for part in parts)) for rows in regions]
+        return Representatives.of(self.state_.dictionary)
 
     def explain(self, atom: int, top: int = 5) -> list[Part]:
         """Return what an atom is made of, largest share first.
@@ -313,16 +279,7 @@ class OnlineConvexMF(OnlineDictionary):
         list of Part
         """
         check_is_fitted(self)
-        hulls: Hulls = self.state_.dictionary
-        atom, top = check_count("atom", atom, 0, len(hulls.weights) - 1), check_count("top", top, 1)
-        order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
-        parts = []
-        for n in order[hulls.weights[atom, order] > 0]:
-            sample = hulls.samples[[n]]
-            row = (sample.toarray() if sp.issparse(sample) else sample)[0]
-            name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
-            parts.append(Part(float(hulls.weights[atom, n]), name, int(hulls.indices[n]), row))
-        return parts
+        return Part.of(self.state_.dictionary, atom, top)
 
     def stationarity(self, X: Any) -> float:
         r"""Return how far the atoms are from a critical point of the mean loss over their hulls.
@@ -335,15 +292,9 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch, method, hulls = self._assessed(X), self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), hulls, method.objective)
+        delta = self._measured(X)
+        hulls = self.state_.dictionary
         return relative_move(delta, hulls, lambda rows, step: nearest_in_hulls(hulls, rows))
-
-    @property
-    def n_swaps_(self) -> int:
-        """How often a row has become a representative, after the first N."""
-        check_is_fitted(self)
-        return self.state_.dictionary.n_swaps
 
     # -- settings
 
@@ -402,19 +353,8 @@ class OnlineConvexMF(OnlineDictionary):
         self, data: Any, weights: NDArray | None, y: Any, ids: Any, position: int
     ) -> dict[str, NDArray | None]:
         known = super()._known(data, weights, y, ids, position)
-        labels = self._labels(y, data.shape[0]) if self.assignment == "labels" else None
-        return known | {"ids": _names(np.asarray(known["ids"])), "labels": labels}
-
-    def _labels(self, y: Any, n_rows: int) -> NDArray:
-        """Return the label of each row."""
-        if y is None:
-            raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
-        labels = np.asarray(y)
-        if labels.shape != (n_rows,):
-            raise ValueError(
-                f"y must be of shape ({n_rows},), one label per row of X, got {labels.shape}."
-            )
-        return labels
+        labels = check_labels(y, data.shape[0]) if self.assignment == "labels" else None
+        return known | {"ids": row_names(np.asarray(known["ids"])), "labels": labels}
 
     # -- the start
 
@@ -427,13 +367,13 @@ class OnlineConvexMF(OnlineDictionary):
         n_rows : float
             Rows in the data, where these come again and again: so many are waited for.
         """
-        run, n_kept = self._run, sum(_counting(batch).size for batch in self._run.waiting)
+        run, n_kept = self._run, sum(counting_rows(batch).size for batch in self._run.waiting)
         while n_kept < self.n_representatives and run.n_rows < n_rows:
             batch = next(batches, None)
             if batch is None:
                 return []
             run.waiting = [*run.waiting, batch]
-            n_kept += _counting(batch).size
+            n_kept += counting_rows(batch).size
         if n_kept < self.n_components:
             raise ValueError(
                 f"X has {n_kept} rows that count, fewer than n_components={self.n_components}."
@@ -444,12 +384,8 @@ class OnlineConvexMF(OnlineDictionary):
 
     def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
         """Return hulls of the first rows of these batches that count."""
-        rows = [(batch, _counting(batch)) for batch in batches]
-        parts = [batch.X[some] for batch, some in rows]
-        X: Any = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else None
-        X = np.concatenate(parts) if X is None else X
-        places = np.concatenate([batch.position + some for batch, some in rows])
-        ids = np.concatenate(alike(*(np.asarray(batch.ids)[some] for batch, some in rows)))
+        rows = [(batch, counting_rows(batch)) for batch in batches]
+        X, places, ids = stacked_rows(rows)
         labels = None
         if self.assignment == "labels":
             known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in rows])
@@ -469,27 +405,3 @@ class OnlineConvexMF(OnlineDictionary):
             seed,
             shared=self.assignment == "pooled",
         )
-
-
-def _counting(batch: Batch) -> NDArray:
-    """Return the rows of a batch that have weight."""
-    return np.arange(batch.X.shape[0]) if batch.weights is None else np.flatnonzero(batch.weights)
-
-
-def _names(names: NDArray) -> NDArray:
-    """Return what rows are called, as numbers or texts: what a file can hold."""
-    if names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max(initial=0) < 2**63):
-        return names.astype(np.int64)
-    if names.dtype.kind == "f":
-        return names.astype(np.float64)
-    if names.dtype.kind == "M":
-        return np.datetime_as_string(names, unit="auto").astype(object)
-    return np.array([str(name) for name in names], dtype=object)
-
-
-def _fixed(part: Any) -> Any:
-    """Return an array that cannot be written to, sharing its numbers."""
-    if not sp.issparse(part):
-        part = part.view()
-        part.flags.writeable = False
-    return part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -14,28 +13,29 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
-from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._cp_loadings import (
+    check_radius,
+    loadings_stationarity,
+    starting_loadings,
+    warn_of_schedule,
+)
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._validation import check_size, check_start, check_X
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators._views import view
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
 from atomstream.losses import Squared
 from atomstream.memory.gram import GramSums
 from atomstream.penalties.ball import NormBall
-from atomstream.penalties.base import TINY, Penalty
-from atomstream.schedules import check_conditions
+from atomstream.penalties.base import Penalty
 from atomstream.updates.loadings import LoadingSweep
-from atomstream.updates.reseeding import Reseeding, starting_atoms
+from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["OnlineCPDictionary"]
 
 REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
-BROKEN = {
-    "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
-    "squares_converge": "its weights fall too slowly for noise to average out",
-    "slow_decay": "late samples weigh less than early ones",
-}
 
 
 class OnlineCPDictionary(OnlineDictionary):
@@ -144,6 +144,9 @@ class OnlineCPDictionary(OnlineDictionary):
 
     axes_: Axes
     norm_: float
+
+    shape_in_ = view("axes_.shape", "Shape of a sample.")
+    factors = view("loadings_", "The loading matrices: the factors of the atoms as a CP tensor.")
 
     def __init__(
         self,
@@ -258,9 +261,6 @@ class OnlineCPDictionary(OnlineDictionary):
                 raise ValueError(f"atoms={part!r} brings a penalty; loadings lie in sets only.")
         return parts
 
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
-
     # -- tensors in, tensors out
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
@@ -282,12 +282,6 @@ class OnlineCPDictionary(OnlineDictionary):
         return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
 
     @property
-    def shape_in_(self) -> tuple[int, ...]:
-        """Shape of a sample."""
-        check_is_fitted(self)
-        return self.axes_.shape
-
-    @property
     def loadings_(self) -> list[NDArray]:
         """The loading matrices, (I_k, n_components), read-only."""
         check_is_fitted(self)
@@ -304,11 +298,6 @@ class OnlineCPDictionary(OnlineDictionary):
         """Ones: the weights of the atoms as a CP tensor."""
         check_is_fitted(self)
         return np.ones(self.state_.dictionary.shape[0], self.state_.dictionary.dtype)
-
-    @property
-    def factors(self) -> list[NDArray]:
-        """The loading matrices: the factors of the atoms as a CP tensor."""
-        return self.loadings_
 
     def to_cp(self, X: Any) -> tuple[NDArray, list[NDArray]]:
         """Return samples as a CP tensor whose first factor is their codes: weights and factors.
@@ -340,29 +329,12 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.radius is None or (isinstance(self.radius, str) and self.radius == "auto"):
-            return
-        real = isinstance(self.radius, int | float | np.number)
-        if not real or isinstance(self.radius, bool) or not 0 < self.radius < np.inf:
-            raise ValueError(
-                f"radius must be a number above 0, 'auto', or None for no bound, got "
-                f"{self.radius!r}."
-            )
+        check_radius(self.radius)
 
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
         run = super()._begin()
-        conditions = check_conditions(run.clock.schedule)
-        if not conditions.met:
-            broken = " and ".join(
-                text for name, text in BROKEN.items() if not getattr(conditions, name)
-            )
-            warnings.warn(
-                f"schedule={self.schedule!r} breaks condition (A3) for batches of equal size: "
-                f"{broken}; convergence is not guaranteed.",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_schedule(self.schedule, run.clock.schedule)
         return run
 
     # -- the start
@@ -385,39 +357,13 @@ class OnlineCPDictionary(OnlineDictionary):
         """Return random loadings, those of rank-one tensors near samples, or those given."""
         self.norm_ = self._norm(batch)
         parts: Any = self.method_.objective.atoms
+        sizes, r = self.axes_.sizes, self.n_components
+        rows = starting_loadings(self.init, batch, sizes, r, parts, self._run.rng)
         inside = [
             part.project(U.astype(np.float64), self.fixed_components)
-            for part, U in zip(parts.sets, self._starting_rows(batch, parts), strict=True)
+            for part, U in zip(parts.sets, rows, strict=True)
         ]
         return Loadings([U.T.astype(batch.X.dtype) for U in inside])
-
-    def _starting_rows(self, batch: Batch, parts: ModeSets) -> list[NDArray]:
-        """Return the transposes of starting loadings, not yet in their sets."""
-        rng, sizes, r = self._run.rng, self.axes_.sizes, self.n_components
-        if self.init is None or (isinstance(self.init, str) and self.init == "random"):
-            draw = rng.random if parts.nonnegative else rng.standard_normal
-            return [
-                part.normalize(draw((r, size)))
-                for part, size in zip(parts.sets, sizes, strict=True)
-            ]
-        if isinstance(self.init, str):
-            near = [
-                rank_one(row.reshape(sizes), parts)
-                for row in starting_atoms(batch, r, "samples", parts, rng)
-            ]
-            return [np.stack(columns) for columns in zip(*near, strict=True)]
-        if len(self.init) != len(sizes):
-            raise ValueError(
-                f"init must hold a matrix for each of {len(sizes)} modes, got {len(self.init)}."
-            )
-        rows = [check_start(U).T for U in self.init]
-        for U, size in zip(rows, sizes, strict=True):
-            if U.shape != (r, size):
-                raise ValueError(
-                    f"init must hold matrices of shape (I_k, {r}), {(size, r)} here, got "
-                    f"{U.T.shape}."
-                )
-        return rows
 
     # -- files
 
@@ -444,18 +390,11 @@ class OnlineCPDictionary(OnlineDictionary):
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        batch = self._assessed(X)
-        method, dictionary = self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
-        off = size = 0.0
-        for mode, part in enumerate(method.objective.atoms.sets):
-            gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
-            rows = dictionary.matrices[mode].T.astype(np.float64)
-            slope = gram @ rows - cross / delta.mass
-            moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
-            off += float(((rows - moved)[self.fixed_components :] ** 2).sum())
-            size += float((rows**2).sum())
-        return float(np.sqrt(off / max(size, TINY)))
+        method = self.method_
+        delta = self._measured(X)
+        return loadings_stationarity(
+            delta, self.state_.dictionary, method.objective.atoms.sets, self.fixed_components
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

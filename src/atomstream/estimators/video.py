@@ -15,7 +15,7 @@ from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.frames import as_array, as_frames, scaled
+from atomstream.io.frames import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
@@ -221,7 +221,7 @@ class VideoDictionary(LearnerInside):
         """Yield batches of the courses of pixels, in an order drawn anew for each pass."""
         rng = np.random.default_rng(self.learner_.random_state)
         for _ in range(self.n_epochs):
-            yield from _courses(frames, rng.permutation(frames[0].size), self._batch_size)
+            yield from pixel_courses(frames, rng.permutation(frames[0].size), self._batch_size)
 
     def _n_batches(self, video: Any) -> int | None:
         n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None
@@ -311,7 +311,8 @@ class VideoDictionary(LearnerInside):
             return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
         codes = [
-            self.learner_.transform(rows) for rows in _courses(whole, range(whole[0].size), BLOCK)
+            self.learner_.transform(rows)
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
         ]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
@@ -333,7 +334,9 @@ class VideoDictionary(LearnerInside):
                 -1, *self.frame_shape_
             )
         whole = self._whole(video)
-        rebuilt = [self._rebuilt(rows).T for rows in _courses(whole, range(whole[0].size), BLOCK)]
+        rebuilt = [
+            self._rebuilt(rows).T for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
+        ]
         return np.concatenate(rebuilt, axis=1).reshape(whole.shape)
 
     def _rebuilt(self, rows: NDArray) -> NDArray:
@@ -401,10 +404,3 @@ class VideoDictionary(LearnerInside):
             raise ValueError(
                 f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
             )
-
-
-def _courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
-    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
-    flat = frames.reshape(len(frames), -1)
-    for start in range(0, len(pixels), size):
-        yield scaled(flat[:, pixels[start : start + size]]).T
