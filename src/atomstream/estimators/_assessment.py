@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
 from atomstream.diagnostics import SampleReport, stationarity
 from atomstream.estimators._coding import Coding
+from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_observed, check_weights
 
 
 class Assessment(Coding):
     """Figures of a fitted model; none of them changes it."""
 
-    def _assessed(self, X: Any, sample_weight: Any = None) -> Batch:
+    def _assessed(self, X: Samples, sample_weight: ArrayLike | None = None) -> Batch:
         """Return samples of which at least one counts as a batch."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
@@ -26,7 +27,7 @@ class Assessment(Coding):
         check_observed(X, weights, missing=self.missing)
         return self._observe(X, weights)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.
 
         Parameters
@@ -38,7 +39,7 @@ class Assessment(Coding):
         batch = self._assessed(X, sample_weight)
         return -_mean(self._losses(batch), batch)
 
-    def losses(self, X: Any) -> NDArray:
+    def losses(self, X: Samples) -> NDArray:
         """Return the loss of each sample at its optimal code, without penalties, (n_samples,).
 
         Parameters
@@ -52,7 +53,7 @@ class Assessment(Coding):
             batch, self._encode(batch).values, self.state_.dictionary
         )
 
-    def objective(self, X: Any, sample_weight: Any = None) -> float:
+    def objective(self, X: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean objective per sample at optimal codes, penalties on the codes included.
 
         Parameters
@@ -74,7 +75,7 @@ class Assessment(Coding):
         check_is_fitted(self)
         return self.method_.updater.value(self.state_, self.method_.objective)
 
-    def surrogate_gap(self, X: Any) -> float:
+    def surrogate_gap(self, X: Samples) -> float:
         """Return the surrogate minus the objective on samples of the stream.
 
         Damping and the penalty on the atoms do not count. The gap tends to 0 from above along a
@@ -87,7 +88,7 @@ class Assessment(Coding):
         check_is_fitted(self)
         return self.state_.memory.value(self.state_.dictionary) - self.objective(X)
 
-    def stationarity(self, X: Any) -> float:
+    def stationarity(self, X: Samples) -> float:
         """Return how far the dictionary is from a critical point of the mean loss on samples.
 
         It is 0 at such points.
@@ -100,7 +101,7 @@ class Assessment(Coding):
         delta = self._measured(X)
         return stationarity(delta, self.state_.dictionary, method.objective, method.updater.fixed)
 
-    def _measured(self, X: Any) -> Any:
+    def _measured(self, X: Samples) -> Any:
         """Return the sums that the updater learns from, over samples at their optimal codes."""
         batch, method, dictionary = self._assessed(X), self.method_, self.state_.dictionary
         return method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)

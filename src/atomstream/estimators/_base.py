@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
@@ -24,6 +24,7 @@ from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._run_state import RunState
+from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators._validation import (
     check_observed,
     check_settings,
@@ -68,7 +69,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     fixed_components: int
     n_jobs: int | None
     max_time: float | None
-    random_state: Any
+    random_state: RandomSource
 
     def _schedule(self) -> Callable[[int, float, float], float]:
         """Return the schedule that the parameter stands for."""
@@ -77,7 +78,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- learning
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
         Parameters
@@ -93,7 +94,9 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Make one step on these rows, uncut; the first call also makes the starting dictionary.
 
         Parameters
@@ -220,13 +223,17 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- data into batches
 
     def _known(
-        self, data: Any, weights: NDArray | None, y: Any, ids: Any, position: int
+        self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row; ``y`` and ``ids`` are for models that use them."""
         return {"weights": weights, "ids": row_ids(data, data.shape[0], position, ids)}
 
     def _next_batch(
-        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
+        self,
+        X: Samples,
+        sample_weight: ArrayLike | None,
+        y: Any = None,
+        ids: ArrayLike | None = None,
     ) -> tuple[RunState, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
         first = "_run" not in vars(self)
@@ -239,7 +246,9 @@ class OnlineDictionary(CallbackNotifier, Assessment):
 
     # -- learning from batches
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> Self:
+    def _fit(
+        self, X: Samples, y: Any, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+    ) -> Self:
         """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
             rows = self._rows(X, reset=True)
@@ -258,7 +267,9 @@ class OnlineDictionary(CallbackNotifier, Assessment):
                 context.call_on_fit_task_end(estimator=self)
         return self
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> Self:
+    def _partial_fit(
+        self, X: Samples, y: Any, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+    ) -> Self:
         """Make one step; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
             _, batch = self._next_batch(X, sample_weight, y, ids)

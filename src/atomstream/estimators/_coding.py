@@ -20,6 +20,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.method import Method, check_compatible
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import encode_exactly
 
@@ -83,7 +84,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     # -- samples, rows and batches
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
         return check_X(self, X, reset=reset)
 
@@ -95,13 +96,13 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return checked data as a batch; a loss with a narrower domain refuses or changes more."""
         return observe(X, weights, missing=self.missing, **known)
 
-    def _batch(self, X: Any) -> Batch:
+    def _batch(self, X: Samples) -> Batch:
         """Return samples that are not learned from as a batch."""
         return self._observe(self._rows(X, reset=False))
 
     # -- codes
 
-    def transform(self, X: Any, *, sparse_output: bool = False) -> Any:
+    def transform(self, X: Samples, *, sparse_output: bool = False) -> Any:
         """Return the codes of samples, exactly: to a certified duality gap of 1e-9 (float32: 1e-6).
 
         Parameters
@@ -153,7 +154,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             )
         return self._samples(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
 
-    def impute(self, X: Any) -> NDArray:
+    def impute(self, X: Samples) -> NDArray:
         """Return the samples with their missing entries filled by reconstructions.
 
         Parameters

@@ -16,6 +16,7 @@ from atomstream.core.checks import generator
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_numbers
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
@@ -100,6 +101,6 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
             raise ValueError(f"a learner that is a {type(self.learner_).__name__}")
 
 
-def drawn_seed(random_state: Any) -> int:
+def drawn_seed(random_state: RandomSource) -> int:
     """Return a seed drawn from a source of randomness, which later draws leave as it is."""
     return int(generator(random_state).integers(2**63))

@@ -19,6 +19,7 @@ from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._types import RandomSource
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.glauber import patches_of
 
@@ -41,7 +42,7 @@ class NetworkReconstruction(LearnerInside):
     motif_: Motif
 
     def reconstruct(
-        self, network: Any, *, n_steps: int = 100_000, random_state: Any = 0
+        self, network: Any, *, n_steps: int = 100_000, random_state: RandomSource = 0
     ) -> Reconstruction:
         """Rebuild a network, the one learned from or another.
 
@@ -67,7 +68,12 @@ class NetworkReconstruction(LearnerInside):
         return self._rebuilt(self._given(network, n_steps), n_steps, random_state)
 
     def denoise(
-        self, network: Any, pairs: Any = "edges", *, n_steps: int = 100_000, random_state: Any = 0
+        self,
+        network: Any,
+        pairs: Any = "edges",
+        *,
+        n_steps: int = 100_000,
+        random_state: RandomSource = 0,
     ) -> Ranking:
         """Rank pairs of nodes by how likely edges they are, judging from what lies around them.
 
@@ -122,7 +128,7 @@ class NetworkReconstruction(LearnerInside):
         return network
 
     def _rebuilt(
-        self, network: Network, n_steps: int, random_state: Any, entries: Any = None
+        self, network: Network, n_steps: int, random_state: RandomSource, entries: Any = None
     ) -> Reconstruction:
         """Return the means of what patches propose, in all their entries or in some."""
         many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
@@ -141,7 +147,7 @@ class NetworkReconstruction(LearnerInside):
         return Reconstruction(network, *pairs.drain())
 
     def _copies(
-        self, network: Network, n_steps: int, random_state: Any
+        self, network: Network, n_steps: int, random_state: RandomSource
     ) -> Generator[tuple[NDArray, NDArray | None]]:
         """Yield copies of the motif, with weights where they are no draws of a chain."""
         rows = max(1, ENTRIES // self.motif_.size**2)

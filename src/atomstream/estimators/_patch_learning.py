@@ -16,6 +16,7 @@ from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.restoration import split_means
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
@@ -34,7 +35,7 @@ class PatchLearning(LearnerInside):
     n_patches: int
     batch_size: int
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomSource
 
     LEARNED = ("learner_", "patch_shape_", "_rng")
 
@@ -43,7 +44,7 @@ class PatchLearning(LearnerInside):
 
     # -- learning
 
-    def fit(self, images: Any, y: Any = None) -> Self:
+    def fit(self, images: Any, y: object = None) -> Self:
         """Learn anew from ``n_patches`` patches of an image or of several.
 
         Parameters
@@ -65,7 +66,7 @@ class PatchLearning(LearnerInside):
             self._learn(images)
         return self
 
-    def partial_fit(self, images: Any, y: Any = None) -> Self:
+    def partial_fit(self, images: Any, y: object = None) -> Self:
         """Learn from ``n_patches`` patches of further images.
 
         Parameters

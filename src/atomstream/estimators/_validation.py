@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
@@ -157,7 +157,7 @@ def _first_row(X: Any, bad: NDArray) -> int:
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
 
-def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
+def check_weights(sample_weight: ArrayLike | None, X: Any) -> NDArray | None:
     """Return sample weights as float64, or None where all are one."""
     if sample_weight is None:
         return None
@@ -225,7 +225,7 @@ def check_size(model: Any, n_atoms: int) -> None:
         )
 
 
-def row_ids(data: Any, n_rows: int, position: int = 0, ids: Any = None) -> NDArray:
+def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:
     """Return the names of rows: ``ids``, the index of a frame, or their numbers in the stream."""
     if ids is not None:
         names = np.asarray(ids)

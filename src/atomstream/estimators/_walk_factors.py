@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_count
+from atomstream.estimators._types import RandomSource
 
 __all__ = ["WalkFactors"]
 
@@ -56,7 +56,7 @@ class WalkFactors:
         return np.hstack(parts)
 
     def partition(
-        self, n_clusters: int, side: str, random_state: Any, *, declared: bool
+        self, n_clusters: int, side: str, random_state: RandomSource, *, declared: bool
     ) -> NDArray:
         """Partition the states by k-means on their points, each weighted by its visits.
 

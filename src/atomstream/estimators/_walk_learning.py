@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from atomstream.core.checks import check_arrays, check_count, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
 from atomstream.updates.hebbian import HebbianFactor, Steps
 from atomstream.updates.subspaces import orthonormal
 
@@ -31,7 +32,7 @@ class WalkLearning(Saved, BaseEstimator):
     step: Any
     tol: float
     init: Any
-    random_state: Any
+    random_state: RandomSource
 
     LEARNED = (
         "factor_",
@@ -54,7 +55,7 @@ class WalkLearning(Saved, BaseEstimator):
     _look: int
     _basis: NDArray | None
 
-    def fit(self, states: Any, y: Any = None) -> Self:
+    def fit(self, states: Any, y: object = None) -> Self:
         """Learn anew from one walk.
 
         Parameters
@@ -68,7 +69,7 @@ class WalkLearning(Saved, BaseEstimator):
         self.__dict__.update(fresh.__dict__)
         return self
 
-    def partial_fit(self, states: Any, y: Any = None) -> Self:
+    def partial_fit(self, states: Any, y: object = None) -> Self:
         """Learn from the next states of the walk, of which the first follows the last one met.
 
         Parameters

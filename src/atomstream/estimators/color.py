@@ -18,6 +18,7 @@ from atomstream.domains.images.pixels import LUMA, as_image, of_type, white
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
@@ -116,7 +117,7 @@ class ColorRestorer(Saved, BaseEstimator):
         keep_luma: bool = True,
         n_patches: int = 20_000,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.patch_size = patch_size
@@ -126,7 +127,7 @@ class ColorRestorer(Saved, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, examples: Mapping[str, Any], y: Any = None) -> Self:
+    def fit(self, examples: Mapping[str, Any], y: object = None) -> Self:
         """Learn what materials look like.
 
         Parameters

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
@@ -26,6 +26,7 @@ from atomstream.estimators._representatives import (
     stacked_rows,
 )
 from atomstream.estimators._run_state import RunState
+from atomstream.estimators._types import RandomSource, Samples, ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
 from atomstream.losses import Squared
@@ -148,13 +149,13 @@ class OnlineConvexMF(OnlineDictionary):
         ridge: float = 0.0,
         damping: float = 0.0,
         codes: str = "free",
-        schedule: Any = "harmonic",
+        schedule: ScheduleChoice = "harmonic",
         batch_size: int = 256,
         n_epochs: int = 1,
         shuffle: bool = True,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.n_representatives = n_representatives
@@ -201,7 +202,14 @@ class OnlineConvexMF(OnlineDictionary):
     # -- learning
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+    ) -> Self:
         """Learn anew from data at hand; with fewer than N rows all of them are representatives.
 
         Parameters
@@ -222,7 +230,12 @@ class OnlineConvexMF(OnlineDictionary):
         return self._fit(X, y, sample_weight, ids)
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None
+        self,
+        X: Samples,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
     ) -> Self:
         """Go on with these rows, one by one; the first N rows are kept until they are complete.
 
@@ -237,7 +250,7 @@ class OnlineConvexMF(OnlineDictionary):
         """
         return self._partial_fit(X, y, sample_weight, ids)
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Samples) -> NDArray:
         """Return the atom with the largest coefficient for each sample, or its label.
 
         Parameters
@@ -281,7 +294,7 @@ class OnlineConvexMF(OnlineDictionary):
         check_is_fitted(self)
         return Part.of(self.state_.dictionary, atom, top)
 
-    def stationarity(self, X: Any) -> float:
+    def stationarity(self, X: Samples) -> float:
         r"""Return how far the atoms are from a critical point of the mean loss over their hulls.
 
         With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their
@@ -350,7 +363,7 @@ class OnlineConvexMF(OnlineDictionary):
     # -- data into batches
 
     def _known(
-        self, data: Any, weights: NDArray | None, y: Any, ids: Any, position: int
+        self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         known = super()._known(data, weights, y, ids, position)
         labels = check_labels(y, data.shape[0]) if self.assignment == "labels" else None

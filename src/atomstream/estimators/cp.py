@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +23,15 @@ from atomstream.estimators._cp_loadings import (
     warn_of_schedule,
 )
 from atomstream.estimators._run_state import RunState
+from atomstream.estimators._types import (
+    CoderChoice,
+    RandomSource,
+    Samples,
+    ScheduleChoice,
+    SetChoice,
+    Start,
+    ToleranceChoice,
+)
 from atomstream.estimators._validation import check_size, check_start, check_X
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
@@ -155,23 +164,23 @@ class OnlineCPDictionary(OnlineDictionary):
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "nonnegative",
-        atoms: Any = "nonnegative_ball",
+        codes: SetChoice = "nonnegative",
+        atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball",
         reshape: Any = None,
         radius: Any = "auto",
         n_sweeps: int = 3,
-        coder: Any = "auto",
-        schedule: Any = "harmonic",
-        tol: Any = 1e-3,
+        coder: CoderChoice = "auto",
+        schedule: ScheduleChoice = "harmonic",
+        tol: ToleranceChoice = 1e-3,
         batch_size: int = 64,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = None,
+        init: Start = None,
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
@@ -246,11 +255,10 @@ class OnlineCPDictionary(OnlineDictionary):
         """Return the set of each mode."""
         known = {name: part for name, part in SETS.items() if name not in ("box", "covering")}
         known["bounded"] = lambda: NormBall(norm)
-        many = isinstance(self.atoms, list | tuple)
-        n_modes = (
-            len(self.axes_.sizes) if hasattr(self, "axes_") else len(self.atoms) if many else 1
-        )
-        choices = list(self.atoms) if many else [self.atoms] * n_modes
+        given: Any = self.atoms
+        many = isinstance(given, list | tuple)
+        n_modes = len(self.axes_.sizes) if hasattr(self, "axes_") else len(given) if many else 1
+        choices = list(given) if many else [given] * n_modes
         if len(choices) != n_modes:
             raise ValueError(
                 f"atoms must name one set or one per mode, {n_modes} here, got {len(choices)}."
@@ -263,7 +271,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     # -- tensors in, tensors out
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows, their modes in groups."""
         axes = Axes.of(X, self.reshape)
         if reset:
@@ -299,7 +307,7 @@ class OnlineCPDictionary(OnlineDictionary):
         check_is_fitted(self)
         return np.ones(self.state_.dictionary.shape[0], self.state_.dictionary.dtype)
 
-    def to_cp(self, X: Any) -> tuple[NDArray, list[NDArray]]:
+    def to_cp(self, X: Samples) -> tuple[NDArray, list[NDArray]]:
         """Return samples as a CP tensor whose first factor is their codes: weights and factors.
 
         Parameters
@@ -379,7 +387,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     # -- figures
 
-    def stationarity(self, X: Any) -> float:
+    def stationarity(self, X: Samples) -> float:
         r"""Return how far the loadings are from a critical point of the mean loss on samples.
 
         With :math:`G_i` the gradient of the mean loss in :math:`U^{(i)}` at optimal codes and

@@ -17,6 +17,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
+from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
 from atomstream.exceptions import NotConvergedWarning
 from atomstream.losses import Squared
@@ -28,7 +29,7 @@ GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 
 
 def sparse_encode(
-    X: Any,
+    X: Samples,
     dictionary: Any,
     *,
     alpha: float = 0.0,

@@ -60,7 +60,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         self.model = model
         super().__init__()
 
-    def _fit(self, y: Any, X: Any = None, fh: Any = None) -> SktimeForecaster:
+    def _fit(self, y: Any, X: object = None, fh: Any = None) -> SktimeForecaster:
         from sklearn.base import clone
 
         self.model_ = SeriesDictionary() if self.model is None else clone(self.model)
@@ -68,7 +68,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         self._learned, self._newest = y.index[-1], self.model_
         return self
 
-    def _update(self, y: Any, X: Any = None, update_params: bool = True) -> SktimeForecaster:
+    def _update(self, y: Any, X: object = None, update_params: bool = True) -> SktimeForecaster:
         rows = y[y.index > self._learned]
         self._newest = self.model_ if update_params else deepcopy(self.model_)
         if len(rows):
@@ -76,11 +76,11 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
             self._learned = rows.index[-1] if update_params else self._learned
         return self
 
-    def _predict(self, fh: Any, X: Any = None) -> Any:
+    def _predict(self, fh: Any, X: object = None) -> Any:
         steps = self._steps(fh)
         return self._newest.predict(int(steps.max())).iloc[steps - 1]
 
-    def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
+    def _predict_interval(self, fh: Any, X: object, coverage: list[float]) -> Any:
         import pandas as pd
 
         steps, parts = self._steps(fh), {}

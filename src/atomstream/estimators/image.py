@@ -27,6 +27,7 @@ from atomstream.domains.images.restoration import (
     denoise_image,
 )
 from atomstream.estimators._patch_learning import PatchLearning
+from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
 
 __all__ = ["ImageDictionary"]
@@ -118,7 +119,7 @@ class ImageDictionary(PatchLearning):
         n_patches: int = 60_000,
         batch_size: int = 256,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.patch_size = patch_size

@@ -17,6 +17,7 @@ from atomstream.domains.networks.patches import distinct
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import CHAINS, NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.samplers.glauber import is_copy, patches_of
@@ -111,11 +112,11 @@ class NetworkDictionary(NetworkReconstruction):
         *,
         alpha: float = 0.0,
         chain: str = "pivot",
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         n_batches: int = 100,
         batch_size: int = 1000,
         thin: int = 1,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.motif = motif
         self.n_components = n_components
@@ -129,7 +130,7 @@ class NetworkDictionary(NetworkReconstruction):
 
     # -- learning
 
-    def fit(self, network: Any, y: Any = None) -> Self:
+    def fit(self, network: Any, y: object = None) -> Self:
         """Learn anew from ``n_batches`` batches of copies.
 
         Parameters
@@ -150,7 +151,7 @@ class NetworkDictionary(NetworkReconstruction):
             self._learn(network, self.n_batches)
         return self
 
-    def partial_fit(self, network: Any, y: Any = None, *, n_batches: int = 1) -> Self:
+    def partial_fit(self, network: Any, y: object = None, *, n_batches: int = 1) -> Self:
         """Learn from more batches; the chain goes on where it stood, or anew if no copy is there.
 
         Parameters

@@ -12,6 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
+from atomstream.estimators._types import (
+    CoderChoice,
+    LossChoice,
+    RandomSource,
+    Samples,
+    ScheduleChoice,
+    SetChoice,
+    Start,
+    ToleranceChoice,
+)
 from atomstream.estimators._validation import raise_zeros
 from atomstream.losses import Huber, Mahalanobis
 
@@ -141,26 +151,26 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self,
         n_components: int = 20,
         *,
-        loss: Any = "squared",
+        loss: LossChoice = "squared",
         method: Any = "auto",
         zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "auto",
-        atoms: Any = "auto",
-        coder: Any = "auto",
-        schedule: Any = "power",
-        tol: Any = "root",
+        codes: SetChoice = "auto",
+        atoms: SetChoice = "auto",
+        coder: CoderChoice = "auto",
+        schedule: ScheduleChoice = "power",
+        tol: ToleranceChoice = "root",
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "auto",
+        init: Start = "auto",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.loss = loss
@@ -197,7 +207,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
                 )
         return method
 
-    def clean(self, X: Any) -> NDArray:
+    def clean(self, X: Samples) -> NDArray:
         """Return the reconstructions of samples: under a robust loss, without their outliers.
 
         Parameters
@@ -210,7 +220,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         """
         return self.inverse_transform(self.transform(X))
 
-    def outliers(self, X: Any) -> NDArray:
+    def outliers(self, X: Samples) -> NDArray:
         """Return the errors of entries beyond the threshold of the Huber loss.
 
         Parameters

@@ -17,6 +17,7 @@ from atomstream.core.checks import check_count, generator
 from atomstream.core.clock import Accuracy
 from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.cp import OnlineCPDictionary
 
 __all__ = ["CPTensor", "online_parafac"]
@@ -56,7 +57,7 @@ class CPTensor:
 
 
 def online_parafac(
-    X: Any,
+    X: Samples,
     rank: int,
     *,
     sample_mode: int = 0,
@@ -64,7 +65,7 @@ def online_parafac(
     n_epochs: int = 10,
     n_polish: int = 0,
     callbacks: Iterable[Any] = (),
-    random_state: Any = None,
+    random_state: RandomSource = None,
     **params: Any,
 ) -> CPTensor:
     """Factorize one tensor into nonnegative rank-one parts.

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from atomstream.core.checks import generator
+from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.matching import align
 from atomstream.estimators.nmf import OnlineNMF
 
@@ -57,13 +58,13 @@ class RankChoice:
 
 
 def choose_rank(
-    X: Any,
+    X: Samples,
     ranks: Iterable[int],
     *,
     model: Any = None,
     n_seeds: int = 5,
     holdout: float = 0.1,
-    random_state: Any = None,
+    random_state: RandomSource = None,
 ) -> RankChoice:
     """Choose the number of atoms by errors on hidden entries, with the one-standard-error rule.
 
@@ -112,7 +113,7 @@ def choose_rank(
             "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or "
             "a part."
         )
-    X = check_array(
+    data: NDArray = check_array(
         X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
     )
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
@@ -127,22 +128,22 @@ def choose_rank(
     errors = np.empty((len(tried), n_seeds))
     found: list[list[Any]] = [[] for _ in tried]
     for seed in range(n_seeds):
-        hidden = (rng.random(X.shape) < holdout) & ~np.isnan(X)
-        judged = hidden & ((~hidden & ~np.isnan(X)).sum(axis=1, keepdims=True) >= tried[-1])
+        hidden = (rng.random(data.shape) < holdout) & ~np.isnan(data)
+        judged = hidden & ((~hidden & ~np.isnan(data)).sum(axis=1, keepdims=True) >= tried[-1])
         if not judged.any():
             raise ValueError(
                 f"No hidden entry stands in a row that shows at least {tried[-1]} others: take "
                 "smaller ranks, "
                 f"another holdout than {holdout!r}, or more rows."
             )
-        shown, start = np.where(hidden, np.nan, X), int(rng.integers(2**31))
+        shown, start = np.where(hidden, np.nan, data), int(rng.integers(2**31))
         for place, rank in enumerate(tried):
             learned = (
                 clone(base)
                 .set_params(n_components=int(rank), missing=True, random_state=start)
                 .fit(shown)
             )
-            error = (learned.inverse_transform(learned.transform(shown)) - X)[judged].astype(
+            error = (learned.inverse_transform(learned.transform(shown)) - data)[judged].astype(
                 np.float64
             )
             errors[place, seed] = np.mean(error**2)

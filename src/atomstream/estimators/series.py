@@ -22,6 +22,7 @@ from atomstream.domains.series.time_index import Times
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._series_forecast import SeriesForecast
+from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import windows
@@ -146,11 +147,11 @@ class SeriesDictionary(SeriesForecast):
         alpha: float = 0.0,
         ridge: float = 0.01,
         forecast_alpha: float = 0.0,
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         n_init: int | None = None,
         n_init_batches: int = 20,
         init_batch_size: int = 100,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.window = window
@@ -166,7 +167,7 @@ class SeriesDictionary(SeriesForecast):
 
     # -- learning
 
-    def fit(self, Y: Any, y: Any = None, *, init: Any = None) -> Self:
+    def fit(self, Y: Any, y: object = None, *, init: Any = None) -> Self:
         """Learn anew: initialise, then follow the rows of the table.
 
         Parameters
@@ -207,7 +208,7 @@ class SeriesDictionary(SeriesForecast):
             self._note_times(table.form.times, self._n_rows - len(table.values))
         return self
 
-    def partial_fit(self, Y: Any, y: Any = None) -> Self:
+    def partial_fit(self, Y: Any, y: object = None) -> Self:
         """Go on with new rows; the first ones wait until there are enough for the initialisation.
 
         Parameters
@@ -284,7 +285,11 @@ class SeriesDictionary(SeriesForecast):
             self._first_honest = self._n_init if self.n_init_batches else 0
             self._n_rows, self._rows = 0, values[:0]
         self._check_shape()
-        settings = {"alpha": self.alpha, "ridge": self.ridge, "schedule": self.schedule}
+        settings: dict[str, Any] = {
+            "alpha": self.alpha,
+            "ridge": self.ridge,
+            "schedule": self.schedule,
+        }
         self._teach(self._moments(values), len(values), **settings)
 
     def _moments(self, values: NDArray) -> Generator[NDArray]:

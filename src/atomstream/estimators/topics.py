@@ -17,6 +17,7 @@ from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 
@@ -104,10 +105,10 @@ class TopicModel(LearnerInside):
         stop_words: Any = "english",
         min_df: int = 1,
         alpha: float = 0.0,
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         batch_size: int = 256,
         n_epochs: int = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.vectorizer = vectorizer
@@ -122,7 +123,7 @@ class TopicModel(LearnerInside):
 
     # -- learning
 
-    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
+    def fit(self, documents: Iterable[str], y: object = None) -> Self:
         """Learn anew from documents at hand.
 
         Their words are counted once, and the counts kept for all passes.
@@ -141,7 +142,7 @@ class TopicModel(LearnerInside):
             self.fit_counts(self.begin(documents))
         return self
 
-    def partial_fit(self, documents: Iterable[str], y: Any = None) -> Self:
+    def partial_fit(self, documents: Iterable[str], y: object = None) -> Self:
         """Make one step on these documents; the first call also makes vocabulary and topics.
 
         Parameters
@@ -224,7 +225,7 @@ class TopicModel(LearnerInside):
         """
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
-        seed = self.learner_.random_state
+        seed: Any = self.learner_.random_state
 
         def batches() -> Iterator[sp.csr_array]:
             """Yield what is left; the order of a pass depends on seed and pass alone."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.frames import as_array, as_frames, pixel_courses
@@ -108,13 +109,13 @@ class VideoDictionary(LearnerInside):
         *,
         mode: str = "frames",
         alpha: float = 0.0,
-        schedule: Any = "power",
-        init: Any = "auto",
+        schedule: ScheduleChoice = "power",
+        init: Start = "auto",
         snapshots: Sequence[int] = (),
         grey: bool = False,
         batch_size: int | None = None,
         n_epochs: int = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.mode = mode
@@ -129,7 +130,7 @@ class VideoDictionary(LearnerInside):
 
     # -- learning
 
-    def fit(self, video: Any, y: Any = None) -> Self:
+    def fit(self, video: Any, y: object = None) -> Self:
         """Learn anew.
 
         Parameters
@@ -158,7 +159,7 @@ class VideoDictionary(LearnerInside):
                 self._learn(self._across(frames), n_batches, horizon=n_pixels)
         return self
 
-    def partial_fit(self, video: Any, y: Any = None) -> Self:
+    def partial_fit(self, video: Any, y: object = None) -> Self:
         """Learn from more frames; mode "frames" only.
 
         Parameters

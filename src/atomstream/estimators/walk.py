@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import mixing_time
+from atomstream.estimators._types import RandomSource, Start
 from atomstream.estimators._views import view
 from atomstream.estimators._walk_factors import WalkFactors
 from atomstream.estimators._walk_learning import WalkLearning
@@ -113,8 +114,8 @@ class RandomWalkFactorization(WalkLearning):
         averaging: bool = True,
         min_visits: float = 10,
         tol: float = 0.0,
-        init: Any = None,
-        random_state: Any = None,
+        init: Start = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.n_states = n_states
@@ -155,7 +156,7 @@ class RandomWalkFactorization(WalkLearning):
         return self.factors_.embedding(side)
 
     def partition(
-        self, n_clusters: int | None = None, *, side: str = "right", random_state: Any = 0
+        self, n_clusters: int | None = None, *, side: str = "right", random_state: RandomSource = 0
     ) -> NDArray:
         """Partition the states by k-means on their points, each weighted by its visits.
 
