@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from atomstream import (
 )
 from atomstream.callbacks import Callback, History, LearningBar
 from atomstream.coders import ProjectedGradient
+from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
@@ -715,3 +717,46 @@ def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
         assert np.isfinite(model.components_).all()
         assert np.isfinite(model.surrogate())
     assert model.objective(X) < 1e-6 * (X**2).sum() / len(X)
+
+
+def test_few_calls_lie_between_a_step_and_the_loop():
+    model, names = OnlineNMF(4, random_state=0).partial_fit(X).partial_fit(X), []
+
+    def profile(frame, event, _):
+        if event == "call":
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        model.partial_fit(X)
+    finally:
+        sys.setprofile(None)
+    assert names.index("learn") < 50
+    assert "_make_method" not in names
+
+
+def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
+    model = OnlineNMF(4, random_state=0).partial_fit(X)
+    method = model.method_
+    assert model.partial_fit(X).method_ is method
+    assert model.set_params(alpha=0.1).method_.objective.codes.l1 == 0.1
+    model.partial_fit(X)
+    assert model.method_.objective.codes.l1 == 0.1
+    assert model.method_ is not method
+    twin = copy.copy(model)
+    assert twin.method_ == model.method_
+
+
+def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with one_blas_thread:
+            with one_blas_thread:
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before

@@ -106,7 +106,7 @@ class Assessment(Coding):
         batch, method, dictionary = self._assessed(X), self.method_, self.state_.dictionary
         return method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
 
-    def inspect_sample(self, x: Any) -> SampleReport:
+    def inspect_sample(self, x: Samples) -> SampleReport:
         """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
 
         Parameters

@@ -223,7 +223,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- data into batches
 
     def _known(
-        self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
+        self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row; ``y`` and ``ids`` are for models that use them."""
         return {"weights": weights, "ids": row_ids(data, data.shape[0], position, ids)}
@@ -232,7 +232,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         self,
         X: Samples,
         sample_weight: ArrayLike | None,
-        y: Any = None,
+        y: object = None,
         ids: ArrayLike | None = None,
     ) -> tuple[RunState, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
@@ -247,7 +247,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- learning from batches
 
     def _fit(
-        self, X: Samples, y: Any, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+        self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
         """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
@@ -268,7 +268,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         return self
 
     def _partial_fit(
-        self, X: Samples, y: Any, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+        self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
         """Make one step; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):

@@ -99,7 +99,7 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
     return float(np.sqrt(off / max(size, TINY)))
 
 
-def warn_of_schedule(name: Any, schedule: Schedule) -> None:
+def warn_of_schedule(name: object, schedule: Schedule) -> None:
     """Warn of a schedule that breaks condition (A3), saying which part of it."""
     conditions = check_conditions(schedule)
     if conditions.met:

@@ -42,7 +42,7 @@ class NetworkReconstruction(LearnerInside):
     motif_: Motif
 
     def reconstruct(
-        self, network: Any, *, n_steps: int = 100_000, random_state: RandomSource = 0
+        self, network: object, *, n_steps: int = 100_000, random_state: RandomSource = 0
     ) -> Reconstruction:
         """Rebuild a network, the one learned from or another.
 
@@ -69,8 +69,8 @@ class NetworkReconstruction(LearnerInside):
 
     def denoise(
         self,
-        network: Any,
-        pairs: Any = "edges",
+        network: object,
+        pairs: object = "edges",
         *,
         n_steps: int = 100_000,
         random_state: RandomSource = 0,
@@ -118,7 +118,7 @@ class NetworkReconstruction(LearnerInside):
             )
         return Ranking.of(self._rebuilt(network, n_steps, random_state, free), pairs)
 
-    def _given(self, network: Any, n_steps: int) -> Network:
+    def _given(self, network: object, n_steps: int) -> Network:
         """Return the network to rebuild, checked."""
         check_is_fitted(self)
         check_count("n_steps", n_steps)

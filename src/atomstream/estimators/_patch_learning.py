@@ -44,7 +44,7 @@ class PatchLearning(LearnerInside):
 
     # -- learning
 
-    def fit(self, images: Any, y: object = None) -> Self:
+    def fit(self, images: object, y: object = None) -> Self:
         """Learn anew from ``n_patches`` patches of an image or of several.
 
         Parameters
@@ -66,7 +66,7 @@ class PatchLearning(LearnerInside):
             self._learn(images)
         return self
 
-    def partial_fit(self, images: Any, y: object = None) -> Self:
+    def partial_fit(self, images: object, y: object = None) -> Self:
         """Learn from ``n_patches`` patches of further images.
 
         Parameters
@@ -85,7 +85,7 @@ class PatchLearning(LearnerInside):
             self._learn(images)
         return self
 
-    def _learn(self, images: Any) -> None:
+    def _learn(self, images: object) -> None:
         """Draw patches in front of the learner."""
         first = "learner_" not in self.__dict__
         if first:
@@ -157,7 +157,7 @@ class PatchLearning(LearnerInside):
         return model
 
     @classmethod
-    def from_components(cls, components: Any, **params: Any) -> Self:
+    def from_components(cls, components: object, **params: Any) -> Self:
         """Make a dictionary of known atoms, which can go on learning.
 
         Parameters

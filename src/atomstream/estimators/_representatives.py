@@ -118,7 +118,7 @@ def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> tuple[Any, NDArray, NDArr
     return X, places, ids
 
 
-def check_labels(y: Any, n_rows: int) -> NDArray:
+def check_labels(y: object, n_rows: int) -> NDArray:
     """Return the label of each row."""
     if y is None:
         raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")

@@ -133,7 +133,7 @@ class SeriesForecast(SeriesReconstruction):
             values, None if times is None else times.at(1 - len(values), len(values))
         )
 
-    def _check_horizon(self, horizon: Any) -> None:
+    def _check_horizon(self, horizon: object) -> None:
         check_is_fitted(self)
         check_count("horizon", horizon, 1)
         self._check_shape()

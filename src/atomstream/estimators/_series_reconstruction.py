@@ -34,7 +34,7 @@ class SeriesReconstruction(LearnerInside):
     ridge: float
     _seen: NDArray
 
-    def reconstruct(self, Y: Any, *, online: bool = False) -> Any:
+    def reconstruct(self, Y: object, *, online: bool = False) -> Any:
         """Rebuild a table from the atoms.
 
         Parameters
@@ -67,7 +67,7 @@ class SeriesReconstruction(LearnerInside):
                 rebuilt[row if begun else 0 : row + 1] = now[-1:] if begun else now
         return table.dressed(rebuilt)
 
-    def impute(self, Y: Any) -> Any:
+    def impute(self, Y: object) -> Any:
         """Fill missing entries with reconstructions from the observed ones around them.
 
         Parameters
@@ -86,7 +86,7 @@ class SeriesReconstruction(LearnerInside):
             np.where(np.isnan(table.values), self._rebuilt(table.values), table.values)
         )
 
-    def _given(self, Y: Any) -> Table:
+    def _given(self, Y: object) -> Table:
         """Return a table to rebuild, checked."""
         check_is_fitted(self)
         self.check()

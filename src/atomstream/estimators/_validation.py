@@ -207,7 +207,7 @@ def check_settings(model: Any) -> None:
         )
 
 
-def check_init(init: Any, known: Sequence[str | None]) -> None:
+def check_init(init: object, known: Sequence[str | None]) -> None:
     """Refuse a start that is neither an array nor one of the known names."""
     if (init is None or isinstance(init, str)) and init not in known:
         raise ValueError(
@@ -239,7 +239,7 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = N
     )
 
 
-def check_start(components: Any, shape: tuple[int, int] | None = None) -> NDArray:
+def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
     atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
     if shape is not None and atoms.shape != shape:

@@ -55,7 +55,7 @@ class WalkLearning(Saved, BaseEstimator):
     _look: int
     _basis: NDArray | None
 
-    def fit(self, states: Any, y: object = None) -> Self:
+    def fit(self, states: object, y: object = None) -> Self:
         """Learn anew from one walk.
 
         Parameters
@@ -69,7 +69,7 @@ class WalkLearning(Saved, BaseEstimator):
         self.__dict__.update(fresh.__dict__)
         return self
 
-    def partial_fit(self, states: Any, y: object = None) -> Self:
+    def partial_fit(self, states: object, y: object = None) -> Self:
         """Learn from the next states of the walk, of which the first follows the last one met.
 
         Parameters
@@ -92,7 +92,9 @@ class WalkLearning(Saved, BaseEstimator):
         self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)))
         return self
 
-    def partial_fit_transitions(self, origins: Any, destinations: Any, weights: Any = None) -> Self:
+    def partial_fit_transitions(
+        self, origins: object, destinations: object, weights: object = None
+    ) -> Self:
         """Learn from transitions that do not follow each other, such as trips.
 
         Parameters
@@ -159,7 +161,7 @@ class WalkLearning(Saved, BaseEstimator):
             return AUTO
         return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
 
-    def _numbers(self, states: Any) -> tuple[StateIndex, NDArray]:
+    def _numbers(self, states: object) -> tuple[StateIndex, NDArray]:
         """Return an index that knows these states, and their numbers; nothing changes yet."""
         index = self.__dict__.get("index_") or StateIndex.of(self.n_states)
         return index.extended(states)

@@ -178,7 +178,7 @@ class ColorRestorer(Saved, BaseEstimator):
             self.dictionaries_ = dictionaries
         return self
 
-    def restore(self, image: Any) -> Restored:
+    def restore(self, image: object) -> Restored:
         """Return a grey picture in colour.
 
         Parameters

@@ -205,7 +205,7 @@ class OnlineConvexMF(OnlineDictionary):
     def fit(
         self,
         X: Samples,
-        y: Any = None,
+        y: object = None,
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
@@ -232,7 +232,7 @@ class OnlineConvexMF(OnlineDictionary):
     def partial_fit(
         self,
         X: Samples,
-        y: Any = None,
+        y: object = None,
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
@@ -363,7 +363,7 @@ class OnlineConvexMF(OnlineDictionary):
     # -- data into batches
 
     def _known(
-        self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
+        self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         known = super()._known(data, weights, y, ids, position)
         labels = check_labels(y, data.shape[0]) if self.assignment == "labels" else None

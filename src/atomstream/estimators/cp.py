@@ -166,7 +166,7 @@ class OnlineCPDictionary(OnlineDictionary):
         damping: float = 0.0,
         codes: SetChoice = "nonnegative",
         atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball",
-        reshape: Any = None,
+        reshape: object = None,
         radius: Any = "auto",
         n_sweeps: int = 3,
         coder: CoderChoice = "auto",

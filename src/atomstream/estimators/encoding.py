@@ -30,11 +30,11 @@ GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 
 def sparse_encode(
     X: Samples,
-    dictionary: Any,
+    dictionary: object,
     *,
     alpha: float = 0.0,
     ridge: float = 0.0,
-    sign: Any = "nonnegative",
+    sign: object = "nonnegative",
     start: Any = None,
     sparse_output: bool = False,
     n_jobs: int | None = None,

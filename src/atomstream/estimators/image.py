@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.domains.images import compression
@@ -131,7 +131,7 @@ class ImageDictionary(PatchLearning):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def reconstruct(self, image: Any, *, out: NDArray | None = None) -> NDArray:
+    def reconstruct(self, image: ArrayLike, *, out: NDArray | None = None) -> NDArray:
         """Return an image made of the atoms.
 
         All its patches are coded, decoded, and averaged where they overlap. Beyond the result only
@@ -164,7 +164,9 @@ class ImageDictionary(PatchLearning):
             image, self.patch_size, self.stride, decoded, lambda strip: of_type(strip, image), out
         )
 
-    def denoise(self, image: Any, sigma: float | None = None, *, adapt: bool = True) -> NDArray:
+    def denoise(
+        self, image: ArrayLike, sigma: float | None = None, *, adapt: bool = True
+    ) -> NDArray:
         r"""Return an image without its noise.
 
         Each patch is made of the fewest atoms that explain it up to the noise. The code of a patch
@@ -205,7 +207,7 @@ class ImageDictionary(PatchLearning):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
 
-    def inpaint(self, image: Any, missing: Any = None, *, adapt: bool = True) -> NDArray:
+    def inpaint(self, image: ArrayLike, missing: object = None, *, adapt: bool = True) -> NDArray:
         """Return an image whose missing pixels are filled in by the dictionary.
 
         All other pixels stay as they are. Each patch is coded by its known pixels alone; patches
@@ -237,7 +239,7 @@ class ImageDictionary(PatchLearning):
         check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)
-        unit = image.reshape(observed.shape).astype(
+        unit: NDArray = image.reshape(observed.shape).astype(
             np.float64 if image.dtype == np.float64 else np.float32
         )
         filled = fill(unit / unit.dtype.type(white(image)), observed)
@@ -260,7 +262,7 @@ class ImageDictionary(PatchLearning):
         )
 
     def compress(
-        self, image: Any, quality: float = 35.0, *, include_dictionary: bool = True
+        self, image: ArrayLike, quality: float = 35.0, *, include_dictionary: bool = True
     ) -> bytes:
         """Return an image as the bytes of a small file, with losses.
 
@@ -323,7 +325,7 @@ class ImageDictionary(PatchLearning):
 
     # -- the engine room
 
-    def _given(self, image: Any) -> NDArray:
+    def _given(self, image: ArrayLike) -> NDArray:
         """Return an image to work on, checked."""
         check_is_fitted(self)
         self.check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from copy import deepcopy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,7 @@ class NetworkDictionary(NetworkReconstruction):
 
     def __init__(
         self,
-        motif: Any = "path:5",
+        motif: object = "path:5",
         n_components: int = 25,
         *,
         alpha: float = 0.0,
@@ -130,7 +130,7 @@ class NetworkDictionary(NetworkReconstruction):
 
     # -- learning
 
-    def fit(self, network: Any, y: object = None) -> Self:
+    def fit(self, network: object, y: object = None) -> Self:
         """Learn anew from ``n_batches`` batches of copies.
 
         Parameters
@@ -151,7 +151,7 @@ class NetworkDictionary(NetworkReconstruction):
             self._learn(network, self.n_batches)
         return self
 
-    def partial_fit(self, network: Any, y: object = None, *, n_batches: int = 1) -> Self:
+    def partial_fit(self, network: object, y: object = None, *, n_batches: int = 1) -> Self:
         """Learn from more batches; the chain goes on where it stood, or anew if no copy is there.
 
         Parameters

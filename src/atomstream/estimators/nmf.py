@@ -152,7 +152,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         n_components: int = 20,
         *,
         loss: LossChoice = "squared",
-        method: Any = "auto",
+        method: object = "auto",
         zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,

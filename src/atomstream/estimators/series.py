@@ -167,7 +167,7 @@ class SeriesDictionary(SeriesForecast):
 
     # -- learning
 
-    def fit(self, Y: Any, y: object = None, *, init: Any = None) -> Self:
+    def fit(self, Y: object, y: object = None, *, init: Any = None) -> Self:
         """Learn anew: initialise, then follow the rows of the table.
 
         Parameters
@@ -208,7 +208,7 @@ class SeriesDictionary(SeriesForecast):
             self._note_times(table.form.times, self._n_rows - len(table.values))
         return self
 
-    def partial_fit(self, Y: Any, y: object = None) -> Self:
+    def partial_fit(self, Y: object, y: object = None) -> Self:
         """Go on with new rows; the first ones wait until there are enough for the initialisation.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,7 @@ class VideoDictionary(LearnerInside):
 
     # -- learning
 
-    def fit(self, video: Any, y: object = None) -> Self:
+    def fit(self, video: object, y: object = None) -> Self:
         """Learn anew.
 
         Parameters
@@ -159,7 +159,7 @@ class VideoDictionary(LearnerInside):
                 self._learn(self._across(frames), n_batches, horizon=n_pixels)
         return self
 
-    def partial_fit(self, video: Any, y: object = None) -> Self:
+    def partial_fit(self, video: object, y: object = None) -> Self:
         """Learn from more frames; mode "frames" only.
 
         Parameters
@@ -224,7 +224,7 @@ class VideoDictionary(LearnerInside):
         for _ in range(self.n_epochs):
             yield from pixel_courses(frames, rng.permutation(frames[0].size), self._batch_size)
 
-    def _n_batches(self, video: Any) -> int | None:
+    def _n_batches(self, video: object) -> int | None:
         n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None
         return None if n_frames is None else -(-n_frames // self._batch_size)
 
@@ -295,7 +295,7 @@ class VideoDictionary(LearnerInside):
 
     # -- coding
 
-    def transform(self, video: Any) -> NDArray:
+    def transform(self, video: object) -> NDArray:
         """Return how much each atom is in each frame, or in each pixel.
 
         Parameters
@@ -317,7 +317,7 @@ class VideoDictionary(LearnerInside):
         ]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
-    def reconstruct(self, video: Any) -> NDArray:
+    def reconstruct(self, video: object) -> NDArray:
         """Code a video and decode it.
 
         Parameters
@@ -343,14 +343,14 @@ class VideoDictionary(LearnerInside):
     def _rebuilt(self, rows: NDArray) -> NDArray:
         return self.learner_.inverse_transform(self.learner_.transform(rows))
 
-    def _blocks(self, video: Any) -> Iterator[NDArray]:
+    def _blocks(self, video: object) -> Iterator[NDArray]:
         """Yield flattened frames, some at a time."""
         frames = as_frames(video, grey=self.grey)
         while batch := list(islice(frames, BLOCK)):
             self._check_shape(batch[0].shape)
             yield np.stack(batch).reshape(len(batch), -1)
 
-    def _whole(self, video: Any) -> NDArray:
+    def _whole(self, video: object) -> NDArray:
         whole = as_array(video, grey=self.grey)
         n_frames = self.learner_.n_features_in_
         if len(whole) != n_frames:

@@ -110,7 +110,7 @@ class RandomWalkFactorization(WalkLearning):
         *,
         n_states: int | None = None,
         tau: int = 1,
-        step: Any = "auto",
+        step: object = "auto",
         averaging: bool = True,
         min_visits: float = 10,
         tol: float = 0.0,
@@ -200,7 +200,7 @@ class RandomWalkFactorization(WalkLearning):
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
         )
 
-    def suggest_tau(self, P: Any = None, accuracy: float = 0.1) -> int:
+    def suggest_tau(self, P: object = None, accuracy: float = 0.1) -> int:
         """Return how many steps apart transitions are nearly independent.
 
         Parameters
