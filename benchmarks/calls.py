@@ -1,7 +1,7 @@
 """Python calls before the loop, and time, of one `partial_fit` on one row: what an estimator adds to a step.
 
-    python benchmarks/calls.py                                  # calls and time of this tree
-    python benchmarks/calls.py --against path/to/other/src      # time in pairs with another tree
+python benchmarks/calls.py                                  # calls and time of this tree
+python benchmarks/calls.py --against path/to/other/src      # time in pairs with another tree
 """
 
 from __future__ import annotations

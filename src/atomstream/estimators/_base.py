@@ -1,4 +1,4 @@
-"""What every dictionary estimator does: validate data, learn, code, and assess itself."""
+"""The body of the dictionary estimators: settings, data into batches, learning."""
 
 from __future__ import annotations
 

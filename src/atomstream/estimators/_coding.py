@@ -169,7 +169,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Raises
         ------
         ValueError
-            Where entries are missing and the model was not told ``missing=True``.
+            Where entries are missing and ``missing`` is False.
 
         Warns
         -----
@@ -211,7 +211,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def memory_(self) -> Any:
-        """What is kept of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
+        """Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
         check_is_fitted(self)
         return self.state_.memory
 
@@ -233,7 +233,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def n_samples_seen_(self) -> int:
-        """Number of rows met, in all passes."""
+        """Number of rows learned from, in all passes."""
         check_is_fitted(self)
         return self.clock_.n_samples
 

@@ -44,7 +44,7 @@ class NetworkReconstruction(LearnerInside):
     def reconstruct(
         self, network: object, *, n_steps: int = 100_000, random_state: RandomSource = 0
     ) -> Reconstruction:
-        """Rebuild a network, the one learned from or another.
+        """Reconstruct a network, the one learned from or another.
 
         Every pair of nodes is the mean of what patches propose for it.
 
@@ -65,7 +65,7 @@ class NetworkReconstruction(LearnerInside):
         -------
         Reconstruction
         """
-        return self._rebuilt(self._given(network, n_steps), n_steps, random_state)
+        return self._reconstructed(self._given(network, n_steps), n_steps, random_state)
 
     def denoise(
         self,
@@ -116,10 +116,10 @@ class NetworkReconstruction(LearnerInside):
             raise ValueError(
                 "The motif joins every two of its nodes: nothing is left to say; take a longer one."
             )
-        return Ranking.of(self._rebuilt(network, n_steps, random_state, free), pairs)
+        return Ranking.of(self._reconstructed(network, n_steps, random_state, free), pairs)
 
     def _given(self, network: object, n_steps: int) -> Network:
-        """Return the network to rebuild, checked."""
+        """Return the network to reconstruct, checked."""
         check_is_fitted(self)
         check_count("n_steps", n_steps)
         self.check()
@@ -127,7 +127,7 @@ class NetworkReconstruction(LearnerInside):
         self._check_size(network)
         return network
 
-    def _rebuilt(
+    def _reconstructed(
         self, network: Network, n_steps: int, random_state: RandomSource, entries: Any = None
     ) -> Reconstruction:
         """Return the means of what patches propose, in all their entries or in some."""
@@ -139,9 +139,9 @@ class NetworkReconstruction(LearnerInside):
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                rebuilt = coder.inverse_transform(coder.transform(patches))
+                reconstruction = coder.inverse_transform(coder.transform(patches))
             message = message or next(iter(caught), None)
-            pairs.add(states, rebuilt[places], weights, entries)
+            pairs.add(states, reconstruction[places], weights, entries)
         if message is not None:  # once, not for each of many blocks
             warnings.warn(message.message, stacklevel=3)
         return Reconstruction(network, *pairs.drain())

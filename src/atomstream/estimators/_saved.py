@@ -1,4 +1,4 @@
-"""What a model hands to a file and takes from one: the attributes made by learning."""
+"""The attributes made by learning, handed to a file and taken from one."""
 
 from __future__ import annotations
 

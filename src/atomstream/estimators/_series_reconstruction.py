@@ -1,4 +1,4 @@
-"""Tables of series rebuilt from atoms: all of them, or what is missing of them."""
+"""Tables of series reconstructed from atoms: all of them, or their missing entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from atomstream.streams import windows
 
 __all__ = ["SeriesReconstruction"]
 
-BLOCK = 4096  # windows rebuilt at a time
+BLOCK = 4096  # windows reconstructed at a time
 
 
 class SeriesReconstruction(LearnerInside):
@@ -35,7 +35,7 @@ class SeriesReconstruction(LearnerInside):
     _seen: NDArray
 
     def reconstruct(self, Y: object, *, online: bool = False) -> Any:
-        """Rebuild a table from the atoms.
+        """Reconstruct a table from the atoms.
 
         Parameters
         ----------
@@ -44,9 +44,9 @@ class SeriesReconstruction(LearnerInside):
         online : bool, default=False
             Without it every window is coded with the last dictionary, and a row is the mean of all
             windows over it. With it a model of the same settings learns the table from its
-            beginning, and each row is the last of the window that ends with it, rebuilt with the
-            dictionary of that moment (section 3.4; rows before the first dictionary are rebuilt
-            with that).
+            beginning, and each row is the last of the window that ends with it, reconstructed with
+            the dictionary of that moment (section 3.4; rows before the first dictionary are
+            reconstructed with that).
 
         Returns
         -------
@@ -55,17 +55,17 @@ class SeriesReconstruction(LearnerInside):
         """
         table = self._given(Y)
         if not online:
-            return table.dressed(self._rebuilt(table.values))
+            return table.dressed(self._reconstructed(table.values))
         twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
-        rebuilt = np.full_like(table.values, np.nan)
-        for row in range(len(rebuilt)):
+        reconstruction = np.full_like(table.values, np.nan)
+        for row in range(len(reconstruction)):
             begun = twin.__sklearn_is_fitted__()
             twin.partial_fit(table.values[row : row + 1])
             if twin.__sklearn_is_fitted__():
                 first = max(0, row + 1 - self.window) if begun else 0
-                now = twin._rebuilt(table.values[first : row + 1])
-                rebuilt[row if begun else 0 : row + 1] = now[-1:] if begun else now
-        return table.dressed(rebuilt)
+                now = twin._reconstructed(table.values[first : row + 1])
+                reconstruction[row if begun else 0 : row + 1] = now[-1:] if begun else now
+        return table.dressed(reconstruction)
 
     def impute(self, Y: object) -> Any:
         """Fill missing entries with reconstructions from the observed ones around them.
@@ -83,11 +83,11 @@ class SeriesReconstruction(LearnerInside):
         """
         table = self._given(Y)
         return table.dressed(
-            np.where(np.isnan(table.values), self._rebuilt(table.values), table.values)
+            np.where(np.isnan(table.values), self._reconstructed(table.values), table.values)
         )
 
     def _given(self, Y: object) -> Table:
-        """Return a table to rebuild, checked."""
+        """Return a table to reconstruct, checked."""
         check_is_fitted(self)
         self.check()
         self._check_shape()
@@ -99,16 +99,16 @@ class SeriesReconstruction(LearnerInside):
             )
         return table
 
-    def _rebuilt(self, values: NDArray) -> NDArray:
+    def _reconstructed(self, values: NDArray) -> NDArray:
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
         method, start = self._method(self.alpha), 0
         for rows in windows(values, self.window, BLOCK):
             seen = ~np.isnan(rows).all(axis=1)
-            rebuilt = self._from_atoms(rows, method)
+            reconstruction = self._from_atoms(rows, method)
             for lag in range(self.window):
                 place = slice(start + lag, start + lag + len(rows))
-                total[place] += np.where(seen[:, None], rebuilt[:, lag], 0)
+                total[place] += np.where(seen[:, None], reconstruction[:, lag], 0)
                 count[place, 0] += seen
             start += len(rows)
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

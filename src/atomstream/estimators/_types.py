@@ -1,4 +1,4 @@
-"""What the methods of estimators accept."""
+"""Types of what the methods of estimators accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the singular vectors of a chain tell: points of states, a partition, the speed of mixing."""
+"""Singular vectors of a chain: points of states, a partition, the speed of mixing."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class WalkLearning(Saved, BaseEstimator):
         return self
 
     def partial_fit(self, states: object, y: object = None) -> Self:
-        """Learn from the next states of the walk, of which the first follows the last one met.
+        """Learn from the next states of the walk, of which the first follows the last one.
 
         Parameters
         ----------

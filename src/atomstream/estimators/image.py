@@ -60,7 +60,7 @@ class ImageDictionary(PatchLearning):
         Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
     nonnegative : bool, default=False
         Whether atoms and codes are nonnegative and patches keep their means: atoms are then parts
-        of pictures, to be looked at. Signed ones rebuild, clean and complete pictures better.
+        of pictures, to be looked at. Signed ones reconstruct, denoise and inpaint better.
     n_patches : int, default=60000
         Patches that `fit` and each `partial_fit` draw.
     batch_size : int, default=256
@@ -281,7 +281,7 @@ class ImageDictionary(PatchLearning):
         Returns
         -------
         bytes
-            What `decompress` reads; its format is told in `atomstream.domains.images.compression`.
+            What `decompress` reads, in the format of `atomstream.domains.images.compression`.
 
         Warns
         -----

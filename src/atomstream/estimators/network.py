@@ -43,9 +43,9 @@ class NetworkDictionary(NetworkReconstruction):
     n_components : int, default=25
         Number of atoms.
     alpha : float, default=0.0
-        Strength of the l1 penalty on the codes, while learning and rebuilding.
+        Strength of the l1 penalty on the codes, while learning and reconstructing.
     chain : {"pivot", "glauber", "approximate_pivot", "all"}, default="pivot"
-        How copies are met: grown anew from a root that walks, for motifs that are trees, or one
+        How copies are found: grown anew from a root that walks, for motifs that are trees, or one
         node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
         weighted by its law: for small networks.
     schedule : str or callable, default="power"

@@ -113,7 +113,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient
         (`atomstream.memory`).
     n_steps_, n_samples_seen_, n_reseeded_ : int
-        Steps made, rows met, atoms that were replaced because nothing used them.
+        Steps made, rows learned from, atoms that were replaced because nothing used them.
     batch_objective_ : float
         Mean objective of the last batch, before the update it caused.
     n_features_in_ : int

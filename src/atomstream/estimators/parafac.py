@@ -17,7 +17,7 @@ from atomstream.core.checks import check_count, generator
 from atomstream.core.clock import Accuracy
 from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.loadings import khatri_rao
-from atomstream.estimators._types import RandomSource, Samples
+from atomstream.estimators._types import Samples
 from atomstream.estimators.cp import OnlineCPDictionary
 
 __all__ = ["CPTensor", "online_parafac"]
@@ -65,7 +65,6 @@ def online_parafac(
     n_epochs: int = 10,
     n_polish: int = 0,
     callbacks: Iterable[Any] = (),
-    random_state: RandomSource = None,
     **params: Any,
 ) -> CPTensor:
     """Factorize one tensor into nonnegative rank-one parts.
@@ -92,10 +91,9 @@ def online_parafac(
         does.
     callbacks : iterable of callback, default=()
         As for `OnlineCPDictionary.set_callbacks`.
-    random_state : int, Generator, RandomState or None, default=None
     **params
-        Further parameters of `OnlineCPDictionary`; ``max_time`` holds for all passes together, and
-        a pass that is stopped is the last.
+        Further parameters of `OnlineCPDictionary`, ``random_state`` among them; ``max_time`` holds
+        for all passes together, and a pass that is stopped is the last.
 
     Returns
     -------
@@ -129,7 +127,7 @@ def online_parafac(
         )
     if "batch_size" in params:
         raise ValueError("batch_size follows from fraction here; leave it out.")
-    mode, rng = sample_mode % len(shape), generator(random_state)
+    mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
@@ -145,6 +143,14 @@ def online_parafac(
     model.set_callbacks()
     for _ in range(n_polish):
         _polish(model, slices)
+    codes, error = _coded(model, slices)
+    factors = model.loadings_
+    factors.insert(mode, codes)
+    return CPTensor(model.weights, factors, error, model)
+
+
+def _coded(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> tuple[NDArray, float]:
+    """Return the codes of all slices and the relative error that they leave."""
     codes, left, energy = [], 0.0, 0.0
     for part in slices:
         batch = model._batch(part)
@@ -152,10 +158,7 @@ def online_parafac(
         codes.append(found)
         left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())
         energy += float(batch.energy.sum())
-    factors = model.loadings_
-    factors.insert(mode, np.concatenate(codes))
-    error = float(np.sqrt(2 * left / energy)) if energy else 0.0
-    return CPTensor(model.weights, factors, error, model)
+    return np.concatenate(codes), float(np.sqrt(2 * left / energy)) if energy else 0.0
 
 
 class _Slices:

@@ -23,7 +23,7 @@ __all__ = ["RankChoice", "choose_rank"]
 
 @dataclass(frozen=True)
 class RankChoice:
-    """What `choose_rank` found; ``atomstream.viz.plots.rank`` draws it.
+    """Choice of `choose_rank`; ``atomstream.viz.plots.rank`` draws it.
 
     Attributes
     ----------
@@ -133,20 +133,14 @@ def choose_rank(
         if not judged.any():
             raise ValueError(
                 f"No hidden entry stands in a row that shows at least {tried[-1]} others: take "
-                "smaller ranks, "
-                f"another holdout than {holdout!r}, or more rows."
+                f"smaller ranks, another holdout than {holdout!r}, or more rows."
             )
         shown, start = np.where(hidden, np.nan, data), int(rng.integers(2**31))
         for place, rank in enumerate(tried):
-            learned = (
-                clone(base)
-                .set_params(n_components=int(rank), missing=True, random_state=start)
-                .fit(shown)
-            )
-            error = (learned.inverse_transform(learned.transform(shown)) - data)[judged].astype(
-                np.float64
-            )
-            errors[place, seed] = np.mean(error**2)
+            settings = {"n_components": int(rank), "missing": True, "random_state": start}
+            learned = clone(base).set_params(**settings).fit(shown)
+            error = (learned.inverse_transform(learned.transform(shown)) - data)[judged]
+            errors[place, seed] = np.mean(error.astype(np.float64) ** 2)
             found[place].append(learned.components_)
     similar = np.array(
         [[align(a, b).stability for a, b in combinations(atoms, 2)] for atoms in found]

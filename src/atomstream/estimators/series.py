@@ -51,7 +51,7 @@ class SeriesDictionary(SeriesForecast):
     memory : int, optional
         Rows whose windows make a batch, at least ``window``; by default ten windows.
     alpha : float, default=0.0
-        Strength of the l1 penalty on the codes while learning and rebuilding.
+        Strength of the l1 penalty on the codes while learning and reconstructing.
     ridge : float, default=0.01
         Strength of the squared l2 penalty (halved) on all codes; atoms have length one at most. It
         decides between codes where few entries were observed, and costs some accuracy where all
@@ -245,7 +245,7 @@ class SeriesDictionary(SeriesForecast):
         """Start a run that has seen nothing."""
         form, d = table.form, table.values.shape[1]
         if table.labels is not None:
-            Times.of(table.labels)  # refuses one row, of which no rule can be told
+            Times.of(table.labels)  # refuses one row, which shows no rule
         for name in self.LEARNED:
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))

@@ -64,7 +64,7 @@ class TopicModel(LearnerInside):
         The topics; rows sum to one.
     vocabulary_ : Vocabulary
     importance_ : ndarray of shape (n_components,)
-        Share of each topic in all words met.
+        Share of each topic in all words.
     learner_ : OnlineNMF
         Codes rows of counts, and tells how well.
     n_steps_ : int
@@ -282,7 +282,7 @@ class TopicModel(LearnerInside):
     def top_words(self, n_words: int = 10) -> list[list[tuple[str, float]]]:
         """Return the most likely words of each topic with their shares of it, the likeliest first.
 
-        Under "hashing" a feature is named by the word most often met in it; "#7" is feature 7 of
+        Under "hashing" a feature is named by its most frequent word; "#7" is feature 7 of
         which none is known.
 
         Parameters

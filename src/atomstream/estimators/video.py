@@ -331,16 +331,17 @@ class VideoDictionary(LearnerInside):
         """
         self._check_fitted()
         if self.mode == "frames":
-            return np.concatenate([self._rebuilt(rows) for rows in self._blocks(video)]).reshape(
-                -1, *self.frame_shape_
-            )
+            return np.concatenate(
+                [self._reconstructed(rows) for rows in self._blocks(video)]
+            ).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
-        rebuilt = [
-            self._rebuilt(rows).T for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
+        reconstruction = [
+            self._reconstructed(rows).T
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
         ]
-        return np.concatenate(rebuilt, axis=1).reshape(whole.shape)
+        return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
-    def _rebuilt(self, rows: NDArray) -> NDArray:
+    def _reconstructed(self, rows: NDArray) -> NDArray:
         return self.learner_.inverse_transform(self.learner_.transform(rows))
 
     def _blocks(self, video: object) -> Iterator[NDArray]:
@@ -393,7 +394,7 @@ class VideoDictionary(LearnerInside):
     def _check_fitted(self) -> None:
         """Refuse a model that has not learned, or has learned in the other mode."""
         check_is_fitted(self)
-        learned = vars(self).get("_mode", self.mode)  # files of before do not tell
+        learned = vars(self).get("_mode", self.mode)  # older files do not say
         if self.mode != learned:
             raise ValueError(
                 f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "

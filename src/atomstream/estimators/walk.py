@@ -1,4 +1,4 @@
-"""Factor and partition a chain that is only met step by step."""
+"""Factor and partition a chain of which only steps are seen."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RandomWalkFactorization(WalkLearning):
         other; the default uses all, which averaging makes up for.
     step : "auto" or float, default="auto"
         Length of a step, fixed; "auto" decreases it with the root of the transitions per state, and
-        measures it by the mean squared length of the rows met.
+        measures it by the mean squared length of the rows seen.
     averaging : bool, default=True
         Whether the result is the average of all iterates (the t-th weighted by t squared) instead
         of the last one.
@@ -267,7 +267,7 @@ class RandomWalkFactorization(WalkLearning):
         factor, m = self.factor_, len(self.index_)
         if m < factor.Q.shape[1]:
             raise ValueError(
-                f"n_components={factor.Q.shape[1]} is more than the {m} states that were met."
+                f"n_components={factor.Q.shape[1]} is more than the {m} states that were seen."
             )
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
         sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
