@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class Batch:
         How many samples of the stream came before this batch.
     """
 
+    SAVED: ClassVar = ("X", "weights", "mask", "ids", "labels", "position")
+
     X: Any
     weights: NDArray | None = None
     mask: NDArray | None = None
@@ -55,6 +57,14 @@ class Batch:
                 )
         for name, value in known.items():
             object.__setattr__(self, name, value)
+
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        n_rows, d = self.X.shape
+        known = [part for part in (self.weights, self.ids, self.labels) if part is not None]
+        good = d == n_features and self.X.dtype.kind == "f" and self.mask is None
+        if not good or any(np.shape(part) != (n_rows,) for part in known):
+            raise ValueError("kept rows that do not fit together")
 
     def of(self, rows: slice) -> Batch:
         """Return some of the samples as a batch."""

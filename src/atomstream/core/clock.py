@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Clock:
     n_samples : int
         Number of samples so far.
     """
+
+    SAVED: ClassVar = ("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples")
 
     schedule: Schedule
     accuracy: float | Callable[[int], float] = 0.1

@@ -21,6 +21,7 @@ class Product:
     right : ndarray of shape (n_terms, n_columns)
     """
 
+    SAVED = ("left", "right")
     __array_priority__ = 1.0  # numbers on the left leave the product to us
 
     def __init__(self, left: NDArray, right: NDArray) -> None:
@@ -35,6 +36,18 @@ class Product:
     def shape(self) -> tuple[int, int]:
         """Of the matrix."""
         return self.left.shape[1], self.right.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries."""
+        return np.result_type(self.left, self.right)
+
+    def validate(self) -> None:
+        """Refuse two matrices read from a file that have no product."""
+        parts = (self.left, self.right)
+        floats = all(part.ndim == 2 and part.dtype.kind == "f" for part in parts)
+        if not floats or len(self.left) != len(self.right):
+            raise ValueError(f"a product of shapes {self.left.shape} and {self.right.shape}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)

@@ -30,7 +30,7 @@ class Hulls:
         What the caller calls them.
     """
 
-    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
+    SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
 
     def __init__(
         self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray
@@ -43,6 +43,24 @@ class Hulls:
         )  # rows before this place were representatives from the start
 
     _known: Rows | None = None
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse representatives and weights read from a file that do not fit together."""
+        (r, n), sizes = self.weights.shape, self.sizes
+        values = self.samples.data if sp.issparse(self.samples) else self.samples
+        good = sizes is None or (sizes.shape == (r,) and sizes.sum() == n and (sizes > 0).all())
+        inside = np.zeros((r, n), bool)
+        for atom in range(r):
+            inside[atom, self.region(atom)] = True
+        good &= r == n_components and self.samples.shape == (n, n_features)
+        good &= self.dtype.kind == "f" and bool(np.isfinite(values).all())
+        good &= self.weights.dtype == np.float64 and bool((self.weights >= 0).all())
+        good &= bool((self.weights[~inside] == 0).all())
+        good &= bool(np.allclose(self.weights.sum(axis=1), 1))
+        good &= self.indices.shape == self.ids.shape == (n,)
+        good &= isinstance(self.n_swaps, int) and isinstance(self.begun, int)
+        if not good:
+            raise ValueError("representatives or weights that do not fit together")
 
     @property
     def shape(self) -> tuple[int, int]:

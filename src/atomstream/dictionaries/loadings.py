@@ -73,6 +73,7 @@ class Loadings:
         The loading matrices U^(k), one per mode, of one type; `assign` puts others in their place.
     """
 
+    SAVED = ("_matrices",)
     _known: Mapping[str, NDArray] = MappingProxyType({})  # what was computed for these matrices
 
     def __init__(self, matrices: Iterable[NDArray]) -> None:
@@ -90,6 +91,17 @@ class Loadings:
     def modes(self) -> tuple[int, ...]:
         """Sizes of the modes."""
         return tuple(len(matrix) for matrix in self._matrices)
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse matrices read from a file that are not of one type and rank, or of other sizes."""
+        good = isinstance(self._matrices, tuple) and self.shape == (n_components, n_features)
+        good &= len({matrix.dtype for matrix in self._matrices}) == 1
+        good &= all(
+            matrix.dtype.kind == "f" and matrix.shape[1:] == (n_components,)
+            for matrix in self._matrices
+        )
+        if not good:
+            raise ValueError("loadings that do not fit together")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators.registry import (
-    SCHEDULES,
     SETS,
     resolve,
     resolve_coder,
@@ -35,9 +34,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     schedule: Any
     n_jobs: int | None
 
-    @property
-    def method_(self) -> Method:
-        """The parts that the parameters stand for; sets and coder default to the updater's."""
+    def _make_method(self) -> Method:
+        """Return the parts that the parameters stand for; sets and coder default to the updater's."""
         loss = resolve_loss(self.loss)
         updater = resolve_updater(self.method, loss, self.fixed_components, self.damping)
         bounded, sized = updater.sets(loss)
@@ -47,6 +45,3 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         coder = resolve_coder(self.coder, loss, codes, self.n_jobs, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
-
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")

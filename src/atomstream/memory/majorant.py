@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.checks import check_arrays
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
@@ -107,12 +108,24 @@ class Majorants(Memory[MajorantDelta]):
         c.
     """
 
+    SAVED = ("exponents", *MAJORANT_SUMS)
+
     def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:
         self.exponents = exponents
         self.gram = np.zeros((n_components, n_components))
         self.plus, self.minus, self.target, self.slope = np.zeros((4, n_components, n_features))
         self.bend = np.zeros(n_features)
         self.constant = 0.0
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are of other sizes, and exponents that are none."""
+        r, d = n_components, n_features
+        shapes = dict.fromkeys(("plus", "minus", "target", "slope"), (r, d))
+        check_arrays(self, {**shapes, "gram": (r, r), "bend": (d,), "constant": ()})
+        if not isinstance(self.exponents, tuple) or len(self.exponents) != 2:
+            raise ValueError(f"exponents {self.exponents!r:.80}")
+        if not (np.isfinite(self.exponents).all() and self.exponents[0] > self.exponents[1]):
+            raise ValueError(f"exponents {self.exponents!r:.80}")
 
     def absorb(self, delta: MajorantDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""

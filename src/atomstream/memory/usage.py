@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import check_arrays
 from atomstream.memory.base import Delta
 
 __all__ = ["Usage"]
@@ -25,9 +26,15 @@ class Usage:
         Mass of the samples that came since an atom was last of use.
     """
 
+    SAVED = ("total", "idle")
+
     def __init__(self, n_components: int) -> None:
         self.total = np.zeros(n_components)
         self.idle = np.zeros(n_components)
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are not one for each atom."""
+        check_arrays(self, dict.fromkeys(self.SAVED, (n_components,)))
 
     def absorb(self, delta: Delta, energy: NDArray) -> None:
         """Count a batch; ``energy`` is that of the atoms in the memory, the batch included."""

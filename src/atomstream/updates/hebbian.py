@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import check_arrays
+
 __all__ = ["HebbianFactor", "Steps", "plain_advance"]
 
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
@@ -57,7 +59,7 @@ class HebbianFactor:
     walk", eqs. (10) and (11).
     """
 
-    PARTS = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
+    SAVED = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
 
     def __init__(self, W: NDArray) -> None:
         r = W.shape[1]
@@ -70,6 +72,23 @@ class HebbianFactor:
         )  # transitions, size, sums of the weights of the average and of the energy
         self.since = 0
         self.n_reorthonormalized = 0
+
+    def validate(self) -> None:
+        """Refuse matrices and counters read from a file that do not fit together."""
+        rows, r = self.Q.shape
+        shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (4,)}
+        shapes |= dict.fromkeys(("S", "inverse", "C", "energy"), (r, r))
+        check_arrays(self, shapes)
+        arrays = [getattr(self, name) for name in shapes]
+        good = all(part.dtype == np.float64 and np.isfinite(part).all() for part in arrays)
+        good &= rows % 2 == 0 and bool((self.numbers >= 0).all())
+        good &= self.numbers[0] < 2**53 and self.numbers[0] == int(self.numbers[0])
+        good &= all(
+            isinstance(count, int) and 0 <= count < 2**53
+            for count in (self.since, self.n_reorthonormalized)
+        )
+        if not good:
+            raise ValueError("factors or counters that do not fit together")
 
     @property
     def n_states(self) -> int:
