@@ -31,6 +31,7 @@ def make(name, **settings):
             "n_components": 5,
             "alpha": 0.05,
             "batch_size": 20,
+            "n_epochs": 3,
             "random_state": 0,
             "missing": True,
             **extra,
@@ -39,7 +40,7 @@ def make(name, **settings):
     )
 
 
-def data(n=120, d=12, seed=0, share=0.25):
+def data(n=60, d=12, seed=0, share=0.25):
     rng = np.random.default_rng(seed)
     codes = rng.exponential(size=(n, 5)) * (rng.random((n, 5)) < 0.5)
     X = codes @ rng.random((5, d)) + 0.01 * rng.random((n, d))
@@ -56,7 +57,7 @@ def test_codes_are_those_of_the_observed_columns(name):
     X = data()
     model = make(name).fit(X)
     codes, method = model.transform(X), model.method_
-    for row in range(0, 120, 7):
+    for row in range(0, 60, 7):
         seen = ~np.isnan(X[row])
         part = Rows(model.components_[:, seen])
         alone = method.coder.encode(
@@ -163,10 +164,10 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     places = np.sort(rng.choice(len(X), 15))
     mixed = np.insert(X, places, empty, axis=0)
     one, other = make(name), make(name)
-    for start in range(0, 120, 40):
-        one.partial_fit(X[start : start + 40])
-        other.partial_fit(np.insert(X[start : start + 40], [3, 17], empty[:2], axis=0))
-    assert one.clock_.mass == other.clock_.mass == 120
+    for start in range(0, 60, 20):
+        one.partial_fit(X[start : start + 20])
+        other.partial_fit(np.insert(X[start : start + 20], [3, 17], empty[:2], axis=0))
+    assert one.clock_.mass == other.clock_.mass == 60
     assert_allclose(one.components_, other.components_, atol=1e-9)
     codes = one.transform(mixed)[np.isnan(mixed).all(axis=1)]
     assert_array_equal(
@@ -235,7 +236,7 @@ def test_rows_that_determine_nothing_are_said_so():
     X[:3, 2:] = np.nan
     model = make("nmf", alpha=0.0).fit(X)
     with pytest.warns(
-        UserWarning, match="3 of 120 rows have fewer observed entries than the 5 atoms"
+        UserWarning, match="3 of 60 rows have fewer observed entries than the 5 atoms"
     ):
         model.impute(X)
     for held in ({"alpha": 0.1}, {"ridge": 0.01}, {"codes": "box"}):
