@@ -53,6 +53,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_codes_are_those_of_the_observed_columns(name):
     X = data()
     model = make(name).fit(X)
@@ -69,6 +70,7 @@ def test_codes_are_those_of_the_observed_columns(name):
         assert ours <= best + 1e-8 * max(best, 1e-3 * np.square(shown).sum())
 
 
+@pytest.mark.slow
 def test_law_2_completion_never_raises_the_surrogate(name):
     rng = np.random.default_rng(1)
     model = make(name)
@@ -107,6 +109,7 @@ def test_the_completed_sums_bound_the_observed_objective_from_above():
         )
 
 
+@pytest.mark.slow
 def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(name):
     X = data()
     mask, rng = ~np.isnan(X), np.random.default_rng(2)
@@ -134,6 +137,7 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
     )
 
 
+@pytest.mark.slow
 def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
     X = data()
     model = make(name).fit(X)
@@ -144,6 +148,7 @@ def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
     assert_array_equal(X, before)
 
 
+@pytest.mark.slow
 def test_missing_entries_are_recovered_from_data_of_low_rank():
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(400, 3)) @ rng.random((3, 20))
@@ -157,6 +162,7 @@ def test_missing_entries_are_recovered_from_data_of_low_rank():
     assert error < 0.01
 
 
+@pytest.mark.slow
 def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     X = data()
     empty = np.full((15, 12), np.nan)
@@ -178,6 +184,7 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     assert one.score(mixed) == pytest.approx(one.score(X), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_law_5_a_code_does_not_depend_on_its_companions_when_entries_are_missing(name):
     X = data()
     model = make(name).fit(X)
@@ -217,6 +224,7 @@ def test_missing_entries_are_refused_unless_asked_for_and_infinity_always():
         make("nmf").fit(-data())
 
 
+@pytest.mark.slow
 def test_both_coders_agree_where_entries_are_missing():
     X = data()
     model = make("nmf", alpha=0.01).fit(X)
