@@ -187,7 +187,7 @@ def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-
             k = support[a]
             step[a] = -(gradient[k] + l1 * np.sign(h[k]))
         solve(face[2], size, step)
-        length, blocked, gain, reach, far = 1.0, -1, 0.0, 0.0, 0.0
+        length, blocked, gain, reach = 1.0, -1, 0.0, 0.0
         for a in range(size):
             k = support[a]
             least, most = low, high
@@ -196,14 +196,13 @@ def _newton(h, gradient, sample, problem, face, size, work):  # type: ignore[no-
             goal[a] = min(max(h[k] + step[a], least), most)
             change[a] = goal[a] - h[k]
             reach += abs(change[a]) * root[k]
-            far += abs(h[k]) * root[k]
             gain += change[a] * (0.5 * gradient[k] + l1 * np.sign(h[k]))
             if goal[a] != h[k] + step[a] and change[a] / step[a] <= length:
                 length, blocked = change[a] / step[a], a
         move(gradient, gram, l2, support, change, size)
         for a in range(size):
             gain += 0.5 * change[a] * gradient[support[a]]
-        taken = downhill(gain, reach, far, sample)
+        taken = downhill(gain, reach, sample)
         for a in range(size):
             if taken or a == blocked:
                 h[support[a]] = goal[a]

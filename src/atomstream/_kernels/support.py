@@ -30,12 +30,9 @@ def noise(sample):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def downhill(gain, reach, far, sample):  # type: ignore[no-untyped-def]
-    """Return whether a move surely lowers the objective.
-
-    What rounding can hide is loss: in a move of length ``reach``, at codes ``far`` from zero.
-    """
-    return gain + 8 * EPS * reach * (reach + far) <= 8 * EPS * sample[1]
+def downhill(gain, reach, sample):  # type: ignore[no-untyped-def]
+    """Return whether a move surely lowers the objective: what rounding can hide in so long a move is loss."""
+    return gain + 8 * EPS * reach * reach <= 8 * EPS * sample[1]
 
 
 @inlined
@@ -199,10 +196,9 @@ def _follow(h, gradient, sample, problem, face, last, curvature, work):  # type:
             limit = 0.0
         if speed != 0 and (limit - value) / speed <= length:
             length, blocked, bound = (limit - value) / speed, a, limit
-    gain, reach, far = 0.0, 0.0, 0.0
+    gain, reach = 0.0, 0.0
     for a in range(last + 1):
         k = support[a]
-        far += abs(h[k]) * root[k]
         goal[a] = bound if a == blocked else h[k] + length * sign * change[a]
         change[a] = goal[a] - h[k]
         reach += abs(change[a]) * root[k]
@@ -210,7 +206,7 @@ def _follow(h, gradient, sample, problem, face, last, curvature, work):  # type:
     move(gradient, gram, l2, support, change, last + 1)
     for a in range(last + 1):
         gain += 0.5 * change[a] * gradient[support[a]]
-    if not downhill(gain, reach, far, sample):
+    if not downhill(gain, reach, sample):
         fresh_gradient(h, gradient, sample, problem, work)
         return
     for a in range(last + 1):
