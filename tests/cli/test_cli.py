@@ -290,6 +290,7 @@ def test_times(text, seconds):
     assert Duration().convert(text, None, None) == seconds
 
 
+@pytest.mark.slow
 def test_the_program_is_installed_and_its_result_can_be_piped():
     done = subprocess.run(
         [sys.executable, "-m", "atomstream", "--version"],
@@ -337,6 +338,7 @@ def nasty(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_labels_stay_text_in_the_report(nasty):
     page = (nasty / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -359,6 +361,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(nasty):
         assert {path.suffix for path in (nasty / "figures").glob(f"{figure}.*")} == {".png", ".svg"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium")
 def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
@@ -385,6 +388,7 @@ def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
     assert pixels.std() > 10  # something is drawn
 
 
+@pytest.mark.slow
 def test_plot_writes_the_pictures_alone(inputs):
     run("plot", inputs / "seen")
     assert len(list((inputs / "seen/figures").glob("*.svg"))) == 3
@@ -415,6 +419,7 @@ def test_what_pictures_draw_can_be_had_as_data(inputs):
     assert_array_equal(values, np.sort(rows[0])[::-1][: len(values)])
 
 
+@pytest.mark.slow
 def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 20, (3, 5))[rng.integers(3, size=400)] + rng.standard_normal((400, 5))

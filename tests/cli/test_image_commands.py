@@ -49,6 +49,7 @@ def read(path):
     return np.asarray(Image.open(path))
 
 
+@pytest.mark.slow
 def test_denoise(capsys, folder):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
     assert told["sigma"] == pytest.approx(15, rel=0.5)
@@ -63,6 +64,7 @@ def test_denoise(capsys, folder):
     call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grey.png", "color.png"])
 def test_inpaint(capsys, folder, name):
     told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
@@ -103,6 +105,7 @@ def test_compress_and_decompress(capsys, folder):
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
     capsys, folder
 ):
@@ -126,6 +129,7 @@ def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_a
     assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("image", "message"),
     [

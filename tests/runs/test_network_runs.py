@@ -185,6 +185,7 @@ def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, cap
         assert_allclose([float(row["score"]) for row in rows], ranking.scores)
 
 
+@pytest.mark.slow
 def test_the_report_and_inspect(folder, capsys):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
@@ -202,6 +203,7 @@ def test_the_report_and_inspect(folder, capsys):
     run("plot", folder / "run")
 
 
+@pytest.mark.slow
 def test_warnings_are_sentences(folder, tmp_path, capsys):
     (tmp_path / "two.txt").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
     run(

@@ -129,6 +129,7 @@ def big(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_step_saves_and_ends_cleanly(big, tmp_path, number):
     process = atomstream_process(
@@ -167,6 +168,7 @@ def test_max_time_ends_a_run_that_can_go_on(data, tmp_path, capsys):
     same(tmp_path / "run", tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_a_dead_one_holds_nothing(data, tmp_path, capsys):
     folder = tmp_path / "run"
     run("learn", data, "--atoms", 3, "--out", folder)
@@ -282,6 +284,7 @@ def test_bad_rows_on_the_way_keep_what_was_learned(tmp_path, capsys):
     assert read_model(tmp_path / "run/model.atoms")[1]["position"] == [0, 0, 700]
 
 
+@pytest.mark.slow
 def test_standard_input_goes_on_with_what_comes(tmp_path):
     def feed(*arguments, rows):
         process = atomstream_process(*arguments, stdin=-1, stdout=-1, stderr=-1)
@@ -298,6 +301,7 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
     assert notes["position"] == [0, 0, 1000]
 
 
+@pytest.mark.slow
 def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     process = atomstream_process(
         "learn",
@@ -426,6 +430,7 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
         same(out, tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_watcher_that_has_gone_does_not_end_a_run(data, tmp_path):
     read, write = os.pipe()
     os.close(read)
@@ -458,6 +463,7 @@ def test_names_and_inputs_may_be_many(tmp_path):
     run("resume", tmp_path / "many")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float16, np.uint8, np.longdouble, bool, np.int16])
 def test_numbers_of_every_kind_can_be_learned_and_saved(tmp_path, dtype):
     np.save(tmp_path / "x.npy", (10 * X).astype(dtype))
@@ -515,6 +521,7 @@ def test_fewer_passes_than_were_made_change_nothing(data, tmp_path, capsys):
     assert "Nothing is left to do" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     lines = "\n".join(
         ",".join(map(str, row))
@@ -541,6 +548,7 @@ def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     assert told["samples"] >= 15_000  # the rest was still in the pipe
 
 
+@pytest.mark.slow
 def test_a_silent_stream_is_saved_and_timed(tmp_path):
     process = atomstream_process(
         "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "4", "--out",
@@ -558,6 +566,7 @@ def test_a_silent_stream_is_saved_and_timed(tmp_path):
     assert RunFolder(tmp_path / "run").events()[-1]["reason"] == "max-time"
 
 
+@pytest.mark.slow
 def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
     def feed(*arguments, header):
         process = atomstream_process(*arguments, stdin=-1, stderr=-1, stdout=-1)
