@@ -79,7 +79,9 @@ def inputs(tmp_path, monkeypatch):
         Image.fromarray(pixels).save(tmp_path / f"pictures/{number}.png")
     edges = [f"{i} {(i + step) % 30}" for i in range(30) for step in (1, 2, 7)]
     (tmp_path / "edges.txt").write_text("\n".join(edges))
-    words = np.array("cat dog horse mouse stock bond market trade goal match".split())
+    words = np.array(
+        ["cat", "dog", "horse", "mouse", "stock", "bond", "market", "trade", "goal", "match"]
+    )
     documents = [" ".join(rng.choice(words, 6)) for _ in range(60)]
     (tmp_path / "docs.txt").write_text("\n".join(documents))
     places = rng.integers(0, 4, (300, 4)) * 0.02 + rng.random((300, 4)) * 0.001
