@@ -17,7 +17,7 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import TASKS, Task, task_named
+from atomstream.runs.task import Task, task_named
 
 __all__ = ["checked", "learning_command", "resume_run", "warn"]
 
@@ -168,12 +168,6 @@ def _sentence(run: Run, outcome: Outcome) -> str:
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
     return f"{run.task.headline()} in {run.seconds:.1f} s: {path}\n{more}"
-
-
-def goals() -> list[str]:
-    """Return the settings of all kinds of runs that say how far to go."""
-    found = (task_named(name).goal for name in TASKS)
-    return sorted({goal for goal in found if goal is not None})
 
 
 def checked(what: Any, make: Callable[[], Any]) -> Any:

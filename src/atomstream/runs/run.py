@@ -101,10 +101,8 @@ class Run:
                 "--out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
-        self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
-        self._finished = bool(
-            notes.get("finished", True)
-        )  # older runs were saved when all was done
+        self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
+        self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
         if "every" in notes:
             self.history.n_samples = notes["n_samples"].tolist()
             self.history.objective = notes["objective"].tolist()

@@ -57,7 +57,7 @@ class RowsSettings(checkpoints, Settings):
         "Strength of the l1 penalty on the codes.",
         least=0,
         sets="alpha",
-        shown="0; dictionary: 0.1",
+        shown="0 for nmf, 0.1 for the others",
     )
     schedule: str = option(
         "power", "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
