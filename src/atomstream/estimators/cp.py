@@ -14,7 +14,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
-from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._validation import check_size, check_start, check_X
@@ -444,7 +444,7 @@ class OnlineCPDictionary(OnlineDictionary):
         delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
         off = size = 0.0
         for mode, part in enumerate(method.objective.atoms.sets):
-            gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
+            gram, cross = mode_problem(dictionary, delta.gram / delta.mass, delta.cross, mode)
             rows = dictionary.matrices[mode].T.astype(np.float64)
             slope = gram @ rows - cross / delta.mass
             moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
