@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.core.low_rank import Product
-from atomstream.dictionaries.loadings import Loadings
+from atomstream.dictionaries.loadings import Loadings, contract
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates.radius import minimise_within, project_within
@@ -92,7 +92,7 @@ def test_contracting_all_modes_but_one_is_the_tensor_product(shape, factored):
                 if other != mode:
                     part = np.tensordot(part, matrices[other][:, j], (other, 0))
             expected[j] = part
-        assert_allclose(Loadings(matrices).contract(cross, mode), expected, atol=1e-12)
+        assert_allclose(contract(Loadings(matrices), cross, mode), expected, atol=1e-12)
 
 
 def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
-from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_start
 from atomstream.penalties.base import TINY
 from atomstream.schedules import Schedule, check_conditions
@@ -90,7 +90,7 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
     """
     off = size = 0.0
     for mode, part in enumerate(sets):
-        gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
+        gram, cross = mode_problem(dictionary, delta.gram / delta.mass, delta.cross, mode)
         rows = dictionary.matrices[mode].T.astype(np.float64)
         slope = gram @ rows - cross / delta.mass
         moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
