@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
 LIVE = runpy.run_path(str(ROOT / "docs/live_source.py"))
@@ -34,3 +35,19 @@ def test_the_documentation_shows_source():
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+FRAGMENTS = sorted(ROOT.glob("changelog.d/*.md"))
+
+
+def test_every_fragment_of_the_changelog_is_joined():
+    """A fragment of another name would be passed over in silence; an empty one says nothing."""
+    towncrier = pytest.importorskip("towncrier.build")
+    done = CliRunner().invoke(towncrier._main, ["--draft", "--dir", str(ROOT)])
+    assert done.exit_code == 0, done.output
+    assert len(FRAGMENTS) >= 20
+    for fragment in FRAGMENTS:
+        assert re.fullmatch(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md", fragment.name)
+        words = fragment.read_text(encoding="utf-8").split()
+        assert " ".join(words) in " ".join(done.output.split()), fragment.name
+        assert words, fragment.name

@@ -89,6 +89,7 @@ def assert_same_memory(one, other, rtol):
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
 
 
+@pytest.mark.slow
 def test_law_1_cutting_elsewhere_gives_the_same_memory(name):
     X = data()
     model = fitted(name)
@@ -166,6 +167,7 @@ CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
 
 
 # `fit` starts anew: another number of features is no bad input there.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")]
 )
@@ -213,6 +215,7 @@ def test_law_4_a_copy_goes_on_to_the_bit(name):
     assert_array_equal(model.memory_.cross, resumed.memory_.cross)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 def test_law_5_a_code_does_not_depend_on_its_companions(name, alpha):
     X = data()
@@ -236,6 +239,7 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
     assert_allclose(values, values[0], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix])
 @pytest.mark.parametrize("wide", [False, True])
 def test_law_6_sparse_is_dense(name, convert, wide):
@@ -256,6 +260,7 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=slack * 1e-5, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
     X = data(400)
     double, single = make(name, tol=1e-5).fit(X), make(name, tol=1e-5).fit(X.astype(np.float32))

@@ -43,6 +43,7 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 def test_importing_an_estimator_loads_no_compiler_plots_or_graphs():
     code = (
         "import sys, sklearn.base; before = set(sys.modules)\n"
@@ -71,6 +72,7 @@ def test_a_change_in_any_kernel_file_compiles_all_kernels_anew(tmp_path):
     assert not other._load_index()
 
 
+@pytest.mark.slow
 def test_learning_works_where_no_cache_can_be_written():
     """With no place for numba's cache (read-only package, read-only home) kernels live in memory.
 

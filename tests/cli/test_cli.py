@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.cli.commands import Duration
+from atomstream.cli.options import DURATION
 
 X = np.random.default_rng(0).random((300, 6)).round(4)
 CHROMIUM = next(
@@ -117,8 +117,11 @@ BAD = {
         "learn x.npy --model m --out new",
         "model is 'm', needed is one of nmf, dictionary",
     ),
-    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a share below 1"),
-    "no time": ("learn x.npy --max-time soon --out new", "'soon' is no time"),
+    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number below 1"),
+    "no time": (
+        "learn x.npy --max-time soon --out new",
+        "'soon' is not a duration; use e.g. 90s, 10m or 2h",
+    ),
     "broken config": ("learn x.npy --config bad.toml --out new", "bad.toml cannot be read as TOML"),
     "unknown setting": (
         "learn x.npy --config odd.toml --out new",
@@ -148,7 +151,7 @@ BAD = {
     "codes to nowhere": ("encode run x.npy --out gone/c.csv", "its folder is missing"),
     "picture as text": (
         "reconstruct seen pictures/p.png --out p.txt",
-        "ends like no image that can be written",
+        "does not end like an image that can be written",
     ),
     "endless half-life": ("learn x.npy --half-life inf --out new", "half_life is inf"),
     "too many patches": (
@@ -287,9 +290,10 @@ def test_a_config_gives_way_to_options(inputs, tmp_path):
     ("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("3s", 3)]
 )
 def test_times(text, seconds):
-    assert Duration().convert(text, None, None) == seconds
+    assert DURATION.convert(text, None, None) == seconds
 
 
+@pytest.mark.slow
 def test_the_program_is_installed_and_its_result_can_be_piped():
     done = subprocess.run(
         [sys.executable, "-m", "atomstream", "--version"],
@@ -337,6 +341,7 @@ def nasty(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_labels_stay_text_in_the_report(nasty):
     page = (nasty / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -359,6 +364,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(nasty):
         assert {path.suffix for path in (nasty / "figures").glob(f"{figure}.*")} == {".png", ".svg"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium")
 def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
@@ -385,6 +391,7 @@ def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
     assert pixels.std() > 10  # something is drawn
 
 
+@pytest.mark.slow
 def test_plot_writes_the_pictures_alone(inputs):
     run("plot", inputs / "seen")
     assert len(list((inputs / "seen/figures").glob("*.svg"))) == 3
@@ -415,6 +422,7 @@ def test_what_pictures_draw_can_be_had_as_data(inputs):
     assert_array_equal(values, np.sort(rows[0])[::-1][: len(values)])
 
 
+@pytest.mark.slow
 def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 20, (3, 5))[rng.integers(3, size=400)] + rng.standard_normal((400, 5))

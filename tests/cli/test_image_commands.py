@@ -34,7 +34,9 @@ def folder(tmp_path):
     Image.fromarray((255 * mask).astype(np.uint8)).save(tmp_path / "mask.png")
     model = ImageDictionary(16, 6, n_patches=1000, random_state=0).fit(picture())
     atomstream.save(model, tmp_path / "model.atoms")
-    atomstream.save(atomstream.OnlineNMF(2), tmp_path / "other.atoms")
+    atomstream.save(atomstream.OnlineNMF(2), tmp_path / "fresh.atoms")
+    other = atomstream.OnlineNMF(2, random_state=0).fit(picture() / 255)
+    atomstream.save(other, tmp_path / "other.atoms")
     return tmp_path
 
 
@@ -49,6 +51,7 @@ def read(path):
     return np.asarray(Image.open(path))
 
 
+@pytest.mark.slow
 def test_denoise(capsys, folder):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
     assert told["sigma"] == pytest.approx(15, rel=0.5)
@@ -63,6 +66,7 @@ def test_denoise(capsys, folder):
     call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grey.png", "color.png"])
 def test_inpaint(capsys, folder, name):
     told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
@@ -103,6 +107,7 @@ def test_compress_and_decompress(capsys, folder):
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
     capsys, folder
 ):
@@ -126,6 +131,7 @@ def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_a
     assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("image", "message"),
     [
@@ -155,13 +161,17 @@ def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
     [
         (["denoise", "none.png", "--out", "o.png"], "There is no file"),
         (["denoise", "grey.png", "--out", "grey.png"], "is the input itself"),
-        (["denoise", "grey.png", "--out", "o.xyz"], "ends like no image"),
+        (["denoise", "grey.png", "--out", "o.xyz"], "does not end like an image"),
         (["denoise", "grey.png", "--out", "o.png", "--patch", "70"], "smaller than a patch"),
         (["denoise", "grey.png", "--out", "o.png", "--sigma", "-1"], "Invalid value for '--sigma'"),
         (["denoise", "model.atoms", "--out", "o.png"], "model.atoms"),
         (
             ["denoise", "grey.png", "--out", "o.png", "--model", "other.atoms"],
-            "holds OnlineNMF, needed is ImageDictionary",
+            "has learned from rows; needed is a dictionary of image patches",
+        ),
+        (
+            ["denoise", "grey.png", "--out", "o.png", "--model", "fresh.atoms"],
+            "holds a model that has not learned anything",
         ),
         (["denoise", "grey.png", "--out", "o.png", "--model", "grey.png"], "no saved model"),
         (

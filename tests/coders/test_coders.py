@@ -102,6 +102,7 @@ def enumerate_supports(X, atoms, penalty):
     return best
 
 
+@pytest.mark.slow
 @given(problem=coding_problems())
 @pytest.mark.parametrize("penalty", POLYHEDRAL, ids=repr)
 def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_rest(
@@ -119,6 +120,7 @@ def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_re
     assert (rest <= covered + 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coder", "penalty"), list(pairs()), ids=repr)
 def test_both_doors_reach_the_same_objective(coder, penalty):
     rng = np.random.default_rng(0)
@@ -150,6 +152,7 @@ def test_nonnegative_least_squares_agrees_with_scipy(shape, signed):
     assert_allclose(ours, exact, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", INTERVALS, ids=repr)
 def test_intervals_agree_with_an_interior_point_method(penalty):
     """In the positive and the negative part of the code, where the l1 penalty is linear."""
@@ -274,6 +277,7 @@ def test_more_accuracy_never_raises_the_objective():
     assert (values[-1] < values[0] - 1e-6).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 @given(problem=coding_problems(), scale=st.sampled_from([0.0, 0.1, 1.0]))
 def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
@@ -317,6 +321,7 @@ def test_zero_rows_zero_atoms_and_twins(coder):
     assert codes.values[1, 1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(100, 40), (30, 8), (60, 60)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
@@ -370,6 +375,7 @@ def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
         assert_allclose(codes.values.sum(axis=1), 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "penalty", [Free(), Nonnegative(), Box(0, 1e4), Free(l1=1e-3), Free(l2=1e-6)], ids=repr
 )

@@ -370,6 +370,7 @@ def test_a_tolerance_may_depend_on_the_step():
 # -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore:Maximum number of iterations"
 )  # of the batch method, which needs no more
@@ -392,6 +393,7 @@ def test_learning_comes_near_the_batch_factorization():
     assert max(model.objective(noisy) for model in exact) <= optimum
 
 
+@pytest.mark.slow
 def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream():
     full = OnlineNMF(4, schedule=Power(1), tol=1e-10, batch_size=200, random_state=0)
     early = full.partial_fit(X).stationarity(X)
@@ -571,6 +573,7 @@ def test_inverse_transform_needs_codes_of_the_model():
         OnlineNMF(3).fit(X).inverse_transform(np.ones((2, 4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"]
 )

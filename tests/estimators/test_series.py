@@ -353,6 +353,7 @@ def frame(n=90, freq="D", start="2020-01-01"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("freq", ["D", "h", "MS", "ME", "B", "W-SUN", "2D", "YS", "QS"])
 def test_dates_go_on_as_they_came(freq):
     table = frame(94, freq)
@@ -413,6 +414,7 @@ def test_polars_frames_are_taken_as_arrays():
     assert_array_equal(new().fit(pl.DataFrame(waves())).predict(2), new().fit(waves()).predict(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
@@ -509,6 +511,7 @@ def test_gaps_of_other_calendars_are_told():
 # ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

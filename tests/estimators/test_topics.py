@@ -167,6 +167,7 @@ def test_words_that_come_late_make_topics_too():
     ]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_on_an_endless_stream():
     def documents():
         """Yield documents of words of which there are ever new ones."""

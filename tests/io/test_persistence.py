@@ -143,6 +143,7 @@ def refused(path, kind=ModelFileError):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_refused(saved):
     whole = saved.read_bytes()
     assert len(whole) < 10_000

@@ -165,6 +165,7 @@ def test_tables_of_every_dialect_are_read_as_they_are(
     assert_allclose(np.concatenate(blocks) if blocks else [], expected, rtol=1e-15)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(
     kind=st.sampled_from(
@@ -325,6 +326,7 @@ def test_colour_and_grey(tmp_path):
     assert_allclose(block.X.mean(axis=1), 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_standard_input_is_read_as_it_comes_and_numbered_on():
     code = (
         "from atomstream.io.inputs import *\n"

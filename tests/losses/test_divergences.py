@@ -95,6 +95,7 @@ def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(los
         assert loss.value(X, codes @ atoms).sum() <= before * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("method", ["auto", "spsg"])
 def test_learning_by_name_lowers_the_objective(name, method):
@@ -119,6 +120,7 @@ def test_sparse_counts_give_the_same_model_as_dense_ones():
 CONVEX = [loss for loss in SPLIT if loss.convex and not isinstance(loss, L1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", CONVEX, ids=repr)
 @pytest.mark.parametrize(
     "penalty", [Nonnegative(), Nonnegative(l1=0.3, l2=0.2), Box(0.0, 0.8), Simplex(2.0)]

@@ -115,6 +115,7 @@ def test_compiled_sweep_is_the_plain_one(penalty, damping):
     assert_allclose(compiled, plain, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.rowwise], ids=repr)
 @given(seed=st.integers(0, 10**6), damping=st.sampled_from([0.0, 0.1]))
 def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, seed, damping):
@@ -152,6 +153,7 @@ def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     assert np.linalg.norm(state.dictionary.atoms(), axis=1).max() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_atoms_neither_shrink_nor_die_on_a_long_stream(dtype):
     rng = np.random.default_rng(0)

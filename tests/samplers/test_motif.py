@@ -38,6 +38,7 @@ def networks():
 NETWORKS = networks()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(network, motif):
@@ -60,6 +61,7 @@ def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(networ
     assert_allclose(pi @ kernel, pi, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_runs_make_the_moves_that_are_said(network, motif):
@@ -209,6 +211,7 @@ def test_the_root_of_the_pivot_chain_has_the_law_of_all_copies(network, motif):
     assert_allclose(flow, flow.T, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motif", TREES)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_pivot_chains_visit_copies_as_often_as_the_law_says(network, motif):

@@ -125,11 +125,11 @@ class SeriesForecast(SeriesReconstruction):
 
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times
-        return self.form_.dressed(values, None if times is None else times.at(1, len(values)))
+        return self.form_.wrap(values, None if times is None else times.at(1, len(values)))
 
     def _behind(self, values: NDArray) -> Any:
         times = self.form_.times
-        return self.form_.dressed(
+        return self.form_.wrap(
             values, None if times is None else times.at(1 - len(values), len(values))
         )
 
