@@ -19,11 +19,10 @@ from pyarrow import csv, parquet
 from workload import N_ATOMS, patches
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import _Callback
-from atomstream.io.inputs import open_inputs
+from atomstream.callbacks import Callback
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.learning import PAUSE, Learning
-from atomstream.runs.settings import Settings
+from atomstream.runs.run import PAUSE, Run
+from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 
 ROUNDS, BATCH = 5, 256
 ALPHAS = (0.03, 0.0)
@@ -55,17 +54,16 @@ def learn_array(X: np.ndarray, alpha: float) -> float:
 
 def learn_file(path: Path, folder: Path, alpha: float) -> tuple[float, float]:
     """Return the seconds of a pass as a run, and those of the checkpoint at its end."""
-    settings = Settings((str(path),), atoms=N_ATOMS, alpha=alpha, batch_size=BATCH, holdout=0.0)
-    run = RunFolder(folder)
-    run.path.mkdir()
+    settings = RowsSettings((str(path),), atoms=N_ATOMS, alpha=alpha, batch_size=BATCH, holdout=0.0)
+    held = RunFolder(folder)
+    held.path.mkdir()
     began = time.perf_counter()
-    sources = open_inputs(settings.inputs)
-    run.begin(settings, sources)
-    learning = Learning(run, settings, sources)
-    learning.run(lambda _: _Callback())
+    run = Run(held, RowsTask(settings))
+    held.begin(settings, run.task.sources)
+    run.run(lambda _: Callback())
     seconds = time.perf_counter() - began
     began = time.perf_counter()
-    learning.save()
+    held.save(run.task.model, run.notes(), settings.keep)
     return seconds, time.perf_counter() - began
 
 

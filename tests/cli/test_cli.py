@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.cli.commands import Duration
+from atomstream.cli.options import DURATION
 
 X = np.random.default_rng(0).random((300, 6)).round(4)
 CHROMIUM = next(
@@ -117,8 +117,11 @@ BAD = {
         "learn x.npy --model m --out new",
         "model is 'm', needed is one of nmf, dictionary",
     ),
-    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a share below 1"),
-    "no time": ("learn x.npy --max-time soon --out new", "'soon' is no time"),
+    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number below 1"),
+    "no time": (
+        "learn x.npy --max-time soon --out new",
+        "'soon' is not a duration; use e.g. 90s, 10m or 2h",
+    ),
     "broken config": ("learn x.npy --config bad.toml --out new", "bad.toml cannot be read as TOML"),
     "unknown setting": (
         "learn x.npy --config odd.toml --out new",
@@ -148,7 +151,7 @@ BAD = {
     "codes to nowhere": ("encode run x.npy --out gone/c.csv", "its folder is missing"),
     "picture as text": (
         "reconstruct seen pictures/p.png --out p.txt",
-        "ends like no image that can be written",
+        "does not end like an image that can be written",
     ),
     "endless half-life": ("learn x.npy --half-life inf --out new", "half_life is inf"),
     "too many patches": (
@@ -287,7 +290,7 @@ def test_a_config_gives_way_to_options(inputs, tmp_path):
     ("text", "seconds"), [("90", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("3s", 3)]
 )
 def test_times(text, seconds):
-    assert Duration().convert(text, None, None) == seconds
+    assert DURATION.convert(text, None, None) == seconds
 
 
 @pytest.mark.slow

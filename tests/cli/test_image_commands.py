@@ -34,7 +34,9 @@ def folder(tmp_path):
     Image.fromarray((255 * mask).astype(np.uint8)).save(tmp_path / "mask.png")
     model = ImageDictionary(16, 6, n_patches=1000, random_state=0).fit(picture())
     atomstream.save(model, tmp_path / "model.atoms")
-    atomstream.save(atomstream.OnlineNMF(2), tmp_path / "other.atoms")
+    atomstream.save(atomstream.OnlineNMF(2), tmp_path / "fresh.atoms")
+    other = atomstream.OnlineNMF(2, random_state=0).fit(picture() / 255)
+    atomstream.save(other, tmp_path / "other.atoms")
     return tmp_path
 
 
@@ -159,13 +161,17 @@ def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
     [
         (["denoise", "none.png", "--out", "o.png"], "There is no file"),
         (["denoise", "grey.png", "--out", "grey.png"], "is the input itself"),
-        (["denoise", "grey.png", "--out", "o.xyz"], "ends like no image"),
+        (["denoise", "grey.png", "--out", "o.xyz"], "does not end like an image"),
         (["denoise", "grey.png", "--out", "o.png", "--patch", "70"], "smaller than a patch"),
         (["denoise", "grey.png", "--out", "o.png", "--sigma", "-1"], "Invalid value for '--sigma'"),
         (["denoise", "model.atoms", "--out", "o.png"], "model.atoms"),
         (
             ["denoise", "grey.png", "--out", "o.png", "--model", "other.atoms"],
-            "holds OnlineNMF, needed is ImageDictionary",
+            "has learned from rows; needed is a dictionary of image patches",
+        ),
+        (
+            ["denoise", "grey.png", "--out", "o.png", "--model", "fresh.atoms"],
+            "holds a model that has not learned anything",
         ),
         (["denoise", "grey.png", "--out", "o.png", "--model", "grey.png"], "no saved model"),
         (

@@ -31,7 +31,7 @@ from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
 
 EXACT = Accuracy(gap=1e-10)
-INTERVALS = [p for p in PENALTIES if p.entrywise]
+INTERVALS = [p for p in PENALTIES if p.couples == "entries"]
 POLYHEDRAL = [p for p in PENALTIES if p.polyhedral]
 
 
@@ -292,7 +292,7 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
     exact = ActiveSet() if penalty.polyhedral else ProjectedGradient()
     best = value(X, encode(X, atoms, penalty, Accuracy(gap=1e-8), exact).values, atoms, penalty)
     assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
-    if penalty.entrywise:
+    if penalty.couples == "entries":
         net = (float(penalty.l1), float(penalty.l2), *map(float, penalty.shape[:2]))
         compiled = [
             certify(h, g + penalty.l2 * h, (c, e, 1e-16), net, tuple(bound))
@@ -382,10 +382,10 @@ def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
 def test_near_dependence_never_makes_codes_run_away(penalty):
     """Cholesky pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
     rng, unsettled = np.random.default_rng(7), 0
-    for number in range(100):
+    for number in range(50):
         atoms = rng.standard_normal((10, 5))
         atoms[5:] = atoms[:5] + 10.0 ** -rng.integers(2, 9) * rng.standard_normal((5, 5))
-        X = rng.standard_normal((15, 5))
+        X = rng.standard_normal((6, 5))
         energy, codes = (X**2).sum(axis=1), encode(X, atoms, penalty)
         reached, settled = value(X, codes.values, atoms, penalty), codes.residual <= EXACT.gap
         assert (reached <= 0.5 * energy * (1 + 1e-12)).all()
@@ -394,7 +394,7 @@ def test_near_dependence_never_makes_codes_run_away(penalty):
             theirs = encode(X, atoms, penalty, Accuracy(gap=1e-5), ProjectedGradient(max_iter=2000))
             offered = value(X, theirs.values, atoms, penalty)
             assert (reached <= offered + np.where(settled, 1e-9, 1e-4) * energy).all()
-    assert unsettled <= 150  # of 1500
+    assert unsettled <= 30  # of 300
 
 
 def test_float32_data_too_large_for_float32_squares_are_coded():
@@ -564,20 +564,20 @@ def test_kernels_are_their_plain_functions(interpreted):
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.0, 1e-10), (0, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.0, 1e-10), (0, 100, 1e-16)),
         ),
         (
             active_set,
             np.zeros((4, 6)),
-            ((0.1, 0.01, 0.0, np.inf), bound, (0.02, 0.0), (50, 100, 1e-16)),
+            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.02, 0.0), (50, 100, 1e-16)),
         ),
-        (simplex, np.eye(6)[:4], ((0.0, 0.01, 1.0), (0.0, 1e-10), (100, 1e-16))),
+        (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
         for plain in (False, True):
             codes, residual = start.copy(), np.empty(4)
             with interpreted() if plain else contextlib.nullcontext():
-                module.encode(codes, residual, gram, rows.correlate(X), energy, *tail)
+                module.encode(codes, residual, (rows.correlate(X), energy), *tail)
             results.append((codes, residual))
         assert_allclose(results[0][0], results[1][0], atol=1e-10)
         assert_allclose(results[0][1], results[1][1], atol=1e-8)

@@ -87,9 +87,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale):
         (loss, rule)
         for loss in LOSSES
         for rule in ("armijo", "constant", "polyak")
-        if rule == "polyak"
-        or hasattr(loss, "curvature")
-        or loss.smoothness  # kinks need Polyak's rule
+        if rule == "polyak" or not loss.has_kinks or loss.smoothness  # kinks need Polyak's rule
     ],
     ids=repr,
 )
@@ -106,7 +104,7 @@ def test_every_rule_finds_nearly_the_best_codes(loss, rule):
                 lambda h, x=x: float(objective.values(Batch(x[None]), h[None], Rows(atoms))[0]),
                 start,
                 bounds=[(1e-8, 1e8)] * 2,
-                method="L-BFGS-B" if hasattr(loss, "curvature") else "Powell",
+                method="L-BFGS-B" if not loss.has_kinks else "Powell",
             ).fun
             for start in np.array([[0.5, 0.5], [2.0, 1.0], [1.0, 3.0]])
         )

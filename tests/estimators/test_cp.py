@@ -559,7 +559,7 @@ def test_callbacks_see_tensors_dense_and_sparse():
 
         def on_fit_task_end(self, estimator, context, **kwargs):
             if context.task_name == "batch":
-                shapes.append(estimator._give_out(estimator._progress.batch.X).shape)
+                shapes.append(estimator._samples(estimator._progress.batch.X).shape)
 
     X = tensors()
     X[X < 0.5] = 0

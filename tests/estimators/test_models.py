@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.callbacks import History, LearningBar
+from atomstream.callbacks import Callback, History, LearningBar
 from atomstream.coders import ProjectedGradient
+from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
@@ -336,17 +338,18 @@ def test_rows_of_a_frame_keep_their_names():
 
     met = []
 
-    class Names(OnlineNMF):
-        def _tell(self, context, progress):
-            met.append(progress.batch.ids)
-            return False
+    class Names(Callback):
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch":
+                met.append(estimator._progress.batch.ids)
 
     frame = pd.DataFrame(X[:30]).set_index(pd.Index([f"row {i}" for i in range(30)]))
     frame.columns = [f"c{i}" for i in range(10)]
-    Names(3, batch_size=10, n_epochs=1, random_state=0).fit(frame)
+    model = OnlineNMF(3, batch_size=10, n_epochs=1, random_state=0).set_callbacks(Names())
+    model.fit(frame)
     assert sorted(np.concatenate(met)) == sorted(frame.index)
     met.clear()
-    Names(3, random_state=0).fit_stream([X[:10], X[10:15]])
+    OnlineNMF(3, random_state=0).set_callbacks(Names()).fit_stream([X[:10], X[10:15]])
     assert_array_equal(np.concatenate(met), np.arange(15))
 
 
@@ -450,7 +453,7 @@ def test_one_huge_row_does_not_blind_the_start():
     start._begin()
     from atomstream.core.batch import Batch
 
-    start._start(Batch(rows), start._rng)
+    start._start(start._starting_dictionary(Batch(rows)))
     assert len(np.unique(start.components_.round(9), axis=0)) == 20
 
 
@@ -715,3 +718,46 @@ def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
         assert np.isfinite(model.components_).all()
         assert np.isfinite(model.surrogate())
     assert model.objective(X) < 1e-6 * (X**2).sum() / len(X)
+
+
+def test_few_calls_lie_between_a_step_and_the_loop():
+    model, names = OnlineNMF(4, random_state=0).partial_fit(X).partial_fit(X), []
+
+    def profile(frame, event, _):
+        if event == "call":
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        model.partial_fit(X)
+    finally:
+        sys.setprofile(None)
+    assert names.index("learn") < 50
+    assert "_make_method" not in names
+
+
+def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
+    model = OnlineNMF(4, random_state=0).partial_fit(X)
+    method = model.method_
+    assert model.partial_fit(X).method_ is method
+    assert model.set_params(alpha=0.1).method_.objective.codes.l1 == 0.1
+    model.partial_fit(X)
+    assert model.method_.objective.codes.l1 == 0.1
+    assert model.method_ is not method
+    twin = copy.copy(model)
+    assert twin.method_ == model.method_
+
+
+def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with one_blas_thread:
+            with one_blas_thread:
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before

@@ -17,7 +17,7 @@ from atomstream import NetworkDictionary
 from atomstream.domains.networks import links, motifs
 from atomstream.domains.networks.edge_means import EdgeMeans, _Table
 from atomstream.domains.networks.network import Network
-from atomstream.estimators.network import distinct
+from atomstream.domains.networks.patches import distinct
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError
 from atomstream.io import source, tables
+from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures, load_image
 from atomstream.io.inputs import KINDS, InputOptions, open_inputs
@@ -193,6 +194,27 @@ def test_whatever_is_in_a_file_it_gives_rows_or_a_sentence(tmp_path, folder, kin
                 assert block.X.dtype.kind in "fiub"
 
 
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
+@pytest.mark.parametrize("number", [b"8.5\x007\n", b"8.5E", b"8.5E-"])
+def test_numbers_on_which_the_parser_of_scipy_crashes_do_not_reach_it(tmp_path, ending, number):
+    text = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 " + number
+    path = tmp_path / f"bad{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    if b"\0" not in text:
+        open_inputs([str(path)])  # read as 8.5
+        return
+    with pytest.raises(InputError, match="holds zero bytes"):
+        open_inputs([str(path)])
+    with pytest.raises(ValueError, match="cannot be read"):
+        entries_of(path)
+
+
+def test_the_last_line_of_a_matrix_may_lack_its_end(tmp_path):
+    path = tmp_path / "x.mtx"
+    path.write_bytes(b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 8.5")
+    assert next(open_inputs([str(path)])[0].blocks(0, 0)).X.toarray()[0, 1] == 8.5
+
+
 def test_columns_are_chosen_by_name_number_and_range(folder):
     def read(*columns, name="x.csv"):
         return next(
@@ -353,7 +375,7 @@ def test_lines_may_be_long(tmp_path):
 @pytest.mark.parametrize("text", ["a,b\r1,2\r3,4\r", "a,b\n1,2\r3,4\n"])
 def test_carriage_returns_that_end_no_line_are_refused(tmp_path, text):
     (tmp_path / "cr.csv").write_text(text, newline="")
-    with pytest.raises(InputError, match=r"cr.csv has carriage returns that end no line"):
+    with pytest.raises(InputError, match=r"cr.csv has carriage returns inside lines"):
         list(open_inputs([str(tmp_path / "cr.csv")])[0].blocks(0, 0))
 
 

@@ -137,7 +137,8 @@ def test_exact_codes_are_the_best_ones(loss, penalty):
         for start in ([0.5, 0.5, 0.5], [1.8, 0.1, 0.1]):
             best = minimize(
                 lambda h, x=x: float(
-                    objective.loss.value(x[None], h[None] @ atoms)[0] + penalty.net(h[None])[0]
+                    objective.loss.value(x[None], h[None] @ atoms)[0]
+                    + penalty.elastic_net(h[None])[0]
                 ),
                 np.clip(start, 1e-9, bounds[0][1]),
                 bounds=bounds,

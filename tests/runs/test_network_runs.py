@@ -9,15 +9,16 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from atomstream.runs.networks import NetworkRun
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import NetworkDictionary, plots
 from atomstream.cli import main
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.networks import NetworkRun
 from atomstream.runs.record import open_record
-from atomstream.runs.settings import NetworkSettings
+from atomstream.runs.run import Run
+from atomstream.runs.tasks.network import NetworkSettings, NetworkTask
 
 GRAPH = nx.Graph(
     nx.relabel_nodes(nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0), "node {}".format).edges
@@ -91,8 +92,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     )
     begun = RunFolder(tmp_path / "run")
     with begun.writing():
-        session = NetworkRun(begun, settings)
-        begun.begin(settings, session.sources)
+        session = Run(begun, NetworkTask(settings))
+        begun.begin(settings, session.task.sources)
         saves = []
         save, begun.save = (
             begun.save,
@@ -276,11 +277,17 @@ BAD = {
         "schedule='s' is unknown",
     ),
     "run there already": ("network learn edges.txt --out run", "holds a run already"),
-    "epochs": ("resume run --epochs 3", "--epochs is for rows"),
-    "batches": ("resume rows --batches 3", "--batches is for networks"),
+    "epochs": (
+        "resume run --epochs 3",
+        "--epochs is for other kinds of runs; run continues with --batches",
+    ),
+    "batches": (
+        "resume rows --batches 3",
+        "--batches is for other kinds of runs; rows continues with --epochs",
+    ),
     "rows": ("network reconstruct rows", "no run that has learned from a network"),
     "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
-    "a picture": ("reconstruct run x.npy", "has learned from a network"),
+    "no network": ("reconstruct run x.npy", "x.npy cannot be read"),
     "over the input": ("network denoise run named.csv --out named.csv", "is the network itself"),
     "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
     "a graph without nodes": ("network learn none.gml --out new", "no edges"),
@@ -290,7 +297,7 @@ BAD = {
     ),
     "settings of a network": (
         "learn --config run/run.toml --out new",
-        "sets 'domain', which is no setting",
+        "sets the domain 'network', which is not that of atomstream learn",
     ),
     "an edited network": ("network reconstruct edited", "has changed since the run began"),
     "other ending": ("network reconstruct run --out r.xls", "must end in .csv or .npz"),

@@ -19,7 +19,8 @@ from atomstream.cli import main
 from atomstream.io.codec import read_model
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.holdout import MOST_ROWS, Holdout
-from atomstream.runs.settings import Settings, read_settings, write_settings
+from atomstream.runs.settings import read_settings, write_settings
+from atomstream.runs.tasks.rows import RowsSettings
 from atomstream.updates import BlockCoordinate
 
 X = np.random.default_rng(0).random((1000, 6)).round(4)
@@ -46,7 +47,7 @@ def same(run, other):
     assert_array_equal(one[0].components_, two[0].components_)
     assert_array_equal(one[0].memory_.cross, two[0].memory_.cross)
     assert one[0].clock_ == two[0].clock_
-    assert one[0]._rng.bit_generator.state == two[0]._rng.bit_generator.state
+    assert one[0]._run.rng.bit_generator.state == two[0]._run.rng.bit_generator.state
     assert one[1]["position"] == two[1]["position"]
     assert_array_equal(one[1]["objective"], two[1]["objective"])
     assert_array_equal(one[1]["holdout"]["keys"], two[1]["holdout"]["keys"])
@@ -296,7 +297,7 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
     feed("learn", "-", "--atoms", 3, "--batch-size", 50, "--out", tmp_path / "run", rows=X[:500])
     _, told = feed("resume", tmp_path / "run", "--epochs", 1, rows=X[500:])
     model, notes = read_model(tmp_path / "run/model.atoms")
-    assert "going on with what comes" in told
+    assert "continuing with what comes" in told
     assert model.n_samples_seen_ + notes["holdout"]["n_held"] == 1000
     assert notes["position"] == [0, 0, 1000]
 
@@ -361,7 +362,7 @@ def test_held_out_rows_are_few_never_learned_and_the_same_in_every_pass(convert)
 
 
 def test_settings_survive_toml(tmp_path):
-    odd = Settings(
+    odd = RowsSettings(
         inputs=('a "quoted" \\ name\n', "ü\x7f"),
         half_life=1e5,
         columns=("a b",),
@@ -369,22 +370,23 @@ def test_settings_survive_toml(tmp_path):
         key="k",
     )
     (tmp_path / "run.toml").write_text(write_settings(odd), encoding="utf-8")
-    assert Settings(**read_settings(tmp_path / "run.toml")) == odd
+    assert RowsSettings(**read_settings(tmp_path / "run.toml", RowsSettings)) == odd
 
 
 def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
-    from atomstream.runs import learning
+    from atomstream.runs import run as engine
 
     saved = []
-    real = learning.Learning.save
+    real = RunFolder.save
 
-    def slow(self):
+    def slow(self, *given):
         saved.append(time.monotonic())
         time.sleep(0.02)
-        real(self)
+        real(self, *given)
 
-    monkeypatch.setattr(learning, "PAUSE", 0.0)
-    monkeypatch.setattr(learning.Learning, "save", slow)
+    monkeypatch.setattr(engine, "PAUSE", 0.0)
+    monkeypatch.setattr(engine, "COST", 10.0)
+    monkeypatch.setattr(RunFolder, "save", slow)
     run(
         "learn",
         data,
@@ -398,7 +400,7 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
         tmp_path / "run",
     )
     assert len(saved) >= 3
-    assert np.diff(saved[:-1]).min() > 0.02 * learning.COST
+    assert np.diff(saved[:-1]).min() > 0.02 * engine.COST
 
 
 def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkeypatch):
@@ -515,7 +517,7 @@ def test_fewer_passes_than_were_made_change_nothing(data, tmp_path, capsys):
     run("learn", data, "--atoms", 3, "--epochs", 3, "--out", tmp_path / "run")
     before = (tmp_path / "run/run.toml").read_text()
     assert main(["resume", str(tmp_path / "run"), "--epochs", "2"]) == 2
-    assert "has made 3 passes" in capsys.readouterr().err
+    assert "has made 3 epochs, --epochs is 2" in capsys.readouterr().err
     assert (tmp_path / "run/run.toml").read_text() == before
     run("resume", tmp_path / "run")
     assert "Nothing is left to do" in capsys.readouterr().out
@@ -594,7 +596,7 @@ def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path)
 def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, monkeypatch):
     import warnings
 
-    from atomstream.runs.learning import MOST_WARNINGS
+    from atomstream.runs.run import MOST_WARNINGS
 
     numbers = iter(range(1000))
     update = BlockCoordinate.update
@@ -614,7 +616,7 @@ def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(
 ):
     from atomstream.cli import running
 
-    real, ended = running.Learning, []
+    real, ended = running.Run, []
 
     def late(*arguments):  # between the first look at the folder and its lock
         if not ended:
@@ -622,7 +624,7 @@ def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(
             run("learn", data, "--atoms", 3, "--out", tmp_path / "run")
         return real(*arguments)
 
-    monkeypatch.setattr(running, "Learning", late)
+    monkeypatch.setattr(running, "Run", late)
     assert main(["learn", str(data), "--atoms", "5", "--out", str(tmp_path / "run")]) == 2
     assert "holds a run already" in capsys.readouterr().err
     assert atomstream.load(tmp_path / "run").n_components == 3

@@ -326,11 +326,15 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         ("none.csv", (), "There is no"),
         ("gap.csv", ("--columns", "z"), "has no column 'z'"),
         ("gap.csv", ("--window", 1), "window is 1, needed is at least 2"),
-        ("gap.csv", ("--coverage", 1), "coverage is 1.0, needed is a share above 0 and below 1"),
+        ("gap.csv", ("--coverage", 1), "coverage is 1.0, needed is a number above 0 and below 1"),
         ("gap.csv", ("--horizon", 0), "horizon is 0, needed is at least 1"),
         ("gap.csv", ("--weight", 2), "Constant needs a weight in"),
         ("gap.csv", ("--memory", 3), "memory must be a whole number of at least 12"),
-        ("gap.csv", ("--config", folder / "filled/run.toml"), "domain is 'series impute'"),
+        (
+            "gap.csv",
+            ("--config", folder / "filled/run.toml"),
+            "sets the domain 'series impute', which is not that of",
+        ),
     ):
         said = refused(
             capsys, "series", "forecast", tmp_path / name, *extra, "--out", tmp_path / "run"
@@ -354,8 +358,10 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         capsys, "series", "forecast", folder / "whole.csv", "--out", folder / "run"
     )
     assert "one file, got 0" in refused(capsys, "series", "impute", "--out", tmp_path / "run")
-    assert "is complete; begin another run with: atomstream series forecast" in refused(
-        capsys, "resume", folder / "run"
+    run("resume", folder / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    assert "--epochs is for other kinds of runs" in refused(
+        capsys, "resume", folder / "run", "--epochs", 2
     )
     assert "has learned from series" in refused(
         capsys, "encode", folder / "run", folder / "whole.csv", "--out", tmp_path / "x.npz"

@@ -6,16 +6,17 @@ import re
 
 import numpy as np
 import pytest
+from atomstream.runs.texts import TextRun
 from numpy.testing import assert_array_equal
 
 import atomstream
-from atomstream import TopicModel, VideoDictionary
+from atomstream import TopicModel
 from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.io.documents import open_documents
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.settings import TextSettings
-from atomstream.runs.texts import TextRun
+from atomstream.runs.run import Run
+from atomstream.runs.tasks.text import TextSettings, TextTask
 
 COMMON = ("--topics", 3, "--batch-size", 30, "--epochs", 3)
 WORDS = (
@@ -109,8 +110,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     )
     begun = RunFolder(tmp_path / "run")
     with begun.writing():
-        session = TextRun(begun, settings)
-        begun.begin(settings, session.sources)
+        session = Run(begun, TextTask(settings))
+        begun.begin(settings, session.task.sources)
         saves = []
         save, begun.save = (
             begun.save,
@@ -168,15 +169,9 @@ def test_the_report_and_inspect(folder, capsys):
     run("plot", folder / "run")
 
 
-def test_models_without_a_run(folder, tmp_path, capsys):
+def test_models_without_a_run(folder, capsys):
     run("inspect", folder / "run/model.atoms")
     assert "3 topics of 32,768 features" in capsys.readouterr().out
-    atomstream.save(
-        VideoDictionary(2, random_state=0).fit(np.ones((3, 4, 5))), tmp_path / "video.atoms"
-    )
-    for command in ("inspect", "report"):
-        assert main([command, str(tmp_path / "video.atoms")]) == 2
-        assert "has learned from a video" in capsys.readouterr().err
 
 
 BAD = {
@@ -232,8 +227,11 @@ BAD = {
         "topics is 0, needed is at least 1",
     ),
     "run there already": ("text topics lines.txt --out run", "holds a run already"),
-    "batches": ("resume run --batches 3", "--batches is for networks"),
-    "codes": ("encode run x.npy --out c.csv", "has learned from texts"),
+    "batches": (
+        "resume run --batches 3",
+        "--batches is for other kinds of runs; run continues with --epochs",
+    ),
+    "codes": ("encode run x.npy --out c.csv", "x.npy ends like no file of documents"),
     "a picture": ("reconstruct run x.npy", "has learned from texts"),
     "an edited file": ("resume edited", "has changed since the run began"),
     "settings of rows": (
@@ -242,7 +240,7 @@ BAD = {
     ),
     "settings of texts": (
         "learn --config run/run.toml --out new",
-        "sets 'domain', which is no setting",
+        "sets the domain 'text', which is not that of atomstream learn",
     ),
 }
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_inspect_and_report(folder, capsys):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
     assert "lumpability" in told
-    assert len(told.splitlines()) == 10
+    assert len(told.splitlines()) == 12
     run("inspect", folder / "run", "--json")
     found = json.loads(capsys.readouterr().out)["clusters"]
     assert_allclose(sum(row["visits_share"] for row in found), 1)
@@ -166,7 +167,10 @@ BAD = {
         "partition far.npy --origin 1,2 --destination 3,4 --cell 10m",
         "0 cells 20 times or more; choose larger cells",
     ),
-    "no length": ("partition trips.npy --cell wide", "'wide' is no length"),
+    "no length": (
+        "partition trips.npy --cell wide",
+        "'wide' is not a length; use e.g. 250m or 1.5km",
+    ),
     "states with columns": (
         "partition walk.txt --states --origin a,b",
         "no --origin or --destination",
@@ -201,15 +205,18 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monke
     assert not RunFolder("new").exists
 
 
-def test_a_run_on_a_walk_is_complete(folder, capsys):
-    for arguments in (
-        ("resume", folder / "run"),
-        ("encode", folder / "run", "x.npy", "--out", "c.csv"),
-    ):
-        assert main([str(argument) for argument in arguments]) == 2
-    told = capsys.readouterr().err
-    assert "is complete" in told
-    assert "codes no rows" in told
+def test_a_run_on_a_walk_is_complete_and_can_make_more_passes(folder, tmp_path, capsys):
+    run("resume", folder / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    assert main(["encode", str(folder / "run"), "x.npy", "--out", "c.csv"]) == 2
+    assert "codes no rows" in capsys.readouterr().err
+    shutil.copytree(folder / "run", tmp_path / "run")
+    run("resume", tmp_path / "run", "--passes", 3)
+    settings = ("--config", folder / "run/run.toml", "--passes", 3)
+    run("walk", "partition", *settings, "--out", tmp_path / "once")
+    again, once = (atomstream.load(tmp_path / name) for name in ("run", "once"))
+    assert_array_equal(again.right_, once.right_)
+    assert table(tmp_path / "run/partition.csv") == table(tmp_path / "once/partition.csv")
 
 
 def test_cells_are_squares_of_their_size():

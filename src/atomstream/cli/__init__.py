@@ -29,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return BAD_INPUT
     except click.ClickException as error:
         return _complain(error.format_message(), BAD_INPUT)
     except (InputError, ModelFileError, IncompatiblePartsError) as error:

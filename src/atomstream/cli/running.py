@@ -17,7 +17,7 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import TASKS, Task, task_named
+from atomstream.runs.task import Task, task_named
 
 __all__ = ["checked", "learning_command", "resume_run", "warn"]
 
@@ -105,8 +105,8 @@ def resume_run(
             if value is None:
                 continue
             if name != kind.goal:
-                goal = f"how far it goes is --{kind.goal}" if kind.goal else "it is complete"
-                raise InputError(f"--{name} is for other kinds of runs than {path}: {goal}.")
+                further = f"continues with --{kind.goal}" if kind.goal else "cannot be made longer"
+                raise InputError(f"--{name} is for other kinds of runs; {path} {further}.")
             settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
         run, found = Run(folder, checked(path, lambda: kind(settings))), folder.load()
         folder.check_inputs(run.task.sources)
@@ -130,7 +130,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     done, rest = task.position[0], task.position[1:]
     goal = getattr(settings, kind.goal)
     if done > goal or (done == goal and any(rest)):
-        raise InputError(f"{path} has made {done} {kind.goal}, --{kind.goal} is {goal}.")
+        raise InputError(f"{path} has made {done:,} {kind.goal}, --{kind.goal} is {goal}.")
 
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
@@ -168,12 +168,6 @@ def _sentence(run: Run, outcome: Outcome) -> str:
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
     return f"{run.task.headline()} in {run.seconds:.1f} s: {path}\n{more}"
-
-
-def goals() -> list[str]:
-    """Return the settings of all kinds of runs that say how far to go."""
-    found = (task_named(name).goal for name in TASKS)
-    return sorted({goal for goal in found if goal is not None})
 
 
 def checked(what: Any, make: Callable[[], Any]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,9 @@ from atomstream.io.source import (
     row_blocks,
 )
 
-__all__ = ["matrix_market", "npy", "npz", "zarr_array"]
+__all__ = ["matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
+
+CHUNK = 1 << 20  # bytes that are searched at a time
 
 
 class Sliced(Source):
@@ -62,10 +66,28 @@ def npy(path: Path) -> Source:
 
 def matrix_market(path: Path) -> Source:
     """Open a Matrix Market file, dense or sparse; it is read as a whole, as its order is free."""
+    matrix = read_matrix_market(path)
+    return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
+
+
+def read_matrix_market(path: Path) -> Any:
+    """Return the matrix of a Matrix Market file, plain or compressed (.gz).
+
+    The parser of scipy crashes on numbers that end with a zero byte, or with the file. So zero bytes
+    are refused, and a last line without its end gets one.
+    """
     from scipy.io import mmread
 
-    matrix = mmread(path)
-    return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
+    last = b"\n"
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            last = chunk[-1:]
+            if b"\0" in chunk:
+                raise InputError(f"{path} holds zero bytes, needed are lines of text.")
+        if last != b"\n":
+            file.seek(0)
+            return mmread(io.BytesIO(file.read() + b"\n"))
+    return mmread(path)
 
 
 def zarr_array(path: Path, key: str | None) -> Source:

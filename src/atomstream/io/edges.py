@@ -13,7 +13,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import mmread
+
+from atomstream.io.arrays import read_matrix_market
 
 __all__ = ["Entries", "entries_of"]
 
@@ -93,7 +94,7 @@ def _from_file(path: Path) -> Entries:
 
 def _from_matrix(path: Path, kind: str) -> Entries:
     try:
-        matrix = sp.load_npz(path) if kind == ".npz" else mmread(path)
+        matrix = sp.load_npz(path) if kind == ".npz" else read_matrix_market(path)
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, EOFError, OSError, BadZipFile, zlib.error) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.images import ENDINGS, is_color, load_image
 from atomstream.io.source import reading
 
-__all__ = ["as_array", "as_frames", "scaled"]
+__all__ = ["as_array", "as_frames", "pixel_courses", "scaled"]
 
 LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey (ITU-R BT.601)
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
@@ -129,3 +129,10 @@ def scaled(image: Any) -> NDArray:
         return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
     top = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
     return image.astype(np.float32) / np.float32(top)
+
+
+def pixel_courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
+    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
+    flat = frames.reshape(len(frames), -1)
+    for start in range(0, len(pixels), size):
+        yield scaled(flat[:, pixels[start : start + size]]).T

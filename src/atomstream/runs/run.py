@@ -101,10 +101,8 @@ class Run:
                 "--out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
-        self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
-        self._finished = bool(
-            notes.get("finished", True)
-        )  # older runs were saved when all was done
+        self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
+        self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
         if "every" in notes:
             self.history.n_samples = notes["n_samples"].tolist()
             self.history.objective = notes["objective"].tolist()
@@ -134,35 +132,45 @@ class Run:
         try:
             while not self.task.complete and self.reason is None:
                 before = self.task.position
-                self._advance(pace)
+                with self._explained():
+                    self.task.advance(pace)
                 if not pace.rest() and not self.task.complete and self.task.position == before:
                     raise InputError(f"{self.task.sources[0].name} has nothing to learn from.")
-            if self.task.complete:
-                self._finish()
         finally:
-            if self.task.learned:
+            if self.task.learned and not self.task.complete and self.task.position != pace.saved:
                 pace.save()
+        if self.task.complete:
+            self._finish(pace)
         self.folder.log("end", complete=self.task.complete, reason=self.reason)
         return Outcome(self.task.complete, None if self.task.complete else self.reason)
 
-    def _advance(self, pace: _Pace) -> None:
-        with heard(self._keep_warning):
-            try:
-                self.task.advance(pace)
-            except InputError:
-                raise
-            except ValueError as error:
-                raise InputError(self.task.explained(error)) from None
+    def _finish(self, pace: _Pace) -> None:
+        """Write the results, then the last checkpoint.
 
-    def _finish(self) -> None:
+        Where the settings do not suit what was learned, nothing is saved, so that a new run is
+        refused; whatever else goes wrong, resume can write the results.
+        """
+        try:
+            with self._explained():
+                self._results = self.task.finish(self.folder.path)
+        except InputError:
+            raise
+        except BaseException:
+            pace.save()
+            raise
+        self._finished = True
+        pace.save()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Keep warnings, and turn what a model complains about into a sentence."""
         with heard(self._keep_warning):
             try:
-                self._results = self.task.finish(self.folder.path)
+                yield
             except InputError:
                 raise
             except ValueError as error:
                 raise InputError(self.task.explained(error)) from None
-        self._finished = True
 
     def _keep_warning(self, sentence: str) -> None:
         """Keep a warning for the report, if there is room."""
@@ -178,7 +186,7 @@ class _Pace:
         self._began = self._last = time.monotonic()
         self._deadline = float("inf") if max_time is None else self._began + max_time
         self._cost, self._before = 0.0, run.seconds
-        self._saved: Any = None
+        self.saved: Any = None
 
     def note(self, learner: Any) -> None:
         """Keep the objective of the last batch."""
@@ -193,7 +201,7 @@ class _Pace:
     def rest(self) -> bool:
         """Keep a checkpoint if one is due, and return whether to stop."""
         task = self._run.task
-        if self._checkpoint_due() and task.learned and task.position != self._saved:
+        if self._checkpoint_due() and task.learned and task.position != self.saved:
             self.save()
         self.due()
         return self._run.reason is not None
@@ -214,7 +222,7 @@ class _Pace:
             objective=run.history.recent if run.history.objective else None,
             position=list(run.task.position),
         )
-        self._last, self._saved = time.monotonic(), run.task.position
+        self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began
 
 

@@ -108,8 +108,9 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
     found = _parsed(path)
     named = found.pop(DOMAIN, kind.TASK)
     if named != kind.TASK:
-        needed = kind.TASK or "a run on rows, which names none"
-        raise ValueError(f"{path}: domain is {named!r}, needed is {needed}.")
+        raise ValueError(
+            f"{path} sets the domain {named!r}, which is not that of atomstream {kind.COMMAND}."
+        )
     known = [each.name for each in fields(kind)]
     for name in found:
         if name not in known:

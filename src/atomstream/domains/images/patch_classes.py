@@ -57,13 +57,25 @@ class PatchClassifier:
     biases : list of ndarray of shape (n_out,)
     """
 
-    PARTS = ("size", "mean", "scale", "weights", "biases")
+    SAVED = ("size", "mean", "scale", "weights", "biases")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.mean, self.scale = np.zeros(0), np.ones(0)
         self.weights: list[NDArray] = []
         self.biases: list[NDArray] = []
+
+    def validate(self, size: int, n_classes: int) -> None:
+        """Refuse layers read from a file that do not fit together."""
+        n_in = size * (size // 2 + 1)
+        good = self.size == size and self.mean.shape == self.scale.shape == (n_in,)
+        good &= len(self.weights) == len(self.biases) > 0 and bool((self.scale > 0).all())
+        for weights, biases in zip(self.weights, self.biases, strict=True):
+            good &= weights.shape == (n_in, len(biases))
+            good &= weights.dtype.kind == biases.dtype.kind == "f"
+            n_in = len(biases)
+        if not good or n_in != n_classes:
+            raise ValueError("layers of a classifier that do not fit together")
 
     def fit(self, rows: NDArray, labels: NDArray, seed: int) -> Self:
         """Learn from grey patches, (n, size * size), and the numbers of their materials, (n,)."""

@@ -114,9 +114,8 @@ class _Table:
         done = 0
         while done < len(keys):
             most = int(FULL * len(self.keys))
-            done, self.filled = add(
-                self.keys, self.sums, self.weights, self.filled, most, keys, values, weights, done
-            )
+            table = (self.keys, self.sums, self.weights)
+            done, self.filled = add(table, self.filled, most, (keys, values, weights), done)
             if done < len(keys):
                 larger = _Table(int(GROWTH * len(self.keys)) + 1, self.weights.dtype)
                 move(self.keys, self.sums, self.weights, larger.keys, larger.sums, larger.weights)

@@ -43,6 +43,12 @@ class Form:
         if self.kind not in ("array", "frame", "xarray") or len(self.axes) != 2:
             raise ValueError(f"{self!r} is not a valid form of a table.")
 
+    def validate(self, n_series: int) -> None:
+        """Refuse names and times read from a file that do not fit together."""
+        good = self.times is None or len(self.times.at(1, 1)) == 1
+        if not good or (self.names is not None and len(self.names) != n_series):
+            raise ValueError("names or times that do not fit together")
+
     def wrap(self, values: NDArray, labels: NDArray | None) -> Any:
         """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":

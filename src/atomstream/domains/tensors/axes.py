@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,8 @@ class Axes:
     labels : tuple of ndarray or None, or None
         Coordinates of the modes that have any.
     """
+
+    SAVED: ClassVar = ("shape", "groups", "names", "labels")
 
     shape: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -67,6 +69,19 @@ class Axes:
                 "partial_fit."
             )
         return cls(tuple(sizes), _check_groups(None, len(sizes)))
+
+    def validate(self) -> None:
+        """Refuse modes read from a file that do not fit together."""
+        good = sorted(self.order) == list(range(len(self.shape)))
+        good &= all(isinstance(size, int) and size > 0 for size in self.shape)
+        if self.names is not None and self.labels is not None:
+            good &= len(self.names) == len(self.shape) == len(self.labels)
+            good &= all(
+                label is None or np.shape(label) == (n,)
+                for label, n in zip(self.labels, self.shape, strict=True)
+            )
+        if not good:
+            raise ValueError("axes that do not fit together")
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -94,6 +94,18 @@ class Vocabulary:
                 f"stop_words must be 'english', None or a list of words, got {words!r:.80}."
             )
 
+    def validate(self, n_features: int | None) -> None:
+        """Refuse words read from a file that are not as many as the features."""
+        known = len(self.names if self.names is not None else ())
+        known = self.n_features if self.kind == "hashing" else known
+        if n_features not in (None, known):
+            raise ValueError(f"{known} words for {n_features} features")
+        for part, kind in ((self.names, "O"), (self.weights, "f")):
+            if part is not None and (part.shape != (known,) or part.dtype.kind != kind):
+                raise ValueError(f"words of shape {part.shape} where ({known},) is needed")
+        if self.kind == "tfidf" and self.names is not None and self.weights is None:
+            raise ValueError("words without their factors")
+
     @property
     def ready(self) -> bool:
         """Whether documents can be counted."""

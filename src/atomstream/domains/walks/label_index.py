@@ -22,8 +22,16 @@ class StateIndex:
         their numbers.
     """
 
+    SAVED = ("names",)
+
     def __init__(self, names: int | list[Any]) -> None:
         self.names = names
+
+    def validate(self) -> None:
+        """Refuse names read from a file that are none, or come twice."""
+        known = isinstance(self.names, list) and len(set(self.names)) == len(self.names)
+        if not known and not (isinstance(self.names, int) and self.names > 0):
+            raise ValueError("names that are none")
 
     @property
     def fixed(self) -> bool:

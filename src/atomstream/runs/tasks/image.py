@@ -29,12 +29,11 @@ class ImageSettings(checkpoints, Settings):
     atoms: int = option(256, "Number of atoms.", least=1, sets="n_components")
     patch: int = option(8, "Height and width of a patch, in pixels.", least=2, sets="patch_size")
     patches: int = option(60_000, "Patches to learn from.", least=1, free=True)
-    alpha: float | None = option(
-        None,
+    alpha: float = option(
+        0.02,
         "Strength of the l1 penalty on the codes, for images in [0, 1].",
         least=0,
         sets="alpha",
-        shown="the default of ImageDictionary",
     )
     nonnegative: bool = option(
         False, "Learn nonnegative codes and atoms, without centering.", sets="nonnegative"

@@ -57,7 +57,7 @@ class RowsSettings(checkpoints, Settings):
         "Strength of the l1 penalty on the codes.",
         least=0,
         sets="alpha",
-        shown="0; dictionary: 0.1",
+        shown="0 for nmf, 0.1 for the others",
     )
     schedule: str = option(
         "power", "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
@@ -214,14 +214,8 @@ class RowsTask(Task):
                 self._rows(pace), n_batches=self._n_batches(), horizon=self.horizon
             )
             if pace.rest():
-                return
-            if self._feed.live:
-                self._ended = True
                 break
-            if self.at.epoch == 0 and self.learned:
-                self.horizon = self.model.clock_.mass
-            self.at = Position(self.at.epoch + 1)
-        if not self.learned:
+        if self.complete and not self.learned:
             raise InputError(self._nothing_learned())
 
     def _rows(self, pace: Pace) -> Iterator[Any]:
@@ -238,8 +232,14 @@ class RowsTask(Task):
                 if self.learned:
                     pace.note(self.model)
             self._commit(piece, held)
-            if pace.rest() and not self._feed.live:
+            if self.learned and pace.rest() and not self._feed.live:
                 return
+        if self._feed.live:
+            self._ended = not pace.rest()
+            return
+        if self.at.epoch == 0 and self.learned:
+            self.horizon = self.model.clock_.mass
+        self.at = Position(self.at.epoch + 1)
 
     def _commit(self, piece: Piece, held: NDArray) -> None:
         """Count a batch that has been learned."""

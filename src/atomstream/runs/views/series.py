@@ -28,7 +28,7 @@ class SeriesView(View):
     def facts(self, record: Record) -> dict[str, Any]:
         """Return the run in a few lines."""
         model, notes = record.model, record.notes
-        n, window, d = model.components_.shape
+        n, window, d = model.atoms_.shape
         facts: dict[str, Any] = {
             "model": f"SeriesDictionary, {n} atoms of {window} times x {d} series",
             "rows": f"{model.n_rows_:,}, in {model.n_steps_:,} steps of the learner",
@@ -44,9 +44,10 @@ class SeriesView(View):
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest series of atoms."""
         model, names, rows = record.model, _names(record), []
+        atoms = model.atoms_
         energy = common.energy_shares(model.learner_)
         for atom in np.argsort(-model.importance_, kind="stable")[:most]:
-            curves = model.components_[atom]
+            curves = atoms[atom]
             top = np.argsort(-curves.mean(axis=0), kind="stable")[:3]
             text = ", ".join(
                 f"{names[i]} {_trend(curves[:, i])}" for i in top if curves[:, i].any()
@@ -58,9 +59,9 @@ class SeriesView(View):
     def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
         model, names, table = record.model, _names(record), self.table(record)
-        n_drawn = min(24, len(model.components_))
+        n_atoms = len(model.atoms_)
         caption = (
-            f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of each in all "
+            f"{min(24, n_atoms)} of {n_atoms} atoms, most important first, with the share of each in all "
             f"codes: what the series do together in a window, {_units(record)}."
         )
         figure = plots.series_atoms(model, names=names)
@@ -126,7 +127,7 @@ def _trend(curve: NDArray) -> str:
 def _names(record: Record) -> list[str]:
     """Return the names of the series, or their numbers from 1."""
     known = record.notes.get("series", record.model.form_.names)
-    n_series = record.model.components_.shape[2]
+    n_series = record.model.atoms_.shape[2]
     return [str(i + 1) for i in range(n_series)] if known is None else [str(n) for n in known]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -52,7 +53,7 @@ class TextView(View):
             "top six_share": "share of the topic that its six likeliest words make up",
             "features": "six likeliest words",
         }
-        return Table("topic", heads, rows)
+        return Table("atom", heads, rows)
 
     def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
@@ -65,7 +66,7 @@ class TextView(View):
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."
         figure = plots.topics(model, n_topics=n_topics)
-        table = self.table(record, n_topics)
+        table = replace(self.table(record, n_topics), name="topic")
         return [
             Section("topics", "Topics", caption, figure, chapter="What was learned"),
             common.table_section("words", "Their words", table),

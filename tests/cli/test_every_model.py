@@ -1,0 +1,139 @@
+"""Every class of models, saved to a file: all verbs that look answer, or refuse in one sentence."""
+
+import json
+from importlib.util import find_spec
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream.cli import main
+from atomstream.runs.task import VIEWS
+
+# Views of tensors and videos come with their tasks; a class whose view is missing is left out.
+SHOWN = [name for name, place in VIEWS.items() if find_spec(place.partition(":")[0])]
+ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
+CODES = {**dict.fromkeys(ROWS, "x.csv"), "TopicModel": "docs.txt"}
+REBUILDS = {"ImageDictionary": "picture.png", "NetworkDictionary": "edges.txt"}
+DOCUMENTS = ["cat dog horse", "stock bond market", "dog mouse cat", "bond trade stock"] * 5
+
+
+def models():
+    rng = np.random.default_rng(0)
+    X, pictures = (
+        rng.random((60, 6)),
+        {"grass": rng.random((16, 16, 3)), "sky": np.ones((16, 16, 3))},
+    )
+    seeded = dict(random_state=0)
+    return {
+        "ColorRestorer": atomstream.ColorRestorer(2, 4, n_patches=50, **seeded).fit(pictures),
+        "ImageDictionary": atomstream.ImageDictionary(4, 4, n_patches=60, **seeded).fit(
+            pictures["grass"]
+        ),
+        "NetworkDictionary": atomstream.NetworkDictionary(
+            "path:3", 3, n_batches=3, batch_size=40, **seeded
+        ).fit(nx.karate_club_graph()),
+        "OnlineCPDictionary": atomstream.OnlineCPDictionary(3, **seeded).fit(
+            rng.random((30, 4, 5))
+        ),
+        "OnlineConvexMF": atomstream.OnlineConvexMF(3, n_representatives=12, **seeded).fit(X),
+        "OnlineDictionaryLearning": atomstream.OnlineDictionaryLearning(3, **seeded).fit(X - 0.5),
+        "OnlineNMF": atomstream.OnlineNMF(3, **seeded).fit(X),
+        "RandomWalkFactorization": atomstream.RandomWalkFactorization(3, **seeded).fit(
+            np.cumsum(rng.integers(-1, 2, 500)) % 9
+        ),
+        "SeriesDictionary": atomstream.SeriesDictionary(3, 5, **seeded).fit(X),
+        "TopicModel": atomstream.TopicModel(2, n_features=64, n_epochs=2, **seeded).fit(DOCUMENTS),
+        "VideoDictionary": atomstream.VideoDictionary(2, **seeded).fit(rng.random((9, 4, 5))),
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from PIL import Image
+
+    folder = tmp_path_factory.mktemp("models")
+    for name, model in models().items():
+        atomstream.save(model, folder / f"{name}.atoms")
+    np.savetxt(folder / "x.csv", np.random.default_rng(1).random((8, 6)), delimiter=",")
+    (folder / "docs.txt").write_text("\n".join(DOCUMENTS))
+    nx.write_edgelist(nx.karate_club_graph(), folder / "edges.txt", data=False)
+    Image.fromarray(np.full((9, 9, 3), 200, np.uint8)).save(folder / "picture.png")
+    return folder
+
+
+def refused(capsys, *arguments):
+    """Return the one sentence of a command that ends with exit code 2."""
+    assert main([str(argument) for argument in arguments]) == 2
+    told = capsys.readouterr()
+    assert not told.out
+    assert told.err.startswith("Error: ")
+    assert told.err.count("\n") == 1
+    return told.err
+
+
+def test_all_classes_of_models_are_here(folder):
+    assert sorted(VIEWS) == sorted(path.stem for path in folder.glob("*.atoms"))
+    assert len(VIEWS) == 11
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_inspect_shows_the_model_and_its_atoms(folder, capsys, name):
+    path = folder / f"{name}.atoms"
+    assert main(["inspect", str(path)]) == 0
+    screen = capsys.readouterr().out.splitlines()
+    assert name in screen[1]
+    assert max(map(len, screen)) <= 120
+    assert main(["inspect", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["model"] == name
+    assert found["complete"] is None
+    assert {"components", "features", "samples", "steps", "objective"} <= set(found)
+    rows = found["clusters" if name == "RandomWalkFactorization" else "atoms"]
+    if name != "RandomWalkFactorization":  # its clusters are made by `partition`
+        first = "recent_share" if name == "NetworkDictionary" else "code_share"
+        shares = [row[first] for row in rows]
+        assert shares == sorted(shares, reverse=True)
+        assert 0 < sum(shares) <= 1 + 1e-9 or name == "ColorRestorer"
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_report_and_plot_write_their_files(folder, capsys, name):
+    path = folder / f"{name}.atoms"
+    assert main(["report", str(path)]) == 0
+    page = (folder / f"{name}-report/report.html").read_text(encoding="utf-8")
+    assert "What was learned" in page
+    assert ">How<" in page
+    assert main(["plot", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert bool(told["figures"]) == ("<img" in page)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_encode_writes_codes_or_refuses(folder, tmp_path, capsys, name):
+    arguments = ("encode", folder / f"{name}.atoms", folder / CODES.get(name, "x.csv"))
+    if name not in CODES:
+        assert "has learned from" in refused(capsys, *arguments, "--out", tmp_path / "codes.csv")
+        return
+    assert main([*map(str, arguments), "--out", str(tmp_path / "codes.csv")]) == 0
+    codes = np.loadtxt(tmp_path / "codes.csv", delimiter=",", skiprows=1)
+    assert codes.shape == (20 if name == "TopicModel" else 8, 2 if name == "TopicModel" else 3)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_reconstruct_writes_a_file_or_refuses(folder, tmp_path, capsys, name):
+    out = tmp_path / ("out.csv" if name == "NetworkDictionary" else "out.png")
+    arguments = (
+        "reconstruct",
+        folder / f"{name}.atoms",
+        folder / REBUILDS.get(name, "picture.png"),
+    )
+    if name not in REBUILDS:
+        sentence = refused(capsys, *arguments, "--out", out)
+        assert (
+            "has learned from" in sentence or "is no run that has learned from images" in sentence
+        )
+        return
+    assert main([*map(str, arguments), "--out", str(out)]) == 0
+    assert out.stat().st_size

@@ -1,0 +1,240 @@
+"""Options of the command line: made from settings, with the defaults of the estimators, and told by the help."""
+
+import inspect
+import re
+import threading
+from dataclasses import fields
+from importlib.util import find_spec
+
+import click
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream.cli import main
+from atomstream.cli.commands import LEARNING, commands
+from atomstream.cli.options import given, options_of
+from atomstream.runs.run import PAUSE
+from atomstream.runs.settings import read_settings, write_settings
+from atomstream.runs.task import TASKS, task_named
+
+# Tasks of tensors and videos are merged later; a kind whose module is missing is left out.
+KINDS = [name for name, place in TASKS.items() if find_spec(place.partition(":")[0])]
+SETTINGS = [task_named(name).settings_type for name in KINDS]
+# The least that settings of each kind need besides their defaults.
+INPUTS = {"walk": {"origin": ("a", "b"), "destination": ("c", "d")}}
+ESTIMATORS = {
+    "": ["OnlineConvexMF", "OnlineDictionaryLearning", "OnlineNMF"],
+    "image": ["ImageDictionary"],
+    "network": ["NetworkDictionary"],
+    "series forecast": ["SeriesDictionary"],
+    "series impute": ["SeriesDictionary"],
+    "tensor": ["OnlineCPDictionary"],
+    "text": ["TopicModel"],
+    "video": ["VideoDictionary"],
+    "walk": ["RandomWalkFactorization"],
+}
+# Deliberate differences between the default of a setting and that of the estimator.
+DIFFERENT = {
+    ("OnlineConvexMF", "atoms"): "one default for the three models of learn",
+    ("OnlineConvexMF", "schedule"): "one default for the three models of learn",
+    ("SeriesDictionary", "weight"): "a forecast goes by the last rows; imputing uses all",
+}
+ALWAYS_DIFFERENT = {
+    "seed": "a run can be repeated: its seed is 0, not random",
+    "jobs": "a run takes one core unless told otherwise",
+}
+# Settings that are simply not given; every other default is told.
+NOT_GIVEN = {"half_life", "key", "column", "origin", "destination", ("", "columns")}
+
+
+def setting(kind):
+    return pytest.mark.parametrize(
+        ("name", "each"),
+        [(name, each) for name in KINDS for each in fields(task_named(name).settings_type)],
+        ids=lambda value: value if isinstance(value, str) else value.name,
+    )(kind)
+
+
+def defaults(estimator):
+    found = inspect.signature(getattr(atomstream, estimator)).parameters
+    return {name: parameter.default for name, parameter in found.items()}
+
+
+@setting
+def test_the_default_of_a_setting_is_that_of_the_estimator(name, each):
+    parameter = each.metadata.get("sets")
+    for estimator in ESTIMATORS[name] if parameter else ():
+        known = defaults(estimator)
+        assert parameter in known
+        if each.name in ALWAYS_DIFFERENT or (estimator, each.name) in DIFFERENT:
+            assert each.default != known[parameter]
+        elif each.default is not None:  # None leaves the parameter out
+            assert each.default == known[parameter]
+
+
+def test_defaults_that_pass_through_code_are_those_of_the_estimator():
+    rows = task_named("").settings_type
+    for name, estimator in (
+        ("nmf", "OnlineNMF"),
+        ("dictionary", "OnlineDictionaryLearning"),
+        ("convex", "OnlineConvexMF"),
+    ):
+        model, known = rows(model=name).new_model(), defaults(estimator)
+        for parameter, value in model.get_params(deep=False).items():
+            setting = {"n_components": "atoms", "random_state": "seed", "n_jobs": "jobs"}
+            each = setting.get(parameter, parameter)
+            if each not in ALWAYS_DIFFERENT and (estimator, each) not in DIFFERENT:
+                assert value == known[parameter] or isinstance(value, type(known[parameter]))
+    forecast, impute, text = (
+        task_named(kind).settings_type(("x",))
+        for kind in ("series forecast", "series impute", "text")
+    )
+    assert forecast.new_model().schedule.weight == 1
+    assert impute.new_model().schedule == defaults("SeriesDictionary")["schedule"]
+    assert text.new_model().stop_words == defaults("TopicModel")["stop_words"]
+
+
+@setting
+def test_the_help_of_a_setting_ends_with_its_default(name, each):
+    if each.name == "inputs":
+        return
+    text = next(
+        option.help
+        for option in options_of(task_named(name).settings_type)
+        if option.name == each.name
+    )
+    assert len(text) > 9
+    assert text[0].isupper() or text.split()[0].rstrip(":,") in str(each.metadata)
+    assert text.endswith(".")
+    told = re.search(r"\(default: ([^()]+)\)\.$", text)
+    if each.default in (None, ()):
+        free = each.name in NOT_GIVEN or (name, each.name) in NOT_GIVEN
+        assert free == (told is None) == ("shown" not in each.metadata)
+        return
+    words = {True: "yes", False: "no"}
+    value = words[each.default] if isinstance(each.default, bool) else each.default
+    assert told[1] == (f"{value:g}m" if each.metadata.get("length") else str(value))
+
+
+def test_what_the_help_shows_for_none_is_what_happens():
+    rows, series = task_named("").settings_type, task_named("series impute").settings_type
+    shown = {
+        each.name: each.metadata["shown"]
+        for kind in SETTINGS
+        for each in fields(kind)
+        if "shown" in each.metadata
+    }
+    assert shown["alpha"] == "0 for nmf, 0.1 for the others"
+    alphas = [rows(model=name).new_model().alpha for name in ("nmf", "dictionary", "convex")]
+    assert alphas == [0, 0.1, 0.1]
+    assert (shown["checkpoint_every"], PAUSE) == ("1m", 60)
+    model = series(("x",), window=7).new_model()
+    assert (shown["memory"], model._memory) == ("ten windows", 70)
+    assert (shown["init_rows"], model._n_init) == ("four windows", 28)
+    assert set(shown) <= {"alpha", "checkpoint_every", "memory", "init_rows", "time", "columns"}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_options_toml_keys_and_fields_have_the_same_names(name, tmp_path):
+    kind = task_named(name).settings_type
+    names = [each.name for each in fields(kind) if each.name != "inputs"]
+    flags = [f"--{each.replace('_', '-')}" for each in names]
+    assert [option.opts[0] for option in options_of(kind)] == flags
+    settings = kind(("x",), **INPUTS.get(name, {}))
+    (tmp_path / "run.toml").write_text(write_settings(settings))
+    found = read_settings(tmp_path / "run.toml", kind)
+    assert kind(**found) == settings
+    assert set(found) <= {"inputs", *names}
+
+
+def test_lists_are_parted_at_commas():
+    rows, walk = task_named("").settings_type, task_named("walk").settings_type
+    assert given(rows, {"columns": ("a, b", "3-5")}) == {"columns": ["a", "b", "3-5"]}
+    assert given(walk, {"origin": "x , y", "cell": None}) == {"origin": ["x", "y"]}
+
+
+def all_commands(group=commands, words=()):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        domain = (*words, name) in {(words[0],) for words in LEARNING if len(words) > 1}
+        command = None
+        try:
+            command = group.get_command(context, name)
+        except ModuleNotFoundError:
+            assert (*words, name) in {("tensor", "learn"), ("video", "learn")}
+        if domain:
+            yield from all_commands(command, (*words, name))
+        if command is not None:
+            yield (*words, name)
+
+
+COMMANDS = [" ".join(words) for words in all_commands()]
+
+
+def test_all_commands_are_found():
+    assert {"learn", "resume", "inspect", "image denoise", "network", "walk partition"} <= set(
+        COMMANDS
+    )
+    assert len(COMMANDS) >= 24
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_its_help(command, capsys):
+    group = [*command.split(), "--help"]
+    if command in ("tensor", "video") and command not in KINDS:
+        pytest.skip("the task is merged later")
+    assert main(group) == 0
+    told = capsys.readouterr().out
+    assert "Usage: " in told
+    task = LEARNING.get(tuple(command.split()))
+    if task is None:
+        return
+    kind = task_named(task).settings_type
+    words = " ".join(told.split())
+    for option in options_of(kind):
+        assert f"{option.opts[0]} " in told
+        assert " ".join(option.help.split()) in words
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_unknown_options_and_commands_are_refused(command, capsys):
+    if command in ("tensor", "video") and command not in KINDS:
+        pytest.skip("the task is merged later")
+    assert main([*command.split(), "--colour", "red"]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("Error: ")
+    assert "--colour" in told.err
+    assert not told.out
+
+
+@pytest.mark.parametrize("words", ["", "image", "walk"])
+def test_a_group_alone_shows_its_help(words, capsys):
+    assert main(words.split()) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Usage: ")
+    assert "Commands:" in lines
+
+
+@pytest.mark.parametrize("words", ["forget", "image forget", "series learn", "text learn"])
+def test_unknown_commands_are_refused(words, capsys):
+    assert main(words.split()) == 2
+    assert f"No such command '{words.split()[-1]}'" in capsys.readouterr().err
+
+
+def test_resume_knows_the_goals_of_all_kinds_of_runs():
+    goals = {task_named(name).goal for name in KINDS} - {None}
+    names = {parameter.name for parameter in commands.commands["resume"].params}
+    assert goals <= names - {"run", "max_time", "as_json"}
+    assert all(task_named(name).goal in (None, "epochs") for name in {"tensor", "video"} & {*KINDS})
+
+
+def test_the_command_line_works_in_a_thread(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((60, 4)))
+    codes = []
+    arguments = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    thread = threading.Thread(target=lambda: codes.append(main(arguments)))
+    thread.start()
+    thread.join(timeout=60)
+    assert codes == [0]
+    assert atomstream.load(tmp_path / "run").n_components == 2

@@ -1,0 +1,92 @@
+"""Folders of runs that an earlier version left: unfinished ones are finished, complete ones are shown."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import atomstream
+from atomstream.cli import main
+
+GOLDEN = Path(__file__).parents[1] / "golden/runs"
+UNFINISHED = {
+    "images-unfinished": ("passes", "components_"),
+    "network-unfinished": ("batches", "components_"),
+    "rows-nmf-unfinished": ("passes", "components_"),
+    "text-unfinished": ("passes", "components_"),
+}
+COMPLETE = {"series-forecast": "atoms_", "walk-trips": "right_"}
+RESULTS = {"series-forecast": ["forecast.csv"], "walk-trips": ["partition.csv"]}
+
+
+@pytest.fixture
+def copies(tmp_path, monkeypatch):
+    shutil.copytree(GOLDEN, tmp_path / "golden")
+    monkeypatch.chdir(tmp_path / "golden")
+    return tmp_path / "golden"
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def same(folder, attribute):
+    found, expected = getattr(atomstream.load(folder), attribute), np.load(f"expected/{folder}.npy")
+    assert found.dtype == expected.dtype
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
+
+
+def test_all_golden_runs_are_looked_at():
+    folders = {path.parent.name for path in GOLDEN.glob("*/run.toml")}
+    assert folders == {*UNFINISHED, *COMPLETE}
+    assert len(folders) == 6
+
+
+@pytest.mark.parametrize("name", UNFINISHED)
+def test_an_unfinished_run_is_finished_as_by_the_version_that_began_it(copies, capsys, name):
+    unit, attribute = UNFINISHED[name]
+    run("inspect", name)
+    assert f"{unit} complete" in capsys.readouterr().out
+    run("resume", name, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["complete"]
+    assert told["stopped_by"] is None
+    same(name, attribute)
+    run("report", name)
+    assert "What was learned" in (copies / name / "report.html").read_text(encoding="utf-8")
+    run("resume", name)
+    assert "Nothing is left to do" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_complete_run_is_shown_and_has_nothing_left(copies, tmp_path, capsys, name):
+    same(name, COMPLETE[name])
+    run("inspect", name)
+    assert "complete" in capsys.readouterr().out
+    run("inspect", name, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["complete"] is True
+    assert found["clusters" if name == "walk-trips" else "atoms"]
+    run("report", name)
+    assert "What was learned" in (copies / name / "report.html").read_text(encoding="utf-8")
+    run("plot", name)
+    before = (copies / name / "model.atoms").read_bytes()
+    capsys.readouterr()
+    run("resume", name)
+    assert "Nothing is left to do" in capsys.readouterr().out
+    assert (copies / name / "model.atoms").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_the_settings_of_a_complete_run_do_the_same_again(copies, name):
+    first = (copies / name / "run.toml").read_text().partition(" --config")[0]
+    words = first.removeprefix("# atomstream ").split()
+    run(*words, "--config", copies / name / "run.toml", "--out", "again")
+    again = getattr(atomstream.load("again"), COMPLETE[name])
+    assert_allclose(again, np.load(f"expected/{name}.npy"), rtol=1e-6, atol=1e-10)
+    for written in RESULTS[name]:
+        rows = [(copies / folder / written).read_text().split() for folder in (name, "again")]
+        assert [len(rows[0]), rows[0][0]] == [len(rows[1]), rows[1][0]]
