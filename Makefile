@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test test-fast lint types unit coverage test-floor changelog bench clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -18,7 +18,21 @@ types: .venv/ready
 	$(BIN)/mypy
 
 unit: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 -q --durations=10
+
+# Without the slow tests and the pages of the documentation: an answer within a minute.
+test-fast: .venv/ready
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" tests src
+
+coverage: .venv/ready
+	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term-missing:skip-covered
+
+# The fast tests with the oldest releases that pyproject.toml admits.
+test-floor: .venv-floor/ready
+	.venv-floor/bin/python -m pytest -n 2 -q -m "not slow" tests
+
+changelog: .venv/ready
+	$(BIN)/towncrier build --draft
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/run.py
@@ -37,6 +51,14 @@ bench: .venv-bench/ready
 	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	touch $@
 
+.venv-floor/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-floor
+	.venv-floor/bin/python -m pip install --quiet --upgrade pip uv
+	.venv-floor/bin/uv pip compile --quiet --resolution lowest-direct --extra all pyproject.toml --output-file .venv-floor/oldest.txt
+	.venv-floor/bin/uv pip install --quiet --python .venv-floor --constraint .venv-floor/oldest.txt --editable '.[all]' --group floor
+	touch $@
+
 # The peers, some of them GPL, live in an environment of their own.
 .venv-bench/ready: pyproject.toml benchmarks/requirements.txt
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -46,4 +68,4 @@ bench: .venv-bench/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench demo
+	rm -rf .venv .venv-bench .venv-floor demo

@@ -1,21 +1,34 @@
-"""Put live source into the pages: fills each block after ``<!-- source: module:name -->`` from the code itself."""
+"""Put live source into the pages: fills each block after ``<!-- source: module:name -->`` from the code itself.
 
+Code that is no module of the package is named by its path from the root: ``tests/test_outside.py:Rising``.
+"""
+
+import ast
 import inspect
 import re
 from importlib import import_module
 from pathlib import Path
 
-BLOCK = re.compile(r"(<!-- source: ([\w.]+):([\w.]+) -->\n```python\n)(.*?)(```)", re.DOTALL)
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"(<!-- source: ([\w./]+):([\w.]+) -->\n```python\n)(.*?)(```)", re.DOTALL)
+
+
+def source(place: str, name: str) -> str:
+    """Return the source of a class or function, of a module or of a file."""
+    if not place.endswith(".py"):
+        return inspect.getsource(getattr(import_module(place), name))
+    text = (ROOT / place).read_text(encoding="utf-8")
+    found = next(node for node in ast.parse(text).body if getattr(node, "name", None) == name)
+    first = min([found.lineno, *(mark.lineno for mark in found.decorator_list)])
+    return "".join(text.splitlines(keepends=True)[first - 1 : found.end_lineno])
 
 
 def fill(match: re.Match) -> str:
     """Return the block with the source that its mark names."""
-    source = inspect.getsource(getattr(import_module(match[2]), match[3]))
-    return match[1] + source + match[5]
+    return match[1] + source(match[2], match[3]) + match[5]
 
 
 if __name__ == "__main__":
-    root = Path(__file__).parents[1]
-    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md")]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         text = page.read_text(encoding="utf-8")
         page.write_text(BLOCK.sub(fill, text), encoding="utf-8")

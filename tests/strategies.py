@@ -18,6 +18,7 @@ from atomstream.losses import (
     Squared,
 )
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
+from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
 
 LOSSES = [
@@ -61,6 +62,15 @@ SCHEDULES = [
     LogPolynomial(0.8),
     Constant(0.1),
     Constant(half_life=50),
+]
+NETWORK = np.array(
+    [[0, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 1, 0, 0, 2], [0, 1, 0, 0, 1], [0, 0, 2, 1, 0]], float
+)
+SAMPLERS = [
+    IsingGibbs((3, 4), temperature=2.0),
+    MotifGlauber(NETWORK, "path:3"),
+    MotifPivot(NETWORK, "path:3"),
+    RandomWalk(NETWORK),
 ]
 
 small = st.integers(-30, 30).map(lambda i: i / 10)

@@ -1,6 +1,7 @@
 """The laws of the design on both estimators; each test names its law."""
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -51,6 +52,16 @@ def data(n=120, d=12, seed=0, dtype=np.float64):
     return (codes @ rng.random((5, d)) + 0.01 * rng.random((n, d))).astype(dtype)
 
 
+@functools.cache
+def _fitted(name):
+    return make(name).fit(data())
+
+
+def fitted(name):
+    """A copy of the model learned from the data above: it is learned once."""
+    return copy.deepcopy(_fitted(name))
+
+
 @pytest.fixture(params=MODELS)
 def name(request):
     return request.param
@@ -78,9 +89,10 @@ def assert_same_memory(one, other, rtol):
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
 
 
+@pytest.mark.slow
 def test_law_1_cutting_elsewhere_gives_the_same_memory(name):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     whole = memory_after(model, X, [])
     assert_same_memory(memory_after(model, X, [7, 50, 51, 119]), whole, 1e-12)
     assert_same_memory(memory_after(model, X, [60]), whole, 1e-12)
@@ -103,7 +115,7 @@ def test_law_1_integer_weight_is_repetition_in_a_whole_fit(name):
 
 def test_law_1_a_batch_without_mass_is_no_step(name):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(model)
     model.partial_fit(X[:10], sample_weight=np.zeros(10))
     assert model.n_steps_ == before.n_steps_
@@ -155,29 +167,30 @@ CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
 
 
 # `fit` starts anew: another number of features is no bad input there.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")]
 )
 def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(vars(model))
     bad = BAD[kind](X)
     with pytest.raises(ValueError, match=r"\w+"):
         getattr(model, call)([bad] if call == "fit_stream" else bad)
     assert vars(model).keys() == before.keys()
-    assert_array_equal(model.components_, before["state_"].dictionary.atoms())
-    assert_array_equal(model.memory_.gram, before["state_"].memory.gram)
-    assert vars(model.clock_) == vars(before["clock_"])
+    assert_array_equal(model.components_, before["_run"].state.dictionary.atoms())
+    assert_array_equal(model.memory_.gram, before["_run"].state.memory.gram)
+    assert vars(model.clock_) == vars(before["_run"].clock)
     assert model.n_features_in_ == before["n_features_in_"]
     model.partial_fit(X[:20])
-    twin = make(name).fit(X).partial_fit(X[:20])
+    twin = fitted(name).partial_fit(X[:20])
     assert_array_equal(model.components_, twin.components_)
 
 
 def test_law_3_a_step_that_raises_while_coding_or_measuring_changes_nothing(name, monkeypatch):
     X = data()
-    model = make(name).fit(X)
+    model = fitted(name)
     before = copy.deepcopy(model)
 
     def fail(*args):
@@ -202,6 +215,7 @@ def test_law_4_a_copy_goes_on_to_the_bit(name):
     assert_array_equal(model.memory_.cross, resumed.memory_.cross)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 def test_law_5_a_code_does_not_depend_on_its_companions(name, alpha):
     X = data()
@@ -225,6 +239,7 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
     assert_allclose(values, values[0], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix])
 @pytest.mark.parametrize("wide", [False, True])
 def test_law_6_sparse_is_dense(name, convert, wide):
@@ -245,6 +260,7 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=slack * 1e-5, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
     X = data(400)
     double, single = make(name, tol=1e-5).fit(X), make(name, tol=1e-5).fit(X.astype(np.float32))

@@ -1,6 +1,7 @@
-"""Watching a model learn: callbacks in scikit-learn's protocol, for ``model.set_callbacks(...)``.
+"""Callbacks that follow a model while it learns, for ``model.set_callbacks(...)``.
 
-Anything scikit-learn 1.9 ships (``ProgressBar``, ``ScoringMonitor``) works as well.
+They use scikit-learn's protocol, so the callbacks of scikit-learn 1.9 (``ProgressBar``,
+``ScoringMonitor``) work as well.
 """
 
 from __future__ import annotations
@@ -22,28 +23,29 @@ class Callback:
         """Clean up after a fit, however it ended."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Take note that a task begins."""
+        """React to the beginning of a task."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool | None:
-        """Take note that a task has ended; true stops the fit."""
+        """React to the end of a task; returning true stops the fit."""
 
 
 class History(Callback):
-    """Remember the objective along the stream.
+    """A record of the objective along the stream.
 
     Parameters
     ----------
     max_points : int, default=2000
-        When more have come, every second point is dropped, so memory does not grow with the stream.
+        When there are more points, every second one is dropped, so memory does not grow with the
+        stream.
 
     Attributes
     ----------
     n_samples : list of int
-        Samples met when a point was taken.
+        Number of samples learned from when a point was taken.
     objective : list of float
-        Mean objective of the batch that had just come, before the update it caused.
+        Mean objective of the newest batch, before the update of the dictionary.
     every : int
-        Steps from point to point.
+        Number of steps between points.
     """
 
     def __init__(self, max_points: int = 2000) -> None:
@@ -63,7 +65,7 @@ class History(Callback):
         return sum(values) / max(len(values), 1)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Take a point after each batch that is due."""
+        """Take a point after a batch, if one is due."""
         if context.task_name == "batch":
             self.note(estimator)
 
@@ -79,22 +81,22 @@ class History(Callback):
 
 
 class StoredObjective(History):
-    r"""Follow the mean loss of all rows met so far at the codes they got, under the dictionary of the moment.
+    r"""A record of the mean loss of all rows so far, at their stored codes.
 
-    This is what the papers plot, :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an
-    upper bound of the mean loss at optimal codes (`OnlineNMF.objective`). It keeps every row and
-    its newest code, so memory grows with the data, unlike anything else here; and it looks at all
-    of them at every point.
+    The loss is computed with the current dictionary. This is what the papers plot,
+    :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the mean loss at
+    optimal codes (`OnlineNMF.objective`). The callback keeps every row and its newest code, so
+    memory grows with the data, unlike anywhere else in the library. Every point reads all of them.
 
     Parameters
     ----------
     every : int, default=10
-        Steps from point to point.
+        Number of steps between points.
 
     Attributes
     ----------
     n_samples, objective : list
-        Samples met when a point was taken, and the value.
+        Number of samples when a point was taken, and its value.
 
     References
     ----------
@@ -121,7 +123,8 @@ class StoredObjective(History):
         batch, codes = estimator._progress.batch, estimator._progress.codes.values
         if len(set(batch.ids)) < len(batch.ids):
             raise ValueError(
-                "StoredObjective needs rows with names of their own; the index of the frame repeats some."
+                "StoredObjective needs a different name for each row; the index of the frame "
+                "repeats some."
             )
         for i, name in enumerate(batch.ids):
             weight = 1.0 if batch.weights is None else float(batch.weights[i])
@@ -131,12 +134,14 @@ class StoredObjective(History):
             return
         rows, masks, stored, weights = zip(*self._known.values(), strict=True)
         X = sp.vstack(rows, format="csr") if sp.issparse(batch.X) else np.concatenate(rows)
-        seen = None
+        observed = None
         if any(mask is not None for mask in masks):
-            seen = np.array([np.ones(X.shape[1], bool) if mask is None else mask for mask in masks])
+            observed = np.array(
+                [np.ones(X.shape[1], bool) if mask is None else mask for mask in masks]
+            )
         objective = estimator.method_.objective
         losses = objective.losses(
-            Batch(X, mask=seen), np.array(stored), estimator.state_.dictionary
+            Batch(X, mask=observed), np.array(stored), estimator.state_.dictionary
         )
         self.n_samples.append(estimator.n_samples_seen_)
         counts = np.array(weights) > 0
@@ -144,20 +149,21 @@ class StoredObjective(History):
 
 
 class LearningBar(Callback):
-    """Progress with samples per second, the running objective and, where the length is known, the time left.
+    """A progress bar with samples per second and the running objective.
 
-    A bar on a terminal and in a notebook, else a quiet line every so often.
+    The time left is shown if the number of batches is known. Without a terminal or notebook, a line
+    is printed now and then instead.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to draw; by default standard error.
+        Console to draw on; by default standard error.
     memory : float, default=0.95
-        How much of the running objective stays at each step; the rest is the newest batch's.
+        Weight of the past in the running objective; the newest batch has the rest.
     text : str, default="learning"
-        What stands before the bar.
+        Text in front of the bar.
     every : float, default=10
-        Seconds from line to line where there is no terminal.
+        Seconds between lines if there is no terminal.
     """
 
     def __init__(
@@ -175,7 +181,7 @@ class LearningBar(Callback):
         self._bar: Any = None
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Open the bar; its length is known when the number of batches is."""
+        """Open the bar."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -190,22 +196,19 @@ class LearningBar(Callback):
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("batches  {task.fields[told]}"),
+            TextColumn("batches  {task.fields[state]}"),
             TimeRemainingColumn(),
         )
         self._drawn = console.is_terminal or console.is_jupyter
         self._bar = Progress(*columns, console=console, disable=not self._drawn)
-        self._task = self._bar.add_task(self.text, total=context.max_subtasks, told="")
-        self._began, self._met, self._running, self._said = (
-            time.monotonic(),
-            None,
-            None,
-            time.monotonic(),
-        )
+        self._task = self._bar.add_task(self.text, total=context.max_subtasks, state="")
+        self._start = self._last_line = time.monotonic()
+        self._n_start: int | None = None
+        self._running: float | None = None
         self._bar.start()
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Leave the bar as it stands."""
+        """Stop the bar."""
         with suppress(OSError):
             self._bar.stop()
         self._bar = None  # it holds locks: without it the model can be copied and saved
@@ -220,19 +223,19 @@ class LearningBar(Callback):
             if self._running is None
             else self.memory * self._running + (1 - self.memory) * newest
         )
-        if self._met is None:  # compiling, at the first batch, is not learning speed
-            self._began, self._met, self._said = now, estimator.n_samples_seen_, now
-        rate = (estimator.n_samples_seen_ - self._met) / max(now - self._began, 1e-9)
-        told = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
-        with suppress(OSError):  # whoever watched may have gone; learning goes on
-            self._show(told, estimator.n_samples_seen_, now)
+        if self._n_start is None:  # do not count the first batch, which compiles the kernels
+            self._start, self._n_start, self._last_line = now, estimator.n_samples_seen_, now
+        rate = (estimator.n_samples_seen_ - self._n_start) / max(now - self._start, 1e-9)
+        state = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
+        with suppress(OSError):  # the terminal may be gone; learning continues
+            self._show(state, estimator.n_samples_seen_, now)
 
-    def _show(self, told: str, n_samples: int, now: float) -> None:
-        self._bar.update(self._task, advance=1, told=told)
-        if not self._drawn and now - self._said >= self.every:
-            self._said = now
+    def _show(self, state: str, n_samples: int, now: float) -> None:
+        self._bar.update(self._task, advance=1, state=state)
+        if not self._drawn and now - self._last_line >= self.every:
+            self._last_line = now
             self._bar.console.print(
-                f"{self.text}: {n_samples:,} samples, {told}{self._left()}", soft_wrap=True
+                f"{self.text}: {n_samples:,} samples, {state}{self._left()}", soft_wrap=True
             )
 
     def _left(self) -> str:

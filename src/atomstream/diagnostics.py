@@ -1,4 +1,4 @@
-"""How good a dictionary is, and what a single sample looks like in it."""
+"""Diagnostics of dictionaries and of chains."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 
 
 def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int = 0) -> float:
-    r"""Return how far the dictionary is from a critical point of the mean loss of the measured samples.
+    r"""Return how far the dictionary is from a critical point of the mean loss on samples.
 
     With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their Gram
     matrix, this is
-    :math:`\|D - P(D - G/L)\| / \|D\|` in Frobenius norms, P the projection on the set of atoms: 0 exactly at
-    critical points.
+    :math:`\|D - P(D - G/L)\| / \|D\|` in Frobenius norms, P the projection on the set of atoms: 0
+    exactly at critical points.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class SampleReport:
 
 @dataclass(frozen=True)
 class Dependence:
-    """How dependent the values along a chain are.
+    """Dependence of the values along a chain.
 
     Attributes
     ----------
@@ -116,25 +116,29 @@ class Dependence:
 
     @property
     def advice(self) -> str:
-        """What this means for thinning and the size of batches."""
+        """Advice on thinning and the size of batches."""
         time = self.autocorrelation_time
         if not self.trustworthy:
             return (
-                f"The chain is too short to tell: its autocorrelation time is {time:.0f} steps at least, and only "
-                f"{self.effective_size:.0f} times that were seen: condition (M2) cannot be judged. Run it "
-                "longer, or use a chain that moves faster."
+                f"The chain is too short to tell: its autocorrelation time is {time:.0f} steps at "
+                f"least, and only {self.effective_size:.0f} times that were seen: condition (M2) "
+                "cannot be judged. Run it longer, or use a chain that moves faster."
             )
         if time < 2:
-            return "Nearly independent: no thinning is needed, batches may be of any size, and (M2) is plausible."
+            return (
+                "Nearly independent: no thinning is needed, batches may be of any size, and (M2) "
+                "is plausible."
+            )
         return (
-            f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to {time:.0f} where "
-            f"samples cost more than steps, and take batches of at least {10 * time:.0f} steps, to hold several. "
+            f"About {time:.0f} steps count as one independent value: thin by {time / 2:.0f} to "
+            f"{time:.0f} where samples cost more than steps, and take batches of at least "
+            f"{10 * time:.0f} steps, to hold several. "
             "That it is finite makes condition (M2) plausible, as far as this quantity tells."
         )
 
 
 def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
-    r"""Return how dependent a scalar is along a chain: the energy, an entry, the loss of a stream of batches.
+    r"""Return how dependent a scalar is along a chain: an energy, an entry, the loss of batches.
 
     The autocorrelation time is :math:`1 + 2 \sum_{t=1}^{T} \rho_t` with T the first lag that is at
     least five times the sum so far.
@@ -273,7 +277,7 @@ def stationary_law(P: NDArray) -> NDArray:
 
 
 def mixing_time(P: Any, accuracy: float = 0.1, most: int = 10_000) -> int:
-    """Return after how many steps a chain is this near to its stationary law, from wherever it began.
+    """Return after how many steps a chain is near its stationary law, wherever it began.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the library raises and warns of besides ValueError and TypeError."""
+"""Exceptions and warnings of the library, besides ValueError and TypeError."""
 
 __all__ = [
     "CorruptModelError",
@@ -12,28 +12,28 @@ __all__ = [
 
 
 class IncompatiblePartsError(TypeError):
-    """Parts of a method were combined of which one needs what another does not offer."""
+    """One part of a method needs something that another part does not offer."""
 
 
 class NotConvergedWarning(UserWarning):
-    """An iteration ended before it reached the accuracy that was asked for."""
+    """Warning: an iteration ended before it reached the requested accuracy."""
 
 
 class InputError(ValueError):
-    """An input cannot be read as rows of numbers; the sentence names the input and says why."""
+    """An input cannot be read; the message names the input and says why."""
 
 
 class ModelFileError(ValueError):
-    """A file could not be read as a saved model; the kinds below say why."""
+    """A file cannot be read as a saved model; the subclasses say why."""
 
 
 class NotAModelError(ModelFileError):
-    """The file is something else: a pickle, an archive, a text."""
+    """The file is not a saved model, but for example a pickle, an archive or a text."""
 
 
 class NewerFormatError(ModelFileError):
-    """The file was written by a later release in a format this one does not know."""
+    """The file was written by a later release, in a format that this one does not know."""
 
 
 class CorruptModelError(ModelFileError):
-    """The file began as a saved model and is damaged, cut off, or claims what cannot be."""
+    """The file is a saved model that is damaged, cut off, or inconsistent."""

@@ -1,10 +1,11 @@
-r"""How much the newest batch weighs in the memory: :math:`A_t = (1 - w_t) A_{t-1} + w_t \Delta_t`.
+r"""Weights of the newest batch in the memory: :math:`A_t = (1 - w_t) A_{t-1} + w_t \Delta_t`.
 
 A schedule is a function ``(step, mass, total) -> weight``: the number t of the step (from 1), the
 mass n of the batch (number of samples, or the sum of their weights) and the mass N so far, this
 batch included. Weights lie in (0, 1] and the first one is 1. Any function with these arguments is a
 schedule; those below also know their decay
-:math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass, which `check_conditions` reads.
+:math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass, which
+`check_conditions` reads.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ class Decay(NamedTuple):
 
 @dataclass(frozen=True)
 class Harmonic:
-    """Every sample weighs the same: w = n / N (eq. 3 of Lyu, Needell and Balzano: 1/t for equal batches).
+    """Every sample weighs the same: w = n / N, 1/t for equal batches.
 
-    That is the law of one pass. In later passes over the same data the clock keeps N at the mass of
-    one pass, so that new codes replace the old ones of the same samples.
+    That is eq. (3) of Lyu, Needell and Balzano, the law of one pass. In later passes over the same
+    data the clock keeps N at the mass of one pass, so that new codes replace the old ones of the
+    same samples.
     """
 
     def __call__(self, step: int, mass: float, total: float) -> float:
@@ -174,7 +176,7 @@ class Constant:
 
 
 class Conditions(NamedTuple):
-    r"""Whether a schedule meets the papers' conditions for batches of equal mass (condition (A3)).
+    r"""Condition (A3) of the papers on schedules, part by part, for batches of equal mass.
 
     Attributes
     ----------
@@ -183,7 +185,8 @@ class Conditions(NamedTuple):
     squares_converge : bool
         :math:`\sum_t w_t^2 \sqrt t < \infty`: the noise averages out.
     slow_decay : bool
-        :math:`1/w_{t+1} - 1/w_t \le 1` eventually: late samples weigh at least as much as early ones.
+        :math:`1/w_{t+1} - 1/w_t \le 1` eventually: late samples weigh at least as much as early
+        ones.
     estimated : bool
         True when the decay was estimated from values of the schedule, not known.
     """
@@ -195,7 +198,7 @@ class Conditions(NamedTuple):
 
     @property
     def met(self) -> bool:
-        """Whether all three parts hold."""
+        """True where all three parts hold."""
         return self.sum_diverges and self.squares_converge and self.slow_decay
 
 
@@ -240,7 +243,7 @@ def check_conditions(schedule: Schedule) -> Conditions:
 
 
 def _estimate_decay(schedule: Schedule) -> Decay:
-    """Return the power law through the schedule's values at steps 10^6 and 10^7, beta to three decimals."""
+    """Return the power law through the schedule's values at steps 10^6 and 10^7."""
     early, late = (schedule(t, 1.0, float(t)) for t in (10**6, 10**7))
     beta = round(math.log10(early / late), 3)
     return Decay(round(late * (10**7) ** beta, 3), beta)

@@ -1,7 +1,7 @@
-"""Streams: plain iterables of batches, samples in rows, that know nothing of learning.
+"""Streams: plain iterables of batches, with samples in rows.
 
-A stream is a generator that ends in arrays; endless ones are fine, the caller limits them with
-`itertools.islice`. Any other iterable of arrays serves as well.
+A stream is a generator of arrays and knows nothing of learning. It may be endless; limit it with
+`itertools.islice`. Any other iterable of arrays is a stream too.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ __all__ = ["batches", "interleave", "patches", "windows"]
 
 
 def batches(X: Any, batch_size: int = 256, *, rng: Any = None) -> Iterator[Any]:
-    """Cut an array into batches of rows; only the rows of a batch are ever read or copied.
+    """Yield batches of the rows of an array; only the rows of one batch are read or copied.
 
     Parameters
     ----------
     X : array, memory map or sparse array of shape (n_samples, n_features)
     batch_size : int, default=256
     rng : numpy.random.Generator or int, optional
-        Draws the order of the rows; without it they come as they stand.
+        Draws the order of the rows; by default it is that of the array.
 
     Yields
     ------
@@ -56,11 +56,11 @@ def patches(
     center: str | None = None,
     rng: Any = None,
 ) -> Iterator[NDArray]:
-    """Cut square patches out of one image or several and flatten each to a row, channels last.
+    """Yield batches of square patches of images, each flattened to a row, channels last.
 
-    Without ``rng`` all patches come once, row by row; with it patches are drawn at random places,
-    every place of every image as likely as any other. Only the patches of a batch are read: the
-    image may be a memory map larger than memory.
+    Without ``rng`` all patches come once, row by row. With it patches are drawn at random
+    positions, uniformly over all positions of all images. Only the patches of a batch are read, so
+    the image may be a memory map that is larger than memory.
 
     Parameters
     ----------
@@ -69,11 +69,12 @@ def patches(
         Height and width of a patch.
     batch_size : int, default=256
     n_samples : int, optional
-        How many patches; needs ``rng``. With ``rng`` and without it the stream has no end.
+        Number of patches; it needs ``rng``. With ``rng`` but without ``n_samples`` the stream is
+        endless.
     stride : int, default=1
-        Distance between neighbouring places, without ``rng``.
+        Distance between neighbouring patches, without ``rng``.
     center : {"patch"}, optional
-        Subtract from each patch its mean.
+        "patch" subtracts the mean of each patch.
     rng : numpy.random.Generator or int, optional
 
     Yields
@@ -115,16 +116,16 @@ def patches(
 def windows(
     series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: Any = None
 ) -> Iterator[NDArray]:
-    """Cut windows of consecutive times out of one series or several and flatten each to a row, times first.
+    """Yield batches of windows of consecutive times, each flattened to a row, times first.
 
     Parameters
     ----------
     series : array of shape (n_times,) or (n_times, n_series)
     size : int
-        Times in a window.
+        Number of times in a window.
     batch_size : int, default=256
     stride : int, default=1
-        Times between the starts of neighbouring windows.
+        Distance between the starts of neighbouring windows.
     rng : numpy.random.Generator or int, optional
         Draws the order of the windows; without it they come in the order of time.
 
@@ -143,8 +144,8 @@ def windows(
     _check_positive(size=size, batch_size=batch_size, stride=stride)
     if series.ndim not in (1, 2) or len(series) < size:
         raise ValueError(
-            f"series must be of shape (n_times,) or (n_times, n_series) with at least size={size} times, "
-            f"got {series.shape}."
+            "series must be of shape (n_times,) or (n_times, n_series) with at least "
+            f"size={size} times, got {series.shape}."
         )
     view = sliding_window_view(series, size, axis=0)[::stride]
     if view.ndim == 3:
@@ -154,7 +155,7 @@ def windows(
 
 
 def interleave(*streams: Iterable[Any]) -> Iterator[Any]:
-    """Take one batch from each stream in turn until all have ended.
+    """Yield one batch from each stream in turn until all have ended.
 
     Examples
     --------
@@ -171,7 +172,10 @@ def interleave(*streams: Iterable[Any]) -> Iterator[Any]:
 
 
 def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
-    """Return all patches of an image as a view without copies, (n_tops, n_lefts, n_channels, height, width)."""
+    """Return all patches of an image as a view, without copies.
+
+    Its shape is (n_tops, n_lefts, n_channels, height, width).
+    """
     image = np.asanyarray(image)
     shape = (size, size) if isinstance(size, int | np.integer) else tuple(size)
     _check_positive(**{"size": min(shape)})
@@ -181,7 +185,8 @@ def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
         )
     if image.shape[0] < shape[0] or image.shape[1] < shape[1]:
         raise ValueError(
-            f"image of shape {image.shape} is smaller than a patch of {shape}; choose a smaller size."
+            f"image of shape {image.shape} is smaller than a patch of {shape}; choose a smaller "
+            "size."
         )
     if image.ndim == 2:
         image = image[:, :, None]
@@ -189,20 +194,20 @@ def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
 
 
 def grid(shape: tuple[int, ...], stride: int) -> tuple[NDArray, NDArray]:
-    """Return tops and lefts of the patches at every ``stride``-th place, the last ones included: all is covered."""
+    """Return tops and lefts of patches ``stride`` apart; the last ones reach the border."""
     tops, lefts = (steps(n, stride) for n in shape[:2])
     return np.repeat(tops, len(lefts)), np.tile(lefts, len(tops))
 
 
 def steps(n: int, stride: int) -> NDArray:
-    """Return every ``stride``-th of n places, and the last one."""
+    """Return every ``stride``-th of n positions, and the last one."""
     return np.union1d(np.arange(0, n, stride), [n - 1])
 
 
 def take(
     view: NDArray, tops: NDArray, lefts: NDArray, center: str | None
 ) -> tuple[NDArray, NDArray]:
-    """Copy patches out of a view as rows; return them, centred if asked, and the means that were taken off."""
+    """Return patches of a view as rows, optionally centred, and the means that were subtracted."""
     cut = view[tops, lefts].transpose(0, 2, 3, 1)
     dtype = np.float64 if cut.dtype == np.float64 else np.float32
     rows = np.ascontiguousarray(cut, dtype=dtype).reshape(len(tops), -1)
@@ -213,13 +218,13 @@ def take(
 
 
 def check_center(center: str | None) -> None:
-    """Refuse an unknown way of centring."""
+    """Check the name of a way of centring."""
     if center not in (None, "patch"):
         raise ValueError(f"center must be None or 'patch', got {center!r}.")
 
 
 def _drawn(view: NDArray, drawn: NDArray, center: str | None) -> NDArray:
-    """Return the patches that random numbers (of any range) stand for."""
+    """Return the patches that random numbers (of any range) select."""
     places = drawn % (view.shape[0] * view.shape[1])
     return take(view, places // view.shape[1], places % view.shape[1], center)[0]
 

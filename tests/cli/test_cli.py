@@ -293,6 +293,7 @@ def test_times(text, seconds):
     assert DURATION.convert(text, None, None) == seconds
 
 
+@pytest.mark.slow
 def test_the_program_is_installed_and_its_result_can_be_piped():
     done = subprocess.run(
         [sys.executable, "-m", "atomstream", "--version"],
@@ -340,6 +341,7 @@ def nasty(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_labels_stay_text_in_the_report(nasty):
     page = (nasty / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -362,6 +364,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(nasty):
         assert {path.suffix for path in (nasty / "figures").glob(f"{figure}.*")} == {".png", ".svg"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium")
 def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
@@ -388,6 +391,7 @@ def test_the_report_opens_in_a_browser_without_complaints(nasty, tmp_path):
     assert pixels.std() > 10  # something is drawn
 
 
+@pytest.mark.slow
 def test_plot_writes_the_pictures_alone(inputs):
     run("plot", inputs / "seen")
     assert len(list((inputs / "seen/figures").glob("*.svg"))) == 3
@@ -418,6 +422,7 @@ def test_what_pictures_draw_can_be_had_as_data(inputs):
     assert_array_equal(values, np.sort(rows[0])[::-1][: len(values)])
 
 
+@pytest.mark.slow
 def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 20, (3, 5))[rng.integers(3, size=400)] + rng.standard_normal((400, 5))

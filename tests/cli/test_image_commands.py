@@ -51,6 +51,7 @@ def read(path):
     return np.asarray(Image.open(path))
 
 
+@pytest.mark.slow
 def test_denoise(capsys, folder):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
     assert told["sigma"] == pytest.approx(15, rel=0.5)
@@ -65,6 +66,7 @@ def test_denoise(capsys, folder):
     call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grey.png", "color.png"])
 def test_inpaint(capsys, folder, name):
     told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
@@ -105,6 +107,7 @@ def test_compress_and_decompress(capsys, folder):
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
     capsys, folder
 ):
@@ -120,14 +123,15 @@ def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_a
     ]
     assert main([*compress, "--atoms", "2"]) == 0
     heard = capsys.readouterr()
-    assert "Warning: The packed picture reaches" in heard.err
+    assert "Warning: The compressed image reaches" in heard.err
     assert json.loads(heard.out)["psnr"] < 35
     assert main([*compress, "--atoms", "300"]) == 0
-    assert "larger than the 3000 of its pixels" in capsys.readouterr().err
+    assert "more than the 3000 of its pixels" in capsys.readouterr().err
     Image.fromarray(picture()).save(folder / "small.png")
     assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("image", "message"),
     [
@@ -175,14 +179,14 @@ def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
             "has learned patches of shape",
         ),
         (["inpaint", "grey.png", "--mask", "small.png", "--out", "o.png"], "they must agree"),
-        (["inpaint", "grey.png", "--mask", "white.png", "--out", "o.png"], "no known pixel"),
+        (["inpaint", "grey.png", "--mask", "white.png", "--out", "o.png"], "no observed pixel"),
         (
             ["compress", "grey.png", "--out", "o.atomp", "--quality", "99"],
             "quality must be above 0",
         ),
         (["compress", "grey.png", "--out", "o.atomp", "--no-dictionary"], "needs a --model"),
         (["compress", "grey.png", "--out", "nowhere/o.atomp"], "its folder is missing"),
-        (["decompress", "grey.png", "--out", "o.png"], "no picture packed by atomstream"),
+        (["decompress", "grey.png", "--out", "o.png"], "not an image compressed by atomstream"),
         (["decompress", "none.atomp", "--out", "o.png"], "cannot be read"),
     ],
 )

@@ -63,6 +63,7 @@ def test_atoms_stay_in_their_set_after_every_step(name):
         assert (model.components_.sum(axis=0) >= 1e-8 * (1 - 1e-6)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_one_default_step_serves_every_loss_and_scale(name, scale):
@@ -79,15 +80,14 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale):
     )  # noise that nothing explains is most of these
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "rule"),
     [
         (loss, rule)
         for loss in LOSSES
         for rule in ("armijo", "constant", "polyak")
-        if rule == "polyak"
-        or hasattr(loss, "curvature")
-        or loss.smoothness  # kinks need Polyak's rule
+        if rule == "polyak" or not loss.has_kinks or loss.smoothness  # kinks need Polyak's rule
     ],
     ids=repr,
 )
@@ -104,7 +104,7 @@ def test_every_rule_finds_nearly_the_best_codes(loss, rule):
                 lambda h, x=x: float(objective.values(Batch(x[None]), h[None], Rows(atoms))[0]),
                 start,
                 bounds=[(1e-8, 1e8)] * 2,
-                method="L-BFGS-B" if hasattr(loss, "curvature") else "Powell",
+                method="L-BFGS-B" if not loss.has_kinks else "Powell",
             ).fun
             for start in np.array([[0.5, 0.5], [2.0, 1.0], [1.0, 3.0]])
         )
@@ -125,6 +125,7 @@ def test_steps_fall_along_the_stream_and_never_exceed_one_unit():
     assert_allclose(moves[::10], rates[::10], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_losses_without_a_majoriser_take_the_steps_by_themselves():
     from atomstream.losses import Alpha, Mahalanobis
 
@@ -141,6 +142,7 @@ def test_losses_without_a_majoriser_take_the_steps_by_themselves():
         assert model.fit(X).objective(X) < first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kl", "is", "huber", "l2"])
 def test_both_doors_reach_critical_points_of_the_same_objective(name):
     X = positive(60, 5)

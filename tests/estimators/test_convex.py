@@ -80,6 +80,7 @@ def _tight(method):
     return RowWise(method.objective, method.coder, method.assign, method.updater, 1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ["code", "random", "pooled"])
 @pytest.mark.parametrize(("m", "n_representatives"), [(2, 7), (4, 9), (8, 9), (12, 6)])
 def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, monkeypatch):
@@ -98,7 +99,7 @@ def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, 
         code = sparse_encode(x[None], before.components_, alpha=0.05, sign="free")[0]
         chosen = int(code.argmax())
         if assignment == "random":
-            chosen = int(copy.deepcopy(before._rng).random(1)[0] * 3)
+            chosen = int(copy.deepcopy(before._run.rng).random(1)[0] * 3)
         regions = [np.arange(n_representatives)[hulls.region(j)] for j in range(3)]
         candidates = [(best_weights(hulls.samples, regions, A, B)[0], -1)]
         for place in regions[chosen]:
@@ -140,6 +141,7 @@ def test_damping_and_ridge_are_in_every_step(monkeypatch):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 @pytest.mark.parametrize("codes", ["free", "nonnegative", "simplex"])
 def test_invariants_after_every_sample(assignment, codes):
@@ -454,6 +456,7 @@ def test_what_is_no_data_is_refused_with_a_sentence():
             model().fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ["code", "random", "pooled"])
 def test_rows_kept_from_the_start_are_offered_to_no_other_atom(assignment):
     X, _ = mixture(n=300, m=20, k=5, spread=1.0)

@@ -214,6 +214,7 @@ def test_one_mode_starts_and_reseeds_as_online_nmf():
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(6, 5), (4, 3, 5), (3, 2, 3, 2)])
 @pytest.mark.parametrize("atoms", ["nonnegative_ball", "bounded", "free", "simplex", "nonnegative"])
 @pytest.mark.parametrize("radius", [None, "auto", 0.3])
@@ -493,6 +494,7 @@ def test_labelled_data_give_labelled_loadings(tmp_path):
         model().fit(X).labelled_loadings()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0, 1, 2, -1])
 def test_one_tensor_is_factorized_by_slices_of_any_mode(mode, tmp_path):
     factors = loadings((12, 10, 8), r=2)
@@ -557,7 +559,7 @@ def test_callbacks_see_tensors_dense_and_sparse():
 
         def on_fit_task_end(self, estimator, context, **kwargs):
             if context.task_name == "batch":
-                shapes.append(estimator._give_out(estimator._progress.batch.X).shape)
+                shapes.append(estimator._samples(estimator._progress.batch.X).shape)
 
     X = tensors()
     X[X < 0.5] = 0
@@ -571,6 +573,7 @@ def test_callbacks_see_tensors_dense_and_sparse():
     assert_array_equal(learner.axes_.restore(rows).toarray() if rows.ndim == 2 else rows, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 0.03, 1.0, 1e4])
 @pytest.mark.parametrize("init", ["random", "samples"])
 def test_bounded_loadings_learn_at_every_scale(scale, init):

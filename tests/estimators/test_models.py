@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.callbacks import History, LearningBar
+from atomstream.callbacks import Callback, History, LearningBar
 from atomstream.coders import ProjectedGradient
+from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
@@ -336,17 +338,18 @@ def test_rows_of_a_frame_keep_their_names():
 
     met = []
 
-    class Names(OnlineNMF):
-        def _tell(self, context, progress):
-            met.append(progress.batch.ids)
-            return False
+    class Names(Callback):
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch":
+                met.append(estimator._progress.batch.ids)
 
     frame = pd.DataFrame(X[:30]).set_index(pd.Index([f"row {i}" for i in range(30)]))
     frame.columns = [f"c{i}" for i in range(10)]
-    Names(3, batch_size=10, n_epochs=1, random_state=0).fit(frame)
+    model = OnlineNMF(3, batch_size=10, n_epochs=1, random_state=0).set_callbacks(Names())
+    model.fit(frame)
     assert sorted(np.concatenate(met)) == sorted(frame.index)
     met.clear()
-    Names(3, random_state=0).fit_stream([X[:10], X[10:15]])
+    OnlineNMF(3, random_state=0).set_callbacks(Names()).fit_stream([X[:10], X[10:15]])
     assert_array_equal(np.concatenate(met), np.arange(15))
 
 
@@ -367,6 +370,7 @@ def test_a_tolerance_may_depend_on_the_step():
 # -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore:Maximum number of iterations"
 )  # of the batch method, which needs no more
@@ -389,6 +393,7 @@ def test_learning_comes_near_the_batch_factorization():
     assert max(model.objective(noisy) for model in exact) <= optimum
 
 
+@pytest.mark.slow
 def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream():
     full = OnlineNMF(4, schedule=Power(1), tol=1e-10, batch_size=200, random_state=0)
     early = full.partial_fit(X).stationarity(X)
@@ -448,7 +453,7 @@ def test_one_huge_row_does_not_blind_the_start():
     start._begin()
     from atomstream.core.batch import Batch
 
-    start._start(Batch(rows), start._rng)
+    start._start(start._starting_dictionary(Batch(rows)))
     assert len(np.unique(start.components_.round(9), axis=0)) == 20
 
 
@@ -568,6 +573,7 @@ def test_inverse_transform_needs_codes_of_the_model():
         OnlineNMF(3).fit(X).inverse_transform(np.ones((2, 4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"]
 )
@@ -576,12 +582,10 @@ def test_inverse_transform_needs_codes_of_the_model():
     ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)],
 )
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
-    short = (
-        X / np.linalg.norm(X, axis=1).max()
-    )  # so that a code and an atom of length one can reach it
-    model = OnlineDictionaryLearning(
-        5, codes=codes, atoms=atoms, alpha=0.001, tol=0.01, batch_size=50, random_state=0
-    )
+    # so that a code and an atom of length one can reach it
+    short = X[:100] / np.linalg.norm(X, axis=1).max()
+    settings = {"alpha": 0.001, "tol": 0.01, "batch_size": 25, "n_epochs": 4, "random_state": 0}
+    model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, **settings)
 
     def total(model):
         return model.objective(short) + model.method_.objective.atoms.value(model.components_).sum()
@@ -714,3 +718,46 @@ def test_many_more_atoms_than_features_stay_finite(n_features, n_components):
         assert np.isfinite(model.components_).all()
         assert np.isfinite(model.surrogate())
     assert model.objective(X) < 1e-6 * (X**2).sum() / len(X)
+
+
+def test_few_calls_lie_between_a_step_and_the_loop():
+    model, names = OnlineNMF(4, random_state=0).partial_fit(X).partial_fit(X), []
+
+    def profile(frame, event, _):
+        if event == "call":
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        model.partial_fit(X)
+    finally:
+        sys.setprofile(None)
+    assert names.index("learn") < 50
+    assert "_make_method" not in names
+
+
+def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
+    model = OnlineNMF(4, random_state=0).partial_fit(X)
+    method = model.method_
+    assert model.partial_fit(X).method_ is method
+    assert model.set_params(alpha=0.1).method_.objective.codes.l1 == 0.1
+    model.partial_fit(X)
+    assert model.method_.objective.codes.l1 == 0.1
+    assert model.method_ is not method
+    twin = copy.copy(model)
+    assert twin.method_ == model.method_
+
+
+def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with one_blas_thread:
+            with one_blas_thread:
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before

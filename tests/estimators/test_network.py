@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary
 from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.edge_means import PairMeans, _Table
+from atomstream.domains.networks.edge_means import EdgeMeans, _Table
 from atomstream.domains.networks.network import Network
-from atomstream.estimators.network import distinct
+from atomstream.domains.networks.patches import distinct
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 
@@ -56,7 +56,7 @@ def own_rng(seed):
 def test_pair_means_are_those_of_a_dense_table(n_nodes):
     rng = np.random.default_rng(0)
     pairs, total, weight = (
-        PairMeans(n_nodes, weighted=True),
+        EdgeMeans(n_nodes, weighted=True),
         np.zeros((n_nodes, n_nodes)),
         np.zeros((n_nodes, n_nodes)),
     )
@@ -74,7 +74,7 @@ def test_pair_means_are_those_of_a_dense_table(n_nodes):
 
 
 def test_pair_means_take_memory_of_what_was_met():
-    pairs, n_nodes = PairMeans(1_000_000), 1_000_000
+    pairs, n_nodes = EdgeMeans(1_000_000), 1_000_000
     states = np.random.default_rng(0).integers(0, n_nodes, (1000, 3))
     pairs.add(states, np.ones((1000, 9)))
     means, weights = pairs.drain()
@@ -95,8 +95,9 @@ def test_distinct_patches_are_told_apart_even_where_their_numbers_are_one(monkey
         )
 
 
+@pytest.mark.slow
 def test_counts_do_not_wrap_and_many_nodes_cost_nothing():
-    pairs = PairMeans(50_000_000)
+    pairs = EdgeMeans(50_000_000)
     states = np.array([[0, 49_999_999], [17, 49_999_999]])
     pairs.add(states, np.arange(8.0).reshape(2, 4))
     means, _ = pairs.drain()
@@ -129,6 +130,7 @@ def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
     assert_allclose(rebuilt.matrix.toarray(), nx.to_numpy_array(graph), atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The network is bipartite")
 def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
     model = learned(torus(10), "wedge:1", n_components=9, n_batches=20)
@@ -136,6 +138,7 @@ def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
     assert_allclose(model.importance_.sum(), 1)
 
 
+@pytest.mark.slow
 def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
     matrix = small()
     model = learned(matrix, alpha=0.05)
@@ -150,6 +153,7 @@ def test_atoms_are_those_of_online_nmf_on_the_patches_along_the_chain():
     assert_array_equal(model.importance_, learner.importance_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", ["glauber", "pivot", "approximate_pivot", "all"])
 def test_the_seed_decides_all(chain):
     one, two = (learned(small(), chain=chain) for _ in range(2))
@@ -252,6 +256,7 @@ def test_half_of_a_run_is_half_of_a_run_however_it_was_made():
     assert len(many._totals) <= 64
 
 
+@pytest.mark.slow
 def test_all_copies_are_batches_that_can_be_told_apart():
     one, other = small(), small(1)
     model = NetworkDictionary("path:3", 4, chain="all", n_batches=5, random_state=0).fit(one)
@@ -514,6 +519,7 @@ def test_edges_come_lowest_first_and_non_edges_highest_first(undirected):
     assert some.coverage == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_edges_score_low_and_hidden_ones_high(seed):
     # Two communities: the structure that patches can know.
@@ -661,6 +667,7 @@ def test_a_model_that_has_not_learned_says_so():
         NetworkDictionary().reconstruct(small())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The network has")
 def test_sparse_networks_are_never_dense():
     n = 50_000

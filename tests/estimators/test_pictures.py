@@ -6,7 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import orthogonal_mp
 
 import atomstream
-from atomstream import ImageDictionary, images, plots
+from atomstream import (
+    ImageDictionary,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+    images,
+    plots,
+    streams,
+)
 from atomstream.coders.pursuit import pursue
 from atomstream.domains.images.overlap import strips
 from atomstream.exceptions import InputError
@@ -90,6 +97,43 @@ def test_a_dictionary_rebuilds_what_it_has_learned(channels, nonnegative):
     assert images.psnr(image, rebuilt) > 27
     if nonnegative:
         assert model.components_.min() >= 0
+
+
+@pytest.mark.parametrize("channels", [None, 3])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_a_model_of_patches_as_rows_serves_images(channels, nonnegative):
+    image = picture(channels=channels)
+    rows = next(streams.patches(image, 6, 2000, n_samples=2000, rng=0))
+    kind = OnlineNMF if nonnegative else OnlineDictionaryLearning
+    learner = kind(16, alpha=0.005, random_state=0).fit(rows)
+    shape = (6, 6) if channels is None else (6, 6, 3)
+    model = ImageDictionary.from_learner(learner, shape, stride=1)
+    assert (model.patch_size, model.nonnegative, model.alpha) == (6, nonnegative, 0.005)
+    assert_array_equal(model.components_.reshape(16, -1), learner.components_)
+    assert images.psnr(image, model.reconstruct(image)) > 26
+    noisy = image + 0.1 * RNG(3).standard_normal(image.shape)
+    cleaned = model.denoise(noisy, 0.1, adapt=False)
+    assert images.psnr(image, cleaned) > images.psnr(image, noisy) + 2
+    holes = RNG(4).random(image.shape[:2]) < 0.3
+    assert images.psnr(image, model.inpaint(image, holes, adapt=False)) > 24
+    model.partial_fit(image)
+    assert learner.n_steps_ < model.n_steps_  # a copy learned
+
+
+def test_known_patches_serve_images_and_others_are_refused():
+    atoms = small().fit(picture()).components_
+    model = ImageDictionary.from_components(atoms, stride=3)
+    assert_array_equal(model.components_, atoms)
+    assert model.n_steps_ == 0
+    assert images.psnr(picture(), model.reconstruct(picture())) > 25
+    learner = OnlineNMF(3).fit(RNG(0).random((20, 35)))
+    for shape in [(6, 6), (5, 7), (6,), (0, 0)]:
+        with pytest.raises(ValueError, match="patch"):
+            ImageDictionary.from_learner(learner, shape)
+    with pytest.raises(ValueError, match="needs an OnlineNMF or OnlineDictionaryLearning"):
+        ImageDictionary.from_learner(model, (6, 6))
+    with pytest.raises(ValueError, match="components must be of shape"):
+        ImageDictionary.from_components(atoms[0])
 
 
 def test_flat_images_come_back_and_the_mean_of_each_channel_is_kept(model):
@@ -289,10 +333,10 @@ def test_settings_out_of_range_are_refused(settings, message):
         (np.full((20, 20), np.nan), "holds NaN or infinity; inpaint fills NaN"),
         (np.full((20, 20), np.inf), "holds NaN or infinity"),
         ([], "images is an empty list"),
-        ([picture(), picture(channels=3)], "images must have one number of channels and one type"),
+        ([picture(), picture(channels=3)], "All images must have the same channels and type"),
         (
             [picture(), np.zeros((20, 20), np.uint8)],
-            "images must have one number of channels and one type",
+            "All images must have the same channels and type",
         ),
         ([picture(), "a.png"], "images must be all arrays or all paths, got both"),
         ("nowhere.png", "nowhere.png"),
@@ -366,11 +410,11 @@ def test_atoms_of_the_other_kind_are_refused():
             "missing must be bool and of the shape of the image",
         ),
         (lambda m: m.inpaint(picture(), np.zeros((60, 50))), "missing must be bool"),
-        (lambda m: m.inpaint(np.full((20, 20), np.nan)), "has no known pixel|holds nothing"),
-        (lambda m: m.inpaint(np.full((20, 20), np.inf)), "holds nothing, or infinity"),
+        (lambda m: m.inpaint(np.full((20, 20), np.nan)), "has no observed pixel|holds no number"),
+        (lambda m: m.inpaint(np.full((20, 20), np.inf)), "holds no number, or infinity"),
         (
             lambda m: m.inpaint(np.zeros((20, 20), np.uint8), np.ones((20, 20), bool)),
-            "has no known pixel",
+            "has no observed pixel",
         ),
         (lambda m: images.noise_level(np.zeros((7, 20))), "needs 8 x 8 pixels"),
     ],

@@ -50,6 +50,7 @@ def test_dictionaries_of_other_sizes_leave_atoms_without_a_partner():
         align(np.ones(3), np.eye(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [2, 4])
 def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank):
     rng = np.random.default_rng(rank)
@@ -122,6 +123,7 @@ def test_settings_out_of_range_are_refused():
         choose_rank(sp.csr_array(X), [2])
 
 
+@pytest.mark.slow
 def test_other_models_and_data_with_holes_may_be_asked():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 10)) + 0.05 * rng.standard_normal(

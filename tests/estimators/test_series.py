@@ -353,6 +353,7 @@ def frame(n=90, freq="D", start="2020-01-01"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("freq", ["D", "h", "MS", "ME", "B", "W-SUN", "2D", "YS", "QS"])
 def test_dates_go_on_as_they_came(freq):
     table = frame(94, freq)
@@ -413,6 +414,7 @@ def test_polars_frames_are_taken_as_arrays():
     assert_array_equal(new().fit(pl.DataFrame(waves())).predict(2), new().fit(waves()).predict(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
@@ -425,7 +427,7 @@ def test_polars_frames_are_taken_as_arrays():
             "must go forward: 2020-01-01 .row 1. comes after 2020-01-02",
         ),
         (lambda t: t.iloc[[0, 0, *range(1, 90)]], "2020-01-01 .row 1. comes twice"),
-        (lambda t: t.set_axis(pd.DatetimeIndex([pd.NaT, *t.index[1:]])), "known for every row"),
+        (lambda t: t.set_axis(pd.DatetimeIndex([pd.NaT, *t.index[1:]])), "Every row needs a time"),
         (
             lambda t: t.set_axis([f"day {i}" for i in range(90)]),
             "must be dates, periods or whole numbers, got str",
@@ -434,7 +436,7 @@ def test_polars_frames_are_taken_as_arrays():
             lambda t: t.set_axis(np.arange(90) / 2),
             "must be dates, periods or whole numbers, got float64",
         ),
-        (lambda t: t.set_axis(["a", "a", "b"], axis=1), "two columns of the name 'a'"),
+        (lambda t: t.set_axis(["a", "a", "b"], axis=1), "two columns with the name 'a'"),
         (
             lambda t: t.assign(c="x"),
             "must hold numbers, NaN where an entry is missing; got column 'c'",
@@ -443,9 +445,9 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
         (
             lambda t: t["a"],
-            r"must be of shape \(n_times, n_series\).* got \(90,\); of one series use Y.to_frame\(\)",
+            r"must be of shape \(n_times, n_series\).* got \(90,\); for one series use Y.to_frame\(\)",
         ),
-        (lambda t: t["a"].to_numpy(), r"of one series use Y\[:, None\]"),
+        (lambda t: t["a"].to_numpy(), r"for one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
         (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
         (lambda t: t[:1], "Y has 1 rows, initialising needs 16"),
@@ -464,9 +466,9 @@ def test_bad_tables_are_refused_and_the_model_stays(spoil, told):
 def test_rows_that_do_not_follow_are_refused():
     model = new().fit(frame())
     for rows, told in (
-        (frame()[3:5], "go on with 2020-03-31, got 2020-01-04 .row 0."),
-        (frame(93)[91:], "go on with 2020-03-31, got 2020-04-01 .row 0."),
-        (frame(93)[90:].reset_index(drop=True), "go on with 2020-03-31, got 0"),
+        (frame()[3:5], "continue with 2020-03-31, got 2020-01-04 .row 0."),
+        (frame(93)[91:], "continue with 2020-03-31, got 2020-04-01 .row 0."),
+        (frame(93)[90:].reset_index(drop=True), "continue with 2020-03-31, got 0"),
         (
             frame(93)[90:].rename(columns={"a": "z"}),
             r"has the series \['z', 'b', 'c'\], needed are \['a', 'b', 'c'\]",
@@ -482,7 +484,7 @@ def test_rows_that_do_not_follow_are_refused():
         model.fit(waves(), init=waves(3))
     with pytest.raises(ValueError, match="Y has 3 rows, needed is a window of 4"):
         model.impute(waves(3))
-    with pytest.raises(ValueError, match="Of one row it cannot be told"):
+    with pytest.raises(ValueError, match="The step between times does not follow from one row"):
         new().partial_fit(frame()[:1])
 
 
@@ -509,6 +511,7 @@ def test_gaps_of_other_calendars_are_told():
 # ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -688,7 +691,7 @@ def test_scales_are_those_of_fit():
     scaler = series.NonnegativeScaler(shift=False).fit([[1.0, 7, 0], [2, np.nan, 0]])
     assert_array_equal(scaler.transform([[0.5, 14, 3]]), [[0.25, 2, 3]])
     assert_array_equal(scaler.inverse_transform([[0.25, 2, 3]]), [[0.5, 14, 3]])
-    with pytest.raises(ValueError, match="Without shift values must not be negative, got -1"):
+    with pytest.raises(ValueError, match="With shift=False values must not be negative, got -1"):
         scaler.transform([[-1.0, 0, 0]])
 
 

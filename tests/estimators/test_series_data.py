@@ -63,6 +63,7 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
     assert np.mean(errors) < 0.97 * rms(np.diff(epidemic[39:], axis=0))
 
 
+@pytest.mark.slow
 def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month():
     with (DATA / "temperature/monthly_mean_f_1944_2020.csv").open() as file:
         rows = list(csv.DictReader(file))

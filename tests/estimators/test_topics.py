@@ -167,6 +167,7 @@ def test_words_that_come_late_make_topics_too():
     ]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_on_an_endless_stream():
     def documents():
         """Yield documents of words of which there are ever new ones."""
@@ -262,7 +263,7 @@ def test_shares_over_time_are_means_of_shares():
     ("arguments", "told"),
     [
         ((["x"], "D", None), "numbers or dates"),
-        (([1, 2], "D", None), "times dates"),
+        (([1, 2], "D", None), "times must be dates"),
         (([1, 2], None, None), "either freq or bins"),
         (([1, 2], "D", 3), "either freq or bins"),
         ((["2003-01-01"], "H", None), "freq must be one of D, W, M, Y"),
@@ -357,7 +358,7 @@ def test_tables_and_documents_without_words_are_refused():
         ([], "no documents"),
         (["cat", " \n"], "Document 1 is empty"),
         (["cat", None], "Document 1 must be a str, got NoneType"),
-        (["the", "of"], "No word of the 2 documents counts"),
+        (["the", "of"], "No word of the 2 documents is left"),
     ],
 )
 def test_bad_documents_get_one_sentence_and_change_nothing(documents, told):

@@ -1,6 +1,7 @@
 """Law 4 and law 10: files that go on to the bit, and files that are refused."""
 
 import copy
+import dataclasses
 import hashlib
 import io
 import json
@@ -28,6 +29,7 @@ from atomstream import (
 from atomstream.coders import ActiveSet
 from atomstream.coders.tolerances import LogTolerance
 from atomstream.io import archive, codec, files, registry
+from atomstream.memory.gram import Aggregates
 from atomstream.penalties import Box
 from atomstream.schedules import Constant, Polynomial
 
@@ -141,6 +143,7 @@ def refused(path, kind=ModelFileError):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_refused(saved):
     whole = saved.read_bytes()
     assert len(whole) < 10_000
@@ -314,25 +317,75 @@ def test_a_disk_that_is_really_full_says_so(saved, monkeypatch):
 def test_the_parts_that_can_be_saved_are_all_there_are():
     from atomstream.estimators import registry as names
 
-    assert len(registry.PARTS) == 37
+    parts = registry.library_parts().keys() | registry.DOMAIN_PARTS.keys()
+    assert len(parts) == 37
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
-            assert type(make()).__name__ in registry.PARTS
+            assert type(make()).__name__ in parts
+
+
+def test_names_in_files_are_those_of_classes_and_each_says_what_is_saved():
+    for name in registry.MODELS:
+        model = registry.model_class(name)
+        assert model.__name__ == name
+        assert model.LEARNED
+        assert registry.tag_of(model()) == "model"
+    for name in registry.VALUES:
+        assert registry.value_class(name).__name__ == name
+        assert registry.value_class(name).SAVED
+
+
+@dataclasses.dataclass(frozen=True)
+class Own:
+    """A schedule that the library does not know."""
+
+    share: float = 0.5
+
+    def __call__(self, step, mass, total):
+        return self.share
+
+
+class OwnMemory(Aggregates):
+    """A memory that the library does not know."""
+
+
+def test_parts_of_ones_own_are_saved_by_name_and_fields_and_made_from_classes_given(tmp_path):
+    path = tmp_path / "model.atoms"
+    model = OnlineNMF(3, schedule=Own(0.25), tol=LogTolerance(), random_state=0).fit(X)
+    model.state_.memory.__class__ = OwnMemory
+    atomstream.save(model, path)
+    with pytest.raises(ModelFileError, match=r"holds a 'Own\w*'.*load\(path, parts=\[Own"):
+        atomstream.load(path)
+    again = atomstream.load(path, parts=[Own, OwnMemory])
+    assert again.schedule == Own(0.25)
+    assert again.clock_.schedule == Own(0.25)
+    assert type(again.memory_) is OwnMemory
+    assert_array_equal(again.memory_.gram, model.memory_.gram)
+    assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_a_class_of_ones_own_never_stands_for_one_of_the_library(tmp_path):
+    path = tmp_path / "model.atoms"
+    atomstream.save(OnlineNMF(3, schedule=Polynomial(0.6)).fit(X), path)
+
+    class Polynomial2(Own):
+        pass
+
+    Polynomial2.__name__ = "Polynomial"
+    assert atomstream.load(path, parts=[Polynomial2]).schedule == Polynomial(0.6)
 
 
 def test_a_source_that_is_shared_stays_shared(tmp_path):
     model = OnlineNMF(2, random_state=np.random.default_rng(0)).partial_fit(X)
-    assert model._rng is model.random_state
+    assert model._run.rng is model.random_state
     atomstream.save(model, tmp_path / "model.atoms")
     again = atomstream.load(tmp_path / "model.atoms")
-    assert again._rng is again.random_state
+    assert again._run.rng is again.random_state
 
 
 def test_a_list_of_names_costs_once_however_often_it_is_named(tmp_path):
     path = tmp_path / "model.atoms"
-    codec.write_model(
-        path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)}
-    )
+    codec.write_model(path, OnlineNMF(2).fit(X), {"names": np.array(["n" * 9] * 2000, object)})
     content, arrays = archive.read_archive(path)
     one = content["notes"]["names"]
     content["notes"] = {f"n{i}": one for i in range(3000)}
@@ -396,7 +449,7 @@ def test_files_of_the_first_format_stay_readable(path):
     assert_array_equal(model.components_, expected["components"])
     assert_array_equal(model.memory_.gram, expected["gram"])
     assert model.n_steps_ == expected["n_steps"]
-    assert_array_equal(model._rng.integers(2**31, size=4), expected["drawn"])
+    assert_array_equal(model._run.rng.integers(2**31, size=4), expected["drawn"])
 
 
 def test_the_golden_files_are_there():

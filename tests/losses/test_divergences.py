@@ -95,6 +95,7 @@ def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(los
         assert loss.value(X, codes @ atoms).sum() <= before * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("method", ["auto", "spsg"])
 def test_learning_by_name_lowers_the_objective(name, method):
@@ -119,6 +120,7 @@ def test_sparse_counts_give_the_same_model_as_dense_ones():
 CONVEX = [loss for loss in SPLIT if loss.convex and not isinstance(loss, L1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", CONVEX, ids=repr)
 @pytest.mark.parametrize(
     "penalty", [Nonnegative(), Nonnegative(l1=0.3, l2=0.2), Box(0.0, 0.8), Simplex(2.0)]
@@ -135,7 +137,8 @@ def test_exact_codes_are_the_best_ones(loss, penalty):
         for start in ([0.5, 0.5, 0.5], [1.8, 0.1, 0.1]):
             best = minimize(
                 lambda h, x=x: float(
-                    objective.loss.value(x[None], h[None] @ atoms)[0] + penalty.net(h[None])[0]
+                    objective.loss.value(x[None], h[None] @ atoms)[0]
+                    + penalty.elastic_net(h[None])[0]
                 ),
                 np.clip(start, 1e-9, bounds[0][1]),
                 bounds=bounds,

@@ -1,5 +1,7 @@
 """Losses against finite differences and the laws every loss obeys."""
 
+from inspect import isabstract
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -42,7 +44,7 @@ def pair(loss, seed, shape=(4, 3), scale=2.0):
 
 def test_every_loss_is_in_the_list():
     public = {getattr(losses, name) for name in losses.__all__}
-    classes = {part for part in public if isinstance(part, type) and part is not losses.Loss}
+    classes = {part for part in public if isinstance(part, type) and not isabstract(part)}
     assert {type(part) for part in LOSSES} == classes
     assert len(LOSSES) == 20
 
@@ -63,7 +65,7 @@ def test_gradient_is_the_finite_difference(loss, seed):
 @parametrize
 @seeds
 def test_curvature_is_the_finite_difference_of_the_gradient(loss, seed):
-    if not hasattr(loss, "curvature"):
+    if loss.has_kinks:
         assert type(loss) in (L1, L2, Mahalanobis)
         return
     X, Y = pair(loss, seed)
@@ -162,7 +164,7 @@ def test_families_meet_their_members(family, limit, seed):
     X, Y = pair(ItakuraSaito(), seed)
     assert_allclose(family.value(X, Y), limit.value(X, Y), rtol=1e-9, atol=1e-12)
     assert_allclose(family.gradient(X, Y), limit.gradient(X, Y), rtol=1e-9, atol=1e-12)
-    if hasattr(family, "curvature"):
+    if not family.has_kinks:
         assert_allclose(family.curvature(X, Y), limit.curvature(X, Y), rtol=1e-9)
 
 
@@ -210,14 +212,14 @@ def test_parameters_out_of_range_are_refused(make, sentence):
 
 
 def test_losses_are_comparable_and_can_be_saved(tmp_path):
-    from atomstream.io.codec import _Reader, _Writer
+    from atomstream.io.codec import Decoder, Encoder
 
     for loss in LOSSES:
-        writer = _Writer()
-        told = writer.tell(loss)
-        again = _Reader(writer.arrays, []).make(told)
+        encoder = Encoder()
+        encoded = encoder.encode(loss)
+        again = Decoder(encoder.arrays, []).decode(encoded)
         assert again == loss
         assert hash(again) == hash(loss)
     assert Mahalanobis(np.eye(2)) != Mahalanobis(2 * np.eye(2))
     X, Y = pair(LOSSES[1], 0)
-    assert_array_equal(_Reader(writer.arrays, []).make(told).value(X, Y), loss.value(X, Y))
+    assert_array_equal(Decoder(encoder.arrays, []).decode(encoded).value(X, Y), loss.value(X, Y))

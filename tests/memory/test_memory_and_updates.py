@@ -22,7 +22,6 @@ from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 from atomstream.memory import Aggregates, Usage
-from atomstream.memory.gram import GramSums
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.schedules import Harmonic, Polynomial
 from atomstream.updates import BlockCoordinate
@@ -32,7 +31,7 @@ from atomstream.updates.reseeding import Reseeding
 
 def method(codes=None, atoms=None, **settings):
     objective = Objective(Squared(), codes or Nonnegative(l1=0.05), atoms or NonnegativeBall())
-    return Method(objective, ActiveSet(), GramSums(), BlockCoordinate(**settings), Reseeding())
+    return Method(objective, ActiveSet(), BlockCoordinate(**settings), Reseeding())
 
 
 def start(r=4, d=7, seed=0):
@@ -55,7 +54,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         shares = [s * (1 - weight) for s in shares] + [weight]
         history.append((batch, codes.values))
         state.memory.absorb(delta, weight)
-        state.usage.absorb(delta, state.memory.strength(state.dictionary))
+        state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
         chosen.updater.update(state, chosen.objective, clock, None)
     gram = sum(
         s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True)
@@ -116,6 +115,7 @@ def test_compiled_sweep_is_the_plain_one(penalty, damping):
     assert_allclose(compiled, plain, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.rowwise], ids=repr)
 @given(seed=st.integers(0, 10**6), damping=st.sampled_from([0.0, 0.1]))
 def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, seed, damping):
@@ -153,6 +153,7 @@ def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     assert np.linalg.norm(state.dictionary.atoms(), axis=1).max() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_atoms_neither_shrink_nor_die_on_a_long_stream(dtype):
     rng = np.random.default_rng(0)
@@ -266,5 +267,5 @@ def test_fixed_atoms_are_neither_updated_nor_reseeded():
 def test_parts_that_do_not_fit_are_refused():
     objective = Objective(Squared(), UnitBall(), UnitBall())
     with pytest.raises(IncompatiblePartsError, match="ActiveSet needs codes that are polyhedral"):
-        check_compatible(Method(objective, ActiveSet(), GramSums(), BlockCoordinate()))
+        check_compatible(Method(objective, ActiveSet(), BlockCoordinate()))
     check_compatible(method())

@@ -35,6 +35,7 @@ def candidates(penalty, n=41):
     return points[np.isfinite(penalty.value(points))]
 
 
+@pytest.mark.slow
 @parametrize
 @pytest.mark.parametrize("step", [0.0, 0.7, 3.0])
 @given(X=matrix(4, 2))
@@ -49,6 +50,7 @@ def test_prox_beats_a_grid_of_points(penalty, step, X):
         assert reached <= offered.min() + 1e-5
 
 
+@pytest.mark.slow
 @parametrize
 @given(X=matrix(3, 2))
 def test_conjugate_is_the_largest_of_a_grid_of_points(penalty, X):
@@ -65,6 +67,7 @@ def test_conjugate_is_the_largest_of_a_grid_of_points(penalty, X):
             assert value == pytest.approx(near, abs=1e-6)
 
 
+@pytest.mark.slow
 @parametrize
 @given(X=matrix(3, 5), Y=matrix(3, 5))
 def test_penalty_and_conjugate_obey_young(penalty, X, Y):
@@ -72,6 +75,7 @@ def test_penalty_and_conjugate_obey_young(penalty, X, Y):
     assert ((X * u).sum(axis=1) <= penalty.value(u) + penalty.conjugate(X) + 1e-9).all()
 
 
+@pytest.mark.slow
 @parametrize
 @given(X=matrix(3, 5), Y=matrix(3, 5))
 def test_prox_never_spreads_two_points(penalty, X, Y):
@@ -79,6 +83,7 @@ def test_prox_never_spreads_two_points(penalty, X, Y):
     assert (spread <= np.linalg.norm(X - Y, axis=1) + 1e-9).all()
 
 
+@pytest.mark.slow
 @parametrize
 @given(X=matrix(3, 5))
 def test_projection_lands_in_the_set_and_stays(penalty, X):
@@ -97,6 +102,7 @@ def test_value_is_the_elastic_net_inside_and_infinite_outside(penalty):
         assert np.isinf(penalty.value(np.array([[5.0, -5.0, 9.0]]))[0])
 
 
+@pytest.mark.slow
 @parametrize
 @given(X=matrix(3, 6))
 def test_compiled_prox_is_the_plain_one(penalty, X):

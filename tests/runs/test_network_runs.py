@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from atomstream.runs.networks import NetworkRun
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -185,6 +186,7 @@ def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, cap
         assert_allclose([float(row["score"]) for row in rows], ranking.scores)
 
 
+@pytest.mark.slow
 def test_the_report_and_inspect(folder, capsys):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
@@ -202,6 +204,7 @@ def test_the_report_and_inspect(folder, capsys):
     run("plot", folder / "run")
 
 
+@pytest.mark.slow
 def test_warnings_are_sentences(folder, tmp_path, capsys):
     (tmp_path / "two.txt").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
     run(

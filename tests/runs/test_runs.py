@@ -47,7 +47,7 @@ def same(run, other):
     assert_array_equal(one[0].components_, two[0].components_)
     assert_array_equal(one[0].memory_.cross, two[0].memory_.cross)
     assert one[0].clock_ == two[0].clock_
-    assert one[0]._rng.bit_generator.state == two[0]._rng.bit_generator.state
+    assert one[0]._run.rng.bit_generator.state == two[0]._run.rng.bit_generator.state
     assert one[1]["position"] == two[1]["position"]
     assert_array_equal(one[1]["objective"], two[1]["objective"])
     assert_array_equal(one[1]["holdout"]["keys"], two[1]["holdout"]["keys"])
@@ -118,25 +118,34 @@ def test_more_passes_later_are_more_passes_at_once(data, tmp_path):
     same(tmp_path / "once", tmp_path / "again")
 
 
+BIG = ["--atoms", 20, "--epochs", 4, "--batch-size", 32]
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """A table that takes a second to learn from, with the run that nobody stopped."""
+    folder = tmp_path_factory.mktemp("big")
+    np.save(folder / "big.npy", np.random.default_rng(0).random((20_000, 50)))
+    run("learn", folder / "big.npy", *BIG, "--out", folder / "whole")
+    return folder
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_step_saves_and_ends_cleanly(tmp_path, number):
-    big = np.random.default_rng(0).random((60_000, 50))
-    np.save(tmp_path / "big.npy", big)
-    settings = ["--atoms", 20, "--epochs", 4, "--batch-size", 32]
-    run("learn", tmp_path / "big.npy", *settings, "--out", tmp_path / "whole")
+def test_a_signal_ends_the_step_saves_and_ends_cleanly(big, tmp_path, number):
     process = atomstream_process(
-        "learn", tmp_path / "big.npy", *settings, "--json", "--out", tmp_path / "run", stdout=-1
+        "learn", big / "big.npy", *BIG, "--json", "--out", tmp_path / "run", stdout=-1
     )
     while "begin" not in [event["event"] for event in RunFolder(tmp_path / "run").events()]:
         time.sleep(0.01)
-    time.sleep(0.3)
+    time.sleep(0.1)
     process.send_signal(number)
     told = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == 0
     assert told["stopped_by"] == number.name
     assert not told["complete"]
     run("resume", tmp_path / "run")
-    same(tmp_path / "run", tmp_path / "whole")
+    same(tmp_path / "run", big / "whole")
 
 
 def test_max_time_ends_a_run_that_can_go_on(data, tmp_path, capsys):
@@ -160,6 +169,7 @@ def test_max_time_ends_a_run_that_can_go_on(data, tmp_path, capsys):
     same(tmp_path / "run", tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_a_dead_one_holds_nothing(data, tmp_path, capsys):
     folder = tmp_path / "run"
     run("learn", data, "--atoms", 3, "--out", folder)
@@ -275,6 +285,7 @@ def test_bad_rows_on_the_way_keep_what_was_learned(tmp_path, capsys):
     assert read_model(tmp_path / "run/model.atoms")[1]["position"] == [0, 0, 700]
 
 
+@pytest.mark.slow
 def test_standard_input_goes_on_with_what_comes(tmp_path):
     def feed(*arguments, rows):
         process = atomstream_process(*arguments, stdin=-1, stdout=-1, stderr=-1)
@@ -291,6 +302,7 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
     assert notes["position"] == [0, 0, 1000]
 
 
+@pytest.mark.slow
 def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     process = atomstream_process(
         "learn",
@@ -420,6 +432,7 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
         same(out, tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_watcher_that_has_gone_does_not_end_a_run(data, tmp_path):
     read, write = os.pipe()
     os.close(read)
@@ -452,6 +465,7 @@ def test_names_and_inputs_may_be_many(tmp_path):
     run("resume", tmp_path / "many")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float16, np.uint8, np.longdouble, bool, np.int16])
 def test_numbers_of_every_kind_can_be_learned_and_saved(tmp_path, dtype):
     np.save(tmp_path / "x.npy", (10 * X).astype(dtype))
@@ -509,6 +523,7 @@ def test_fewer_passes_than_were_made_change_nothing(data, tmp_path, capsys):
     assert "Nothing is left to do" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     lines = "\n".join(
         ",".join(map(str, row))
@@ -535,6 +550,7 @@ def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     assert told["samples"] >= 15_000  # the rest was still in the pipe
 
 
+@pytest.mark.slow
 def test_a_silent_stream_is_saved_and_timed(tmp_path):
     process = atomstream_process(
         "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "4", "--out",
@@ -552,6 +568,7 @@ def test_a_silent_stream_is_saved_and_timed(tmp_path):
     assert RunFolder(tmp_path / "run").events()[-1]["reason"] == "max-time"
 
 
+@pytest.mark.slow
 def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
     def feed(*arguments, header):
         process = atomstream_process(*arguments, stdin=-1, stderr=-1, stdout=-1)

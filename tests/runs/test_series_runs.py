@@ -103,6 +103,7 @@ def test_a_forecast_is_that_of_the_class(folder):
     assert_array_equal(again.predict(5), model.predict(5))
 
 
+@pytest.mark.slow
 def test_preparation_is_undone(folder, tmp_path, capsys):
     run(
         *(

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from atomstream.runs.texts import TextRun
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -70,6 +71,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_holds_what_the_class_learns(folder):
     model = TopicModel(3, batch_size=30, n_epochs=3, random_state=0).fit(corpus())
     again = atomstream.load(folder / "run")
@@ -139,6 +141,7 @@ def test_a_config_does_the_same_again(folder, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_report_and_inspect(folder, capsys):
     run("inspect", folder / "run")
     told = capsys.readouterr().out

@@ -66,6 +66,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_two_halves_of_a_city_are_found(folder):
     rows = table(folder / "run/partition.csv")
     west = np.array([float(row["west"]) for row in rows]) < -69.94

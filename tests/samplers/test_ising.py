@@ -55,6 +55,7 @@ def test_every_update_is_in_detailed_balance_with_the_law(boundary, field):
     assert_allclose(moved, pi, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweep", ["random", "checkerboard"])
 @pytest.mark.parametrize(("boundary", "field"), SETTINGS)
 def test_steps_have_the_probabilities_that_are_said(boundary, field, sweep):
@@ -83,6 +84,7 @@ def test_steps_have_the_probabilities_that_are_said(boundary, field, sweep):
     assert abs(chi - freedom) < 4 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweep", ["random", "checkerboard"])
 @pytest.mark.parametrize(("boundary", "field"), SETTINGS)
 def test_mean_energies_are_those_of_all_states_of_4_by_4(boundary, field, sweep):
@@ -102,6 +104,7 @@ def onsager(temperature):
     return -inner / np.tanh(2 / temperature)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [1.5, 3.0, 5.0])
 def test_energies_on_a_large_torus_are_onsagers(temperature):
     chain = IsingGibbs((64, 64), temperature=temperature, boundary="torus", sweep="checkerboard")

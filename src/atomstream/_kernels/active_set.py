@@ -24,15 +24,13 @@ from atomstream._kernels.support import (
     scales,
 )
 
-FIRST_SHARE, SHARE = (
-    0.01,
-    0.3,
-)  # picks from nothing, from a support end at this part of the round's first gain
+# Picks of a round end at this part of its first gain: from nothing, and from a support.
+FIRST_SHARE, SHARE = 0.01, 0.3
 
 
 @kernel
-def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):  # type: ignore[no-untyped-def]
-    """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c, in place.
+def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore[no-untyped-def]
+    """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c.
 
     Parameters
     ----------
@@ -40,17 +38,17 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
         Starting codes inside the bounds; overwritten. All arrays are float64.
     residual : ndarray of shape (n_samples,)
         Receives the certified duality gaps.
-    gram, linear, energy : ndarray
-        Products of atoms with atoms, of samples with atoms, of samples with themselves.
-    net : (l1, l2, low, high)
-        Penalty and bounds.
-    bound : DualBound
+    samples : (linear, energy)
+        Products of samples with atoms, and of samples with themselves.
+    problem : (gram, penalty, bound)
+        Products of atoms with atoms; (l1, l2, low, high); `DualBound`.
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached.
     limits : (n_sweeps, max_rounds, rounding)
         Sweeps before the active set, rounds of picks and Newton steps that a row may take, relative
         rounding of ``linear``.
     """
+    (linear, energy), (gram, penalty, bound) = samples, problem
     n_components, n_sweeps, max_rounds = len(gram), limits[0], limits[1]
     gradient = np.empty(n_components)
     work = (
@@ -61,28 +59,28 @@ def encode(codes, residual, gram, linear, energy, net, bound, accuracy, limits):
     )
     support, inside = np.empty(n_components, np.int64), np.empty(n_components, np.bool_)
     factor = np.empty((n_components, n_components))
-    problem, face = (gram, net, scales(gram, net[1])), (support, inside, factor)
+    model, face = (gram, penalty, scales(gram, penalty[1])), (support, inside, factor)
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[2])
-        if energy[i] == 0 and net[2] <= 0 <= net[3]:
+        if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
             h[:] = 0.0
             residual[i] = 0.0
             continue
-        fresh_gradient(h, gradient, sample, problem, work)
-        if n_sweeps > 0 and _sweep(h, gradient, sample, problem, accuracy[0], n_sweeps, support):
-            residual[i] = duality_gap(h, gradient, sample, net, bound)
+        fresh_gradient(h, gradient, sample, model, work)
+        if n_sweeps > 0 and _sweep(h, gradient, sample, model, accuracy[0], n_sweeps, support):
+            residual[i] = duality_gap(h, gradient, sample, penalty, bound)
             continue
-        size, factored, stuck, gap = free_entries(h, net, face), 0, False, np.inf
+        size, factored, stuck, gap = free_entries(h, penalty, face), 0, False, np.inf
         share = SHARE if size > 0 else FIRST_SHARE
         for turn in range(max_rounds):
-            n_picks, size = _pick(h, gradient, sample, problem, face, size, share)
-            size, factored = leave(h, net, face, size, factored)
-            size = grow(h, gradient, sample, problem, face, size, factored, work)
-            size = factored = _newton(h, gradient, sample, problem, face, size, work)
-            done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
+            n_picks, size = _pick(h, gradient, sample, model, face, size, share)
+            size, factored = leave(h, penalty, face, size, factored)
+            size = grow((h, gradient, sample), model, face, size, factored, work)
+            size = factored = _newton(h, gradient, sample, model, face, size, work)
+            done, gap = _enough(h, gradient, sample, model, bound, accuracy)
             if done or n_picks == 0 or turn % 8 == 7:
-                fresh_gradient(h, gradient, sample, problem, work)  # a running one drifts
-                done, gap = _enough(h, gradient, sample, problem, bound, accuracy)
+                fresh_gradient(h, gradient, sample, model, work)  # a running one drifts
+                done, gap = _enough(h, gradient, sample, model, bound, accuracy)
                 if done or stuck:
                     break
             stuck, share = n_picks == 0, SHARE

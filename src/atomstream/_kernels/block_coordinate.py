@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from atomstream._kernels.compile import kernel
 
-Net = tuple[float, float, float, float, float, float]
+Penalty = tuple[float, float, float, float, float, float]
 BLOCK = 16  # atoms whose gradients are computed by one matrix product
 
 
 def sweep(
-    atoms: NDArray, gram: NDArray, cross: NDArray, net: Net, damping: float, fixed: int
+    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
 ) -> None:
     """Minimise the surrogate over each atom in turn, in place.
 
@@ -20,17 +20,17 @@ def sweep(
     ----------
     atoms, gram, cross, damping, fixed
         As in `atomstream.updates.block_coordinate.plain_sweep`.
-    net : (l1, l2, low, high, radius, total)
-        The penalty: its elastic net, and the `Shape` of its set.
+    penalty : (l1, l2, low, high, radius, total)
+        The penalty: its elastic penalty, and the `Shape` of its set.
     """
     for start in range(fixed, len(atoms), BLOCK):
         rows = slice(start, min(start + BLOCK, len(atoms)))
         descent = cross[rows] - gram[rows] @ atoms
-        _sweep_block(atoms[rows], np.ascontiguousarray(gram[rows, rows]), descent, damping, net)
+        _sweep_block(atoms[rows], np.ascontiguousarray(gram[rows, rows]), descent, damping, penalty)
 
 
 @kernel
-def _sweep_block(atoms, gram, descent, damping, net):  # type: ignore[no-untyped-def]
+def _sweep_block(atoms, gram, descent, damping, penalty):  # type: ignore[no-untyped-def]
     """Minimise over the atoms of a block in turn; ``descent`` is B - AD on the block's rows and follows."""
     n_atoms, n_features = atoms.shape
     moved = np.empty(n_features)
@@ -40,7 +40,7 @@ def _sweep_block(atoms, gram, descent, damping, net):  # type: ignore[no-untyped
         curvature = gram[j, j] + damping
         for f in range(n_features):
             moved[f] = atoms[j, f] + (descent[j, f] - damping * atoms[j, f]) / curvature
-        _prox(moved, 1 / curvature, net)
+        _prox(moved, 1 / curvature, penalty)
         for f in range(n_features):
             change = moved[f] - atoms[j, f]
             atoms[j, f] = moved[f]
@@ -51,9 +51,9 @@ def _sweep_block(atoms, gram, descent, damping, net):  # type: ignore[no-untyped
 
 
 @kernel
-def _prox(row, step, net):  # type: ignore[no-untyped-def]
+def _prox(row, step, penalty):  # type: ignore[no-untyped-def]
     """Replace a row by its proximal point; twin of the ``prox`` of the sets in `atomstream.penalties`."""
-    l1, l2, low, high, radius, total = net
+    l1, l2, low, high, radius, total = penalty
     threshold = step * l1 if total == 0 else 0.0
     size = 0.0
     for f in range(row.size):

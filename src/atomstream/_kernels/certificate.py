@@ -16,12 +16,12 @@ def minimiser(z, l1, inverse, low, high):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def]
+def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped-def]
     r"""Return (objective - dual) / objective, as `atomstream.coders.certificates.duality_gap` does for many rows.
 
     ``bound`` is its `DualBound`; ``gradient`` is that of the smooth part, ``l2 * h`` included.
     """
-    (l1, l2, low, high), (linear, energy, _) = net, sample
+    (l1, l2, low, high), (linear, energy, _) = penalty, sample
     top, bottom = np.int64(0), np.int64(0)
     norm1, norm2, products, inner = 0.0, 0.0, 0.0, 0.0
     for k in range(h.size):
@@ -35,8 +35,8 @@ def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def
         products += h[k] * linear[k]
         inner += h[k] * correlation
     unexplained = max(energy - products - inner, 0.0)
-    penalty = l1 * norm1 + 0.5 * l2 * norm2
-    objective = max(0.5 * unexplained + penalty, 0.5 * FLOOR * energy)
+    cost = l1 * norm1 + 0.5 * l2 * norm2
+    objective = max(0.5 * unexplained + cost, 0.5 * FLOOR * energy)
     if not np.isfinite(norm2 + inner + energy):  # a code that overflowed must not pass for optimal
         return np.inf
     if objective == 0:
@@ -46,24 +46,24 @@ def duality_gap(h, gradient, sample, net, bound):  # type: ignore[no-untyped-def
     open_above, open_below = high == np.inf and most > l1, low == -np.inf and fewest > l1
     if not open_above and not open_below:
         return (
-            max(penalty - inner + _conjugate(h, gradient, 1.0, net), 0.0) + rounding
+            max(cost - inner + _conjugate(h, gradient, 1.0, penalty), 0.0) + rounding
         ) / objective
     best = np.inf
     if l2 > 0:
-        best = penalty - inner + _conjugate(h, gradient, 1.0, net)
+        best = cost - inner + _conjugate(h, gradient, 1.0, penalty)
     if l1 > 0:
         scale = l1 / max(most if open_above else 0.0, fewest if open_below else 0.0)
-        gap = 0.5 * (1 - scale) ** 2 * unexplained + penalty - scale * inner
-        best = min(best, gap + _conjugate(h, gradient, scale, net))
+        gap = 0.5 * (1 - scale) ** 2 * unexplained + cost - scale * inner
+        best = min(best, gap + _conjugate(h, gradient, scale, penalty))
     elif l2 == 0:
         best = min(objective, _unpenalised(h, gradient, energy, low, high, bound))
     return (max(best, 0.0) + rounding) / objective
 
 
 @inlined
-def _conjugate(h, gradient, scale, net):  # type: ignore[no-untyped-def]
+def _conjugate(h, gradient, scale, penalty):  # type: ignore[no-untyped-def]
     """Return the sum of the convex conjugates of the entries' penalties at the scaled correlations."""
-    l1, l2, low, high = net
+    l1, l2, low, high = penalty
     if l2 == 0:  # an open side counts nothing: the caller scaled until it is feasible
         low, high = (0.0 if low == -np.inf else low), (max(low, 0.0) if high == np.inf else high)
         if low == 0 and high == 0:
@@ -81,15 +81,9 @@ def _conjugate(h, gradient, scale, net):  # type: ignore[no-untyped-def]
 def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-untyped-def]
     """Bound the gap where neither l1 nor l2 nor bounds make the dual finite; see `DualBound`."""
     lengths, slack, square, curvature = bound
-    shift, inner, lean, violation, gap, outside, reach = (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        np.sqrt(energy),
-    )
+    shift, inner, lean = 0.0, 0.0, 0.0
+    violation, gap, outside = 0.0, 0.0, 0.0
+    reach = np.sqrt(energy)
     for k in range(h.size):
         correlation, value = -gradient[k], h[k]
         bound_ahead = high if correlation > 0 else low
@@ -114,9 +108,9 @@ def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-unty
 
 
 @inlined
-def largest_violation(h, gradient, sample, net, scales):  # type: ignore[no-untyped-def]
+def largest_violation(h, gradient, sample, penalty, scales):  # type: ignore[no-untyped-def]
     """Return the largest violation of the optimality conditions: see `atomstream.core.clock.Accuracy`."""
-    l1, l2, low, high = net
+    l1, l2, low, high = penalty
     curvature, inverse, root = scales
     linear, energy, rounding = sample
     worst, unexplained = np.int64(0), energy

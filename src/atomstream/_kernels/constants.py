@@ -1,6 +1,5 @@
 """Numbers that compiled and plain code share; kept here because compiled code must change when they do."""
 
 EPS = 2.0**-52  # relative spacing of float64
-FLOOR = (
-    1e-4  # objectives below half this share of |x|^2 count as that: rounding would drown in them
-)
+# Objectives below half this share of |x|^2 count as that: rounding would drown in them.
+FLOOR = 1e-4

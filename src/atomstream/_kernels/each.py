@@ -9,7 +9,7 @@ from atomstream._kernels.compile import kernel
 
 
 @kernel
-def on_intervals(codes, grams, linear, energy, net, accuracy, limits):  # type: ignore[no-untyped-def]
+def on_intervals(codes, grams, samples, penalty, accuracy, limits):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row, in place.
 
     Parameters
@@ -17,34 +17,35 @@ def on_intervals(codes, grams, linear, energy, net, accuracy, limits):  # type: 
     codes : ndarray of shape (n_samples, n_components)
         Starting codes inside the bounds; overwritten. All arrays are float64.
     grams : ndarray of shape (n_samples, n_components, n_components)
-    linear : ndarray of shape (n_samples, n_components)
-    energy : ndarray of shape (n_samples,)
-        What rounding is measured against.
-    net : (l1, l2, low, high)
+    samples : (linear, energy)
+        The rows c, and what rounding is measured against.
+    penalty : (l1, l2, low, high)
     accuracy, limits
         As in `active_set.encode`.
     """
+    linear, energy = samples
     residual, none = np.empty(1), np.zeros(codes.shape[1])
     for i in range(len(codes)):
         bound = (np.sqrt(np.diag(grams[i])), none, 0.0, 0.0)
         one = slice(i, i + 1)
+        problem = (grams[i], penalty, bound)
         active_set.encode(
-            codes[one], residual, grams[i], linear[one], energy[one], net, bound, accuracy, limits
+            codes[one], residual, (linear[one], energy[one]), problem, accuracy, limits
         )
 
 
 @kernel
-def on_simplex(codes, grams, linear, energy, net, accuracy, limits):  # type: ignore[no-untyped-def]
-    """Minimise the same over nonnegative rows of one sum, in place; ``net`` is (l1, l2, total).
+def on_simplex(codes, grams, samples, penalty, accuracy, limits):  # type: ignore[no-untyped-def]
+    """Minimise the same over nonnegative rows of one sum, in place; ``penalty`` is (l1, l2, total).
 
     Parameters
     ----------
-    codes, grams, linear, energy, net, accuracy, limits
+    codes, grams, samples, accuracy, limits
         As in `on_intervals`; the limits are those of `simplex.encode`.
     """
+    linear, energy = samples
     residual = np.empty(1)
     for i in range(len(codes)):
         one = slice(i, i + 1)
-        simplex.encode(
-            codes[one], residual, grams[i], linear[one], energy[one], net, accuracy, limits
-        )
+        problem = (grams[i], penalty)
+        simplex.encode(codes[one], residual, (linear[one], energy[one]), problem, accuracy, limits)

@@ -31,15 +31,12 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     """
     Q, S, inverse, C, P = factor
     origins, destinations, weights = moves
-    gain, longest, horizon, power, recency = law
     n_states, r = Q.shape[0] // 2, Q.shape[1]
-    rows = np.empty((2, r))
-    image, back = np.empty((2, r)), np.empty((2, r))
+    rows, work = np.empty((2, r)), (np.empty((2, r)), np.empty((2, r)))
     ahead = 0.0
     for n in range(len(origins)):
-        if n + AHEAD < len(
-            origins
-        ):  # rows that will be met soon are on their way while these are computed with
+        # Rows that will be needed soon are on their way while these are computed with.
+        if n + AHEAD < len(origins):
             near, far = origins[n + AHEAD], n_states + destinations[n + AHEAD]
             ahead += (
                 Q[near, 0] + Q[far, 0] + P[near, 0] + P[far, 0] + Q[near, r - 1] + Q[far, r - 1]
@@ -54,37 +51,11 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
             bb += rows[1, k] * rows[1, k]
             ab += rows[0, k] * rows[1, k]
         numbers[1] += (aa + bb - numbers[1]) / min(t + 1.0, 1000.0)
-        step = gain
-        if horizon > 0:
-            step = (
-                min(gain / max(numbers[1], 1e-300), longest)
-                / (1.0 + t * numbers[1] / (r * horizon)) ** power
-            )
-        step = min(step * weights[n], 0.5 / max(aa + bb, 1e-300))
-        # T = I - step (a b' + b a'): S becomes S T, its inverse T^-1 S^-1 by Woodbury's formula.
-        for p in range(r):
-            left, right = 0.0, 0.0
-            for k in range(r):
-                left += S[p, k] * rows[0, k]
-                right += S[p, k] * rows[1, k]
-            for k in range(r):
-                S[p, k] -= step * (left * rows[1, k] + right * rows[0, k])
-        one, two, three, four = 1 - step * ab, -step * bb, -step * aa, 1 - step * ab
-        determinant = one * four - two * three
-        for k in range(r):
-            image[0, k], image[1, k] = 0.0, 0.0
-            for q in range(r):
-                image[0, k] += rows[1, q] * inverse[q, k]
-                image[1, k] += rows[0, q] * inverse[q, k]
-        for k in range(r):
-            back[0, k] = (four * image[0, k] - two * image[1, k]) / determinant
-            back[1, k] = (one * image[1, k] - three * image[0, k]) / determinant
-        for p in range(r):
-            for k in range(r):
-                inverse[p, k] += step * (rows[0, p] * back[0, k] + rows[1, p] * back[1, k])
+        step = min(_length(law, t, numbers[1], r) * weights[n], 0.5 / max(aa + bb, 1e-300))
+        _turn(S, inverse, rows, (aa, bb, ab), step, work)
         _raise(Q, inverse, C, P, i, rows[1], step)
         _raise(Q, inverse, C, P, j, rows[0], step)
-        weight = (t + 1.0) ** recency
+        weight = (t + 1.0) ** law[4]
         numbers[2] += weight
         numbers[3] += weight * weights[n]
         for p in range(r):
@@ -95,6 +66,41 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         if np.int64(t) % EVERY == EVERY - 1 and _large(S, inverse):
             return n + 1
     return len(origins) if ahead < np.inf else -1
+
+
+@inlined
+def _length(law, t, size, r):  # type: ignore[no-untyped-def]
+    """Return how long the step of transition t is, ``size`` the mean squared length of the rows."""
+    gain, longest, horizon, power, _ = law
+    if horizon > 0:
+        return min(gain / max(size, 1e-300), longest) / (1.0 + t * size / (r * horizon)) ** power
+    return gain
+
+
+@inlined
+def _turn(S, inverse, rows, products, step, work):  # type: ignore[no-untyped-def]
+    """Replace S by S T, T = I - step (a b' + b a'), and its inverse by T^-1 S^-1 (Woodbury's formula)."""
+    (aa, bb, ab), (image, back), r = products, work, len(S)
+    for p in range(r):
+        left, right = 0.0, 0.0
+        for k in range(r):
+            left += S[p, k] * rows[0, k]
+            right += S[p, k] * rows[1, k]
+        for k in range(r):
+            S[p, k] -= step * (left * rows[1, k] + right * rows[0, k])
+    one, two, three, four = 1 - step * ab, -step * bb, -step * aa, 1 - step * ab
+    determinant = one * four - two * three
+    for k in range(r):
+        image[0, k], image[1, k] = 0.0, 0.0
+        for q in range(r):
+            image[0, k] += rows[1, q] * inverse[q, k]
+            image[1, k] += rows[0, q] * inverse[q, k]
+    for k in range(r):
+        back[0, k] = (four * image[0, k] - two * image[1, k]) / determinant
+        back[1, k] = (one * image[1, k] - three * image[0, k]) / determinant
+    for p in range(r):
+        for k in range(r):
+            inverse[p, k] += step * (rows[0, p] * back[0, k] + rows[1, p] * back[1, k])
 
 
 @inlined

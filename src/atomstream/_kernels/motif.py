@@ -103,7 +103,8 @@ def conditional(state, node, network, motif, last, candidates, chances):  # type
         if edge != best:
             begin, end = _list(network, outgoing[edge], state[others[edge]])
             nodes, weights = (in_nodes, in_weights) if outgoing[edge] else (out_nodes, out_weights)
-            size = _meet(candidates, chances, size, nodes, weights, begin, end, exponents[edge])
+            stretch = (nodes, weights, begin, end)
+            size = _intersect(candidates, chances, size, stretch, exponents[edge])
     if loops[node] > 0:
         size = _loops(candidates, chances, size, out_starts, out_nodes, out_weights, loops[node])
     total = 0.0
@@ -159,8 +160,9 @@ def _list(network, outgoing, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _meet(candidates, chances, size, nodes, weights, begin, end, exponent):  # type: ignore[no-untyped-def]
+def _intersect(candidates, chances, size, stretch, exponent):  # type: ignore[no-untyped-def]
     """Keep the candidates that stand in a sorted stretch, multiplying their chances; return how many are left."""
+    nodes, weights, begin, end = stretch
     kept, long = 0, end - begin > 16 * size
     for place in range(size):
         v = candidates[place]

@@ -10,18 +10,17 @@ FREE = np.uint32(0xFFFFFFFF)
 
 
 @kernel
-def add(keys, sums, weights, filled, most, new_keys, new_values, new_weights, start):  # type: ignore[no-untyped-def]
+def add(table, filled, most, new, start):  # type: ignore[no-untyped-def]
     """Add weighted values to their places until all are there or a fresh key would find the table too full.
 
     Parameters
     ----------
-    keys : ndarray of uint32 of shape (n_places,)
-        `FREE` where nothing is; changed, as are ``sums`` and ``weights``.
-    sums, weights : ndarray of shape (n_places,)
+    table : (keys, sums, weights)
+        Of shape (n_places,), keys of uint32, `FREE` where nothing is; changed.
     filled, most : int
         Places taken, and how many may be.
-    new_keys, new_values, new_weights : ndarray of shape (n,)
-        Weights of shape (1,) hold for all.
+    new : (keys, values, weights)
+        Of shape (n,); weights of shape (1,) hold for all.
     start : int
         The first of them to add.
 
@@ -31,6 +30,7 @@ def add(keys, sums, weights, filled, most, new_keys, new_values, new_weights, st
         The first that was not added.
     filled : int
     """
+    (keys, sums, weights), (new_keys, new_values, new_weights) = table, new
     for i in range(start, len(new_keys)):
         place = find(keys, new_keys[i])
         if keys[place] == FREE:

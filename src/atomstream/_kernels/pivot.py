@@ -9,7 +9,7 @@ from atomstream._kernels.walk import draw
 
 
 @kernel
-def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no-untyped-def]
+def pivot(rng, state, found, thin, walk, tree, lists):  # type: ignore[no-untyped-def]
     """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
 
     Parameters
@@ -20,25 +20,25 @@ def pivot(rng, state, found, thin, walk, tree, lists, ratio):  # type: ignore[no
     found : ndarray of int64 of shape (n, k)
         Overwritten.
     thin : int
-    walk : (indptr, indices)
-        The nodes joined to each by an edge in any direction: where the root may go.
+    walk : (indptr, indices, ratio)
+        The nodes joined to each by an edge in any direction, where the root may go; and the weight
+        of each node as a root over its number of neighbours: moves are accepted by the ratio of
+        two.
     tree : (order, parents, outgoing)
         Nodes of the motif after the root, each after its parent; its parent; whether the edge
         leaves the parent.
     lists : (out_indptr, out_indices, in_indptr, in_indices, tables)
         Neighbour lists, and for each node of the motif after the root the alias tables of its list.
-    ratio : ndarray of shape (n_nodes,)
-        Weight of each node as a root over its number of neighbours: moves are accepted by the ratio
-        of two.
     """
     out_indptr, out_indices, in_indptr, in_indices, tables = lists
     order, parents, outgoing = tree
+    indptr, indices, ratio = walk
     for sample in range(len(found)):
         for _ in range(thin):
             root = state[0]
-            begin, end = walk[0][root], walk[0][root + 1]
+            begin, end = indptr[root], indptr[root + 1]
             if end > begin:  # else a node whose only neighbour is itself
-                other = walk[1][begin + int(rng.random() * (end - begin))]
+                other = indices[begin + int(rng.random() * (end - begin))]
                 if rng.random() * ratio[root] < ratio[other]:
                     state[0] = other
             for place in range(len(order)):

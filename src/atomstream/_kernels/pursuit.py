@@ -28,7 +28,7 @@ def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped
         Atoms that a row may take.
     """
     n_features, n_components = atoms.shape
-    factor, support, values = np.empty((most, most)), np.empty(most, np.int64), np.empty(most)
+    face = (np.empty((most, most)), np.empty(most, np.int64), np.empty(most))
     linear, slope, scale = np.empty(n_components), np.empty(n_components), np.empty(n_components)
     seen, rest = np.arange(n_features), np.empty(n_features)
     n_seen = n_features
@@ -50,32 +50,46 @@ def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped
         size, enough = 0, max(goals[i], DEPENDENT * DEPENDENT * error)
         while size < most and error > enough:
             pick = int(np.argmax(np.abs(slope) * scale))
-            for b in range(size):
-                factor[size, b] = 0.0
-                for a in range(n_seen):
-                    factor[size, b] += atoms[seen[a], pick] * atoms[seen[a], support[b]]
-            square = 1 / max(scale[pick] ** 2, DEPENDENT * DEPENDENT)
-            if (
-                scale[pick] == 0
-                or append(factor, size, square, DEPENDENT * square) <= DEPENDENT * square
-            ):
+            if not _join(pick, face, size, scale, atoms, (seen, n_seen)):
                 break
-            support[size] = pick
             size += 1
-            for b in range(size):
-                values[b] = linear[support[b]]
-            solve(factor, size, values)
-            error = 0.0
-            for a in range(n_seen):
-                value = sample[seen[a]]
-                for b in range(size):
-                    value -= values[b] * atoms[seen[a], support[b]]
-                rest[seen[a]] = value
-                error += value * value
+            error = _refit(face, size, linear, sample, rest, atoms, (seen, n_seen))
             _correlate(slope, atoms, rest, seen, n_seen)
         codes[i] = 0.0
         for b in range(size):
-            codes[i, support[b]] = values[b]
+            codes[i, face[1][b]] = face[2][b]
+
+
+@inlined
+def _join(pick, face, size, scale, atoms, view):  # type: ignore[no-untyped-def]
+    """Append an atom to factor and support; return whether it is independent of those there."""
+    (factor, support, _), (seen, n_seen) = face, view
+    for b in range(size):
+        factor[size, b] = 0.0
+        for a in range(n_seen):
+            factor[size, b] += atoms[seen[a], pick] * atoms[seen[a], support[b]]
+    square = 1 / max(scale[pick] ** 2, DEPENDENT * DEPENDENT)
+    if scale[pick] == 0 or append(factor, size, square, DEPENDENT * square) <= DEPENDENT * square:
+        return False
+    support[size] = pick
+    return True
+
+
+@inlined
+def _refit(face, size, linear, sample, rest, atoms, view):  # type: ignore[no-untyped-def]
+    """Fit all atoms of the support anew; write what is left of the sample, return its squared length."""
+    (factor, support, values), (seen, n_seen) = face, view
+    for b in range(size):
+        values[b] = linear[support[b]]
+    solve(factor, size, values)
+    error = 0.0
+    for a in range(n_seen):
+        value = sample[seen[a]]
+        for b in range(size):
+            value -= values[b] * atoms[seen[a], support[b]]
+        rest[seen[a]] = value
+        error += value * value
+    return error
 
 
 @inlined

@@ -21,8 +21,8 @@ SHARE = 0.1  # picks of a round end at this part of the round's first gain
 
 
 @kernel
-def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # type: ignore[no-untyped-def]
-    """Minimise h G h' / 2 - h c + l2 |h|^2 / 2 over the h >= 0 of one sum for each row c, in place.
+def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore[no-untyped-def]
+    """Minimise h G h' / 2 - h c + l2 |h|^2 / 2 over the h >= 0 of one sum for each row c.
 
     Parameters
     ----------
@@ -30,16 +30,18 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
         Starting codes on the simplex; overwritten. All arrays are float64.
     residual : ndarray of shape (n_samples,)
         Receives the certified duality gaps.
-    gram, linear, energy : ndarray
-        Products of atoms with atoms, of samples with atoms, of samples with themselves.
-    net : (l1, l2, total)
-        Penalty (l1 is constant and counts in the objective only) and sum of the codes.
+    samples : (linear, energy)
+        Products of samples with atoms, and of samples with themselves.
+    problem : (gram, penalty)
+        Products of atoms with atoms; (l1, l2, total): l1 is constant and counts in the objective
+        only, ``total`` is the sum of the codes.
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached; a violation is here the root of the gap.
     limits : (max_rounds, rounding)
         Rounds of moves and Newton steps that a row may take, relative rounding of ``linear``.
     """
-    n_components, l2 = len(gram), net[1]
+    (linear, energy), (gram, penalty) = samples, problem
+    n_components, l2 = len(gram), penalty[1]
     bounds = (0.0, l2, 0.0, np.inf)
     gradient, ones = np.empty(n_components), np.empty(n_components)
     work = (
@@ -53,26 +55,24 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
         np.empty(n_components, np.bool_),
         np.empty((n_components, n_components)),
     )
-    problem = (gram, bounds, scales(gram, l2))
+    model = (gram, bounds, scales(gram, l2))
     # Steps keep the sum, so a constant added to all products changes none, but atoms that are only
-    # affinely
-    # independent become independent.
+    # affinely independent become independent.
     raised = gram + (np.trace(gram) / n_components + 1e-300)
     lifted = (raised, bounds, scales(raised, l2))
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[1])
-        fresh_gradient(h, gradient, sample, problem, work)
+        fresh_gradient(h, gradient, sample, model, work)
         size, factored, stuck, gap = free_entries(h, bounds, face), 0, False, np.inf
         for _ in range(limits[0]):
-            n_picks, size = _pick(h, gradient, sample, problem, face, size)
+            n_picks, size = _pick(h, gradient, sample, model, face, size)
             size, factored = leave(h, bounds, face, size, factored)
-            size = grow(h, gradient, sample, lifted, face, size, factored, work)
-            size = factored = _newton(h, gradient, problem, face, size, work, ones)
-            h *= net[2] / h.sum()
-            fresh_gradient(
-                h, gradient, sample, problem, work
-            )  # a running one drifts, and so does the sum
-            gap = _gap(h, gradient, sample, net)
+            size = grow((h, gradient, sample), lifted, face, size, factored, work)
+            size = factored = _newton(h, gradient, model, face, size, work, ones)
+            h *= penalty[2] / h.sum()
+            # A running gradient drifts, and so does the sum.
+            fresh_gradient(h, gradient, sample, model, work)
+            gap = _gap(h, gradient, sample, penalty)
             if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or (stuck and n_picks == 0):
                 break
             stuck = n_picks == 0
@@ -80,9 +80,9 @@ def encode(codes, residual, gram, linear, energy, net, accuracy, limits):  # typ
 
 
 @inlined
-def _gap(h, gradient, sample, net):  # type: ignore[no-untyped-def]
+def _gap(h, gradient, sample, penalty):  # type: ignore[no-untyped-def]
     """Return the duality gap over the objective: by how much the best vertex beats h in the linear model."""
-    l1, _, total = net
+    l1, _, total = penalty
     inner, products, least = 0.0, 0.0, np.inf
     for k in range(h.size):
         inner += h[k] * gradient[k]
@@ -106,9 +106,8 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
         giver, taker = support[0], 0
         for a in range(size):
             k = support[a]
-            if (
-                h[k] > 0 and gradient[k] > gradient[giver] + level * root[k]
-            ):  # ties are not for rounding to break
+            # Ties are not for rounding to break.
+            if h[k] > 0 and gradient[k] > gradient[giver] + level * root[k]:
                 giver = k
         for k in range(h.size):
             if gradient[k] < gradient[taker] - level * root[k]:

@@ -8,29 +8,30 @@ from atomstream._kernels.compile import kernel
 
 
 @kernel
-def encode(codes, indptr, indices, data, products, ratio, net, exponent, limits):  # type: ignore[no-untyped-def]
+def encode(codes, rows, atoms, ratio, penalty, exponent, limits):  # type: ignore[no-untyped-def]
     """Minimise the majoriser of each row again and again, in place.
 
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_components)
         Starting codes; overwritten. All arrays are of one type of float.
-    indptr, indices, data : ndarray
+    rows : (indptr, indices, data)
         The rows, CSR.
-    products : (columns, totals)
+    atoms : (columns, totals)
         The atoms transposed, (n_features, n_components), and their sums.
     ratio : (slope, power)
         The gradient of the loss is slope * (1 - (x/y)^power).
-    net : (l1, l2, low, high)
+    penalty : (l1, l2, low, high)
         Penalty and bounds.
     exponent : float
         Of the multiplicative update.
     limits : (most, moved)
         A row is left after so many rounds, or when a round moves less than this share of it.
     """
-    columns, totals = products
+    indptr, indices, data = rows
+    columns, totals = atoms
     slope, power = ratio
-    l1, l2, low, high = net
+    l1, l2, low, high = penalty
     n_components = codes.shape[1]
     pulled = np.empty(n_components, codes.dtype)
     one, least = codes.dtype.type(1), codes.dtype.type(1e-30)

@@ -79,30 +79,30 @@ def fresh_gradient(h, gradient, sample, problem, work):  # type: ignore[no-untyp
 
 
 @inlined
-def free_entries(h, net, face):  # type: ignore[no-untyped-def]
+def free_entries(h, penalty, face):  # type: ignore[no-untyped-def]
     """Put the entries that are free to move into the support; return their number."""
     support, inside, _ = face
     size = 0
     for k in range(h.size):
-        inside[k] = h[k] != 0 and not stands(h[k], net)
+        inside[k] = h[k] != 0 and not stands(h[k], penalty)
         support[size] = k
         size += inside[k]
     return size
 
 
 @inlined
-def stands(value, net):  # type: ignore[no-untyped-def]
+def stands(value, penalty):  # type: ignore[no-untyped-def]
     """Return whether an entry stands at a bound, or at zero where l1 has its kink."""
-    return value <= net[2] or value >= net[3] or (net[0] > 0 and value == 0)
+    return value <= penalty[2] or value >= penalty[3] or (penalty[0] > 0 and value == 0)
 
 
 @inlined
-def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
+def leave(h, penalty, face, size, factored):  # type: ignore[no-untyped-def]
     """Take entries that cannot move out of the support and out of the factor of its first ``factored`` entries."""
     support, _, factor = face
     for a in range(size - 1, -1, -1):
         k = support[a]
-        if stands(h[k], net):
+        if stands(h[k], penalty):
             if a < factored:
                 drop(factor, factored, a)
                 factored -= 1
@@ -111,8 +111,10 @@ def leave(h, net, face, size, factored):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ignore[no-untyped-def]
+def grow(point, problem, face, size, factored, work):  # type: ignore[no-untyped-def]
     """Append the entries of the support that the factor lacks; return the size of the support.
+
+    ``point`` is (h, gradient, sample): the code, its gradient, and what is known of the sample.
 
     An atom that depends on those before it is not appended. Mass moves downhill along the direction
     that leaves the reconstruction nearly as it is; then whatever reached zero or a bound leaves,
@@ -120,6 +122,7 @@ def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ign
     Rounding in a pivot grows with the inverse of the smallest one, and so does what counts as
     dependent.
     """
+    h, sample = point[0], point[2]
     gram, curvature = problem[0], problem[2][0]
     support, _, factor = face
     smallest = 1.0
@@ -136,7 +139,7 @@ def grow(h, gradient, sample, problem, face, size, factored, work):  # type: ign
             smallest = min(smallest, pivot / curvature[k])
             factored += 1
             continue
-        _follow(h, gradient, sample, problem, face, factored, least, work)
+        _follow(point, problem, face, factored, least, work)
         before = size
         size, factored = leave(h, problem[1], face, size, factored)
         if size == before:
@@ -168,13 +171,14 @@ def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _follow(h, gradient, sample, problem, face, last, curvature, work):  # type: ignore[no-untyped-def]
+def _follow(point, problem, face, last, curvature, work):  # type: ignore[no-untyped-def]
     """Move along the direction in which entry ``last`` of the support depends on those before it.
 
     Downhill to the first bound, or as far as ``curvature``, an upper bound of the direction's own,
     allows; where the slope is rounding towards zero for that entry, so that codes do not grow for
     nothing. A move that turns out to go uphill is taken back.
     """
+    h, gradient, sample = point
     gram, (l1, l2, low, high), (_, _, root) = problem
     support, factor, change, goal = face[0], face[2], work[2], work[1]
     for a in range(last):

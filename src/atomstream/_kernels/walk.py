@@ -72,10 +72,8 @@ def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
             total += chances[place]
         if total <= 0:
             continue
-        n_small, n_large = (
-            0,
-            0,
-        )  # the small ones fill the stack from its front, the large ones from its back
+        # The small ones fill the stack from its front, the large ones from its back.
+        n_small, n_large = 0, 0
         for place in range(size):
             keep[begin + place] = chances[begin + place] * size / total
             instead[begin + place] = place

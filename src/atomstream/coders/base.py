@@ -1,14 +1,15 @@
-"""What a coder is: a pure function from samples and a dictionary to codes."""
+"""The interface of a coder: a pure function from samples and a dictionary to codes."""
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Coder", "Codes"]
@@ -35,12 +36,21 @@ class Codes(NamedTuple):
         return Codes(self.values[rows], self.residual[rows])
 
 
-class Coder(Protocol):
-    """Finds codes; states what it needs of the loss and of the set of codes, and whether entries may be missing."""
+class Coder(ABC):
+    """Finds codes; a coder of your own inherits from this class and defines ``encode``.
 
-    handles_mask: ClassVar[bool]
-    needs: ClassVar[dict[str, tuple[str, ...]]]
+    Attributes
+    ----------
+    needs : mapping, default={}
+        What it needs of the loss and of the set of codes; see `atomstream.core.objective.Needs`.
+    handles_mask : bool, default=False
+        Whether entries of the batch may be missing.
+    """
 
+    needs: ClassVar[Needs] = {}
+    handles_mask: ClassVar[bool] = False
+
+    @abstractmethod
     def encode(
         self,
         batch: Batch,
@@ -49,5 +59,4 @@ class Coder(Protocol):
         accuracy: Accuracy,
         start: NDArray | None = None,
     ) -> Codes:
-        """Return codes of this accuracy, if the coder's limit on work allows, searched from ``start``."""
-        ...
+        """Return codes of this accuracy, or those at the limit on work, from ``start`` on."""

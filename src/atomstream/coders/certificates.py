@@ -1,9 +1,10 @@
-r"""Certificates of optimality: how far a code can be from the best one, without knowing the best one.
+r"""Certificates of optimality: how far a code can be from the best one, which is not known.
 
 Fenchel duality: for the objective :math:`\tfrac12\|x - hD\|^2 + P(h)` every :math:`\theta` gives
 the lower bound
-:math:`\langle x, \theta\rangle - \tfrac12\|\theta\|^2 - P^*(D\theta)`. With the remainder :math:`\rho = x - hD`, its
-correlations :math:`c = D\rho` and :math:`\theta = s\rho` the gap is a sum without cancellation,
+:math:`\langle x, \theta\rangle - \tfrac12\|\theta\|^2 - P^*(D\theta)`. With the remainder
+:math:`\rho = x - hD`, its correlations :math:`c = D\rho` and :math:`\theta = s\rho` the gap is a sum
+without cancellation,
 
 .. math:: \tfrac12 (1 - s)^2 \|\rho\|^2 + P(h) + P^*(sc) - s \langle h, c\rangle ,
 
@@ -25,7 +26,7 @@ __all__ = ["DualBound", "duality_gap"]
 
 
 class DualBound(NamedTuple):
-    r"""What certifies codes where neither penalty nor bounds keep the dual finite: a property of the dictionary.
+    r"""Bounds from the dictionary, where neither penalty nor bounds of codes keep the dual finite.
 
     Attributes
     ----------
@@ -34,8 +35,9 @@ class DualBound(NamedTuple):
     slack : ndarray of shape (n_components,)
         Products :math:`t_k = \langle d_k, u\rangle > 0` of the atoms with one direction u, if there
         is one:
-        :math:`\theta = \rho - \delta u` with :math:`\delta = \max_k c_k / t_k` is feasible for nonnegative codes, and
-        the gap is :math:`\delta \langle h, t\rangle - \langle h, c\rangle + \tfrac12\delta^2\|u\|^2`.
+        :math:`\theta = \rho - \delta u` with :math:`\delta = \max_k c_k / t_k` is feasible for
+        nonnegative codes, and the gap is
+        :math:`\delta \langle h, t\rangle - \langle h, c\rangle + \tfrac12\delta^2\|u\|^2`.
     square : float
         :math:`\|u\|^2`; 0 where there is no such direction.
     curvature : float
@@ -51,7 +53,7 @@ class DualBound(NamedTuple):
 
     @classmethod
     def of(cls, gram: NDArray, penalty: Penalty) -> DualBound:
-        """Return the bound for a Gram matrix, an empty one where the penalty makes every dual point finite."""
+        """Return the bound for a Gram matrix, empty where the penalty keeps the dual finite."""
         lengths, none, shape = np.sqrt(gram.diagonal()), np.zeros(len(gram)), penalty.shape
         closed = (
             shape is None
@@ -113,7 +115,7 @@ def duality_gap(
     computer vision", appendix D, whose dual point for the lasso is the scaled remainder; the
     shifted one is ours.
     """
-    correlation, net = -gradient, penalty.net(codes)
+    correlation, net = -gradient, penalty.elastic_net(codes)
     inner = np.einsum("ij,ij->i", codes, correlation)
     unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
     objective = np.maximum(0.5 * unexplained + net, 0.5 * FLOOR * energy)
@@ -153,7 +155,7 @@ def _unpenalised(
 
 
 def _feasible_scale(correlation: NDArray, penalty: Penalty) -> NDArray:
-    """Return the largest scale in [0, 1] at which the conjugate of a set of open intervals is finite."""
+    """Return the largest scale in [0, 1] at which the conjugate is finite."""
     low, high, radius, total = penalty.shape or (0.0, 0.0, 0.0, 0.0)
     most = np.zeros(len(correlation))
     if radius == np.inf and not total:

@@ -1,4 +1,4 @@
-"""Codes under divergences: multiplicative updates while learning, Newton steps to the last digits."""
+"""Codes under divergences: multiplicative updates to learn, Newton steps to the last digits."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.coders.base import Codes
+from atomstream.coders.base import Coder, Codes
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
-from atomstream.core.products import view
+from atomstream.core.products import products
 from atomstream.dictionaries.base import Dictionary
-from atomstream.penalties.base import Penalty
+from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["Multiplicative"]
 
 
 @dataclass(frozen=True)
-class Multiplicative:
+class Multiplicative(Coder):
     r"""Codes under any loss with a power majoriser, by minimising that majoriser again and again.
 
     Starts from least squares, weighted by features, which multiplicative updates would take
@@ -50,9 +50,9 @@ class Multiplicative:
     max_newton: int = 300
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
-        "loss": ("exponents", "split"),
-        "codes": ("polyhedral", "shape", "nonnegative"),
+    needs: ClassVar[Needs] = {
+        "loss": ("exponents",),
+        "codes": ("polyhedral", "nonnegative"),
     }
 
     def __post_init__(self) -> None:
@@ -83,18 +83,18 @@ class Multiplicative:
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
-            seen = view(batch, rows, atoms, objective.loss)
+            block = products(batch, rows, atoms, objective.loss)
             found = (
-                starting_codes(seen, projector)
+                starting_codes(block, projector)
                 if start is None
                 else start[rows].astype(atoms.dtype)
             )
             found = _inside(found, penalty)
-            found = seen.rounds(
+            found = block.multiplicative_rounds(
                 found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation
             )
             if exact:
-                found, residual[rows] = polish(seen, found, penalty, accuracy.gap, self.max_newton)
+                found, residual[rows] = polish(block, found, penalty, accuracy.gap, self.max_newton)
             codes[rows] = found
 
         over_rows(code, len(codes), self.n_jobs)
@@ -103,7 +103,7 @@ class Multiplicative:
 
 def _inside(codes: NDArray, penalty: Penalty) -> NDArray:
     """Return codes inside their set, none of their entries pushed to zero."""
-    low, high, _, total = penalty.shape  # type: ignore[misc]
+    _, _, low, high, _, total = kernel_form(penalty)
     if not total:
         return np.clip(codes, low, high)
     sums = codes.sum(axis=1, keepdims=True)

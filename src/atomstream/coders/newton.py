@@ -1,13 +1,12 @@
-"""The last digits of a code: quadratic models of the loss, row by row, each minimised exactly over the set."""
+"""The last digits of a code: exact minima of quadratic models of the loss, row by row."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import Penalty
+from atomstream.core.products import Products
+from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["polish"]
 
@@ -19,17 +18,17 @@ ROUNDING = 1e-13  # of that size: what the objective is known to
 
 
 def polish(
-    seen: Any, codes: NDArray, penalty: Penalty, gap: float, max_steps: int
+    block: Products, codes: NDArray, penalty: Penalty, gap: float, max_steps: int
 ) -> tuple[NDArray, NDArray]:
-    """Take Newton steps until one has promised to gain at most ``gap`` of the objective, that one included.
+    """Take Newton steps, up to the first that promises to gain at most ``gap`` of the objective.
 
-    The bend of the majoriser serves as second derivative: it is never negative, and it is the
+    The curvature of the majoriser serves as second derivative: it is never negative, and it is the
     second derivative itself for the alpha divergences and the beta divergences from 1 to 2. Steps
     are halved until they go downhill.
 
     Parameters
     ----------
-    seen : Dense or Stored
+    block : Products
         The samples, in float64.
     codes : ndarray of shape (n_samples, n_components)
         Inside the set; not changed.
@@ -43,20 +42,22 @@ def polish(
         ``residual`` is the gain that the last step promised, as a share of the objective.
     """
     codes, residual = codes.copy(), np.full(len(codes), np.inf)
-    values = seen.losses(codes) + penalty.net(codes)
+    values = block.losses(codes) + penalty.elastic_net(codes)
     size = (
-        np.maximum(seen.losses(0.5 * codes), values) + np.finfo(float).tiny
+        np.maximum(block.losses(0.5 * codes), values) + np.finfo(float).tiny
     )  # of the terms that make up a loss
     left = np.arange(len(codes))
     for _ in range(max_steps):
         if not len(left):
             break
-        here = seen if len(left) == len(codes) else seen.of(left)
+        here = block if len(left) == len(codes) else block.of(left)
         start = codes[left]
-        slope, grams = here.quadratic(start)
+        slope, grams = here.quadratic_model(start)
         step = _minimise(start, slope, grams, values[left], penalty) - start
         promise = (
-            -np.einsum("ij,ij->i", slope, step) + penalty.net(start) - penalty.net(start + step)
+            -np.einsum("ij,ij->i", slope, step)
+            + penalty.elastic_net(start)
+            - penalty.elastic_net(start + step)
         )
         residual[left] = np.maximum(promise, 0) / np.maximum(values[left], REST * size[left])
         highest = values[left] + ROUNDING * size[left]
@@ -69,35 +70,39 @@ def polish(
 def _minimise(
     codes: NDArray, slope: NDArray, grams: NDArray, values: NDArray, penalty: Penalty
 ) -> NDArray:
-    """Return the minimisers of the quadratic models with these slopes and Gram matrices at ``codes``."""
+    """Return the minimisers of the quadratic models at ``codes``."""
     from atomstream._kernels.each import on_intervals, on_simplex
 
     curved = np.einsum("ijk,ik->ij", grams, codes)
     energy = np.einsum("ij,ij->i", curved, codes) + values
     goal = codes.copy()
-    low, high, _, total = penalty.shape  # type: ignore[misc]
+    samples = (curved - slope, energy)
+    l1, l2, low, high, _, total = kernel_form(penalty)
     if total:
-        net: Any = (float(penalty.l1), float(penalty.l2), float(total))
-        on_simplex(goal, grams, curved - slope, energy, net, WITHIN, (1000, 1e-15))
+        on_simplex(goal, grams, samples, (l1, l2, total), WITHIN, (1000, 1e-15))
     else:
-        net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
-        on_intervals(goal, grams, curved - slope, energy, net, WITHIN, (0, 1000, 1e-15))
+        on_intervals(goal, grams, samples, (l1, l2, low, high), WITHIN, (0, 1000, 1e-15))
     return goal
 
 
 def _search(
-    seen: Any, start: NDArray, step: NDArray, promise: NDArray, highest: NDArray, penalty: Penalty
+    block: Products,
+    start: NDArray,
+    step: NDArray,
+    promise: NDArray,
+    highest: NDArray,
+    penalty: Penalty,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Halve each step until it gains enough of what it promised; return points, objectives and where that worked."""
+    """Halve each step until it gains enough; return points, objectives and where it did."""
     point, value = start.copy(), highest.copy()
     left, length = np.arange(len(start)), 1.0
     for _ in range(HALVINGS):
         if not len(left):
             break
         tried = start[left] + length * step[left]
-        here = seen if len(left) == len(start) else seen.of(left)
+        here = block if len(left) == len(start) else block.of(left)
         with np.errstate(divide="ignore", invalid="ignore"):
-            now = here.losses(tried) + penalty.net(tried)
+            now = here.losses(tried) + penalty.elastic_net(tried)
         good = now <= highest[left] - ENOUGH * length * promise[left]
         point[left[good]], value[left[good]] = tried[good], now[good]
         left = left[~good]

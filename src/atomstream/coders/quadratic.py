@@ -11,14 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.coders.base import Codes
+from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
 from atomstream.dictionaries.base import Dictionary
-from atomstream.penalties.base import TINY, Penalty
+from atomstream.penalties.base import TINY, Penalty, kernel_form
 
 __all__ = ["ActiveSet", "ProjectedGradient"]
 
@@ -30,8 +30,8 @@ LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an 
 
 
 @dataclass(frozen=True)
-class ActiveSet:
-    r"""Codes to the last digit: coordinate descent finds the support, Newton steps solve for its entries.
+class ActiveSet(Coder):
+    r"""Codes to the last digit: coordinate descent finds the support, Newton steps its entries.
 
     Per row: entries are set to their best value one by one, the one that gains most first; the
     entries that are then free to move form the support; a Newton step on the support, projected on
@@ -61,9 +61,9 @@ class ActiveSet:
     max_rounds: int = 1000
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+    needs: ClassVar[Needs] = {
         "loss": ("quadratic",),
-        "codes": ("polyhedral", "shape"),
+        "codes": ("polyhedral",),
     }
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class ActiveSet:
         # common solution.
         dtype = batch.X.dtype if loose else np.dtype(np.float64)
         limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
-        kind = _on_simplex if penalty.shape.total else _on_intervals  # type: ignore[union-attr]
+        kind = _on_simplex if kernel_form(penalty)[5] else _on_intervals
         make = partial(kind, penalty, accuracy, limits)
         return _by_blocks(make, batch, dictionary, dtype, start, self.n_jobs)
 
@@ -100,7 +100,7 @@ def _by_blocks(
     start: NDArray | None,
     n_jobs: int,
 ) -> Codes:
-    """Solve for blocks of rows on threads, with products of samples and atoms computed in ``dtype``.
+    """Solve for blocks of rows on threads, with products computed in ``dtype``.
 
     Rows with missing entries have a problem of their own for each pattern of what was observed: the
     products of the atoms over those features alone.
@@ -131,7 +131,7 @@ def _by_blocks(
 
 
 def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
-    """Return products of samples and atoms computed in ``dtype``, in float64; what is converted stays in cache."""
+    """Return products of samples and atoms, computed in ``dtype``, in float64."""
     n = X.shape[0]
     size = n if sp.issparse(X) or X.dtype == dtype else max(CACHE // X.shape[1], 1)
     parts = [
@@ -142,7 +142,7 @@ def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
 
 
 def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-    """Yield each pattern of observed features, (n_features,), and the indices of the rows that have it."""
+    """Yield each pattern of observed features, (n_features,), and the rows that have it."""
     _, first, which = np.unique(
         np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True
     )
@@ -155,15 +155,13 @@ def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
 def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
     from atomstream._kernels.active_set import encode
 
-    low, high = penalty.shape[:2]  # type: ignore[index]
-    net = (float(penalty.l1), float(penalty.l2), float(low), float(high))
-    bound = tuple(DualBound.of(gram, penalty))
+    problem = (gram, kernel_form(penalty)[:4], tuple(DualBound.of(gram, penalty)))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
         codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
         residual = np.empty(len(codes))
-        encode(codes, residual, gram, linear, energy, net, bound, tuple(accuracy), limits)
+        encode(codes, residual, (linear, energy), problem, tuple(accuracy), limits)
         return codes, residual
 
     return solve
@@ -172,25 +170,25 @@ def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: N
 def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
     from atomstream._kernels.simplex import encode
 
-    total = float(penalty.shape.total)  # type: ignore[union-attr]
-    net = (float(penalty.l1), float(penalty.l2), total)
+    l1, l2, *_, total = kernel_form(penalty)
+    problem = (gram, (l1, l2, total))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
         if start is None:  # the best vertex
             start = np.zeros_like(linear)
-            best = (total / 2 * (gram.diagonal() + penalty.l2) - linear).argmin(axis=1)
+            best = (total / 2 * (gram.diagonal() + l2) - linear).argmin(axis=1)
             start[np.arange(len(start)), best] = total
         codes, residual = penalty.prox(start, 0.0), np.empty(len(start))
-        encode(codes, residual, gram, linear, energy, net, tuple(accuracy), limits[1:])
+        encode(codes, residual, (linear, energy), problem, tuple(accuracy), limits[1:])
         return codes, residual
 
     return solve
 
 
 @dataclass(frozen=True)
-class ProjectedGradient:
-    r"""Gradient steps of length one over the largest eigenvalue of the Gram matrix, each followed by the prox.
+class ProjectedGradient(Coder):
+    r"""Proximal gradient steps of length one over the largest eigenvalue of the Gram matrix.
 
     Works on every set of codes. Rows that are good enough are left alone. Computes in float64.
 
@@ -216,9 +214,9 @@ class ProjectedGradient:
     momentum: bool = True
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
+    needs: ClassVar[Needs] = {
         "loss": ("quadratic",),
-        "codes": ("prox", "conjugate"),
+        "codes": ("rowwise",),
     }
 
     def encode(

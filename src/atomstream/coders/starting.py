@@ -1,15 +1,13 @@
-"""Where the search for a code starts: weighted least squares, one matrix product for all samples."""
+"""Starts of the search for codes: weighted least squares, one matrix product for all."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.products import Dense
+from atomstream.core.products import Products
 from atomstream.losses import Loss
-from atomstream.losses.majorisers import bend
+from atomstream.losses.majorisers import majoriser_curvature
 
 __all__ = ["least_squares", "starting_codes"]
 
@@ -19,9 +17,9 @@ FILLED = 4  # rounds of least squares and filling in, where entries are missing
 
 
 def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
-    """Return the matrix, (n_features, n_components), that takes a sample to its weighted least-squares code.
+    """Return the matrix, (n_features, n_components), of the weighted least-squares codes.
 
-    A feature's weight is the bend of the loss at the mean of the atoms: a property of the
+    A feature's weight is the curvature of the majoriser at the mean of the atoms: a property of the
     dictionary, so that a code does not depend on the other rows of a batch.
     """
     rows = atoms.astype(np.float64, copy=False)
@@ -30,18 +28,18 @@ def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
     weights = np.ones_like(middle)
     if loss.exponents is not None:
         plus, minus = loss.split(middle, middle)
-        weights = weights * bend(loss.exponents, plus, minus, middle)
+        weights = weights * majoriser_curvature(loss.exponents, plus, minus, middle)
     weighted = rows * (weights / weights.max())
     gram = weighted @ rows.T
     gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / len(gram) + np.finfo(np.float64).tiny
     return (weighted.T @ np.linalg.inv(gram)).astype(atoms.dtype)
 
 
-def starting_codes(seen: Any, projector: NDArray) -> NDArray:
+def starting_codes(block: Products, projector: NDArray) -> NDArray:
     """Return the least-squares codes, no entry below a small share of an even code."""
-    samples, atoms = seen.sums()
+    samples, atoms = block.sums()
     even = samples / np.maximum(atoms.sum(axis=1, keepdims=True), np.finfo(atoms.dtype).tiny)
     codes = np.repeat(even, atoms.shape[1], axis=1)
-    for _ in range(FILLED if isinstance(seen, Dense) and seen.masked else 1):
-        codes = np.maximum(seen.project(projector, codes), SHARE * even)
+    for _ in range(1 if block.is_complete else FILLED):
+        codes = np.maximum(block.project(projector, codes), SHARE * even)
     return codes

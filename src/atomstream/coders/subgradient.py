@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.coders.base import Codes
+from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
-from atomstream.core.products import view
+from atomstream.core.products import Products, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
 
@@ -31,8 +31,8 @@ RULES = ("auto", "armijo", "constant", "polyak")
 
 
 @dataclass(frozen=True)
-class ProjectedSubgradient:
-    r"""Codes :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the loss plus the penalty's gradient.
+class ProjectedSubgradient(Coder):
+    r"""Codes by steps :math:`h \leftarrow \Pi(h - \xi g)` with g a subgradient of the objective.
 
     Steps are in units of one over a bound of the curvature along the row (the trace of its weighted
     Gram matrix), so that they mean the same under every loss and at every scale.
@@ -61,7 +61,7 @@ class ProjectedSubgradient:
     max_iter: int = 200
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"codes": ("prox", "rowwise")}
+    needs: ClassVar[Needs] = {"codes": ("rowwise",)}
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -81,7 +81,7 @@ class ProjectedSubgradient:
         accuracy: Accuracy,
         start: NDArray | None = None,
     ) -> Codes:
-        """Return codes of this accuracy, or those after ``max_iter`` steps, searched from ``start``.
+        """Return codes of this accuracy, or those after ``max_iter`` steps, from ``start`` on.
 
         The residual is what a step of one unit promises to gain, as a share of the objective.
         """
@@ -93,7 +93,7 @@ class ProjectedSubgradient:
         projector = least_squares(atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
-        kinks = not hasattr(objective.loss, "curvature")
+        kinks = objective.loss.has_kinks
         if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
             return Multiplicative(n_jobs=self.n_jobs).encode(
                 batch, dictionary, objective, accuracy, start
@@ -103,15 +103,17 @@ class ProjectedSubgradient:
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
-            problem = _Problem(view(batch, rows, atoms, objective.loss), objective.codes)
+            problem = _Problem(products(batch, rows, atoms, objective.loss), objective.codes)
             found = (
-                starting_codes(problem.seen, projector)
+                starting_codes(problem.block, projector)
                 if start is None
                 else start[rows].astype(np.float64)
             )
             found, promised = self._descend(problem, objective.codes.prox(found, 0.0), rule, enough)
             if finish:
-                found, promised = polish(problem.seen, found, objective.codes, accuracy.gap, NEWTON)
+                found, promised = polish(
+                    problem.block, found, objective.codes, accuracy.gap, NEWTON
+                )
             codes[rows], residual[rows] = found, promised
 
         over_rows(code, len(codes), self.n_jobs)
@@ -174,22 +176,23 @@ class ProjectedSubgradient:
 class _Problem:
     """The coding problems of a block of rows."""
 
-    def __init__(self, seen: Any, penalty: Penalty) -> None:
-        self.seen, self._penalty = seen, penalty
+    def __init__(self, block: Products, penalty: Penalty) -> None:
+        self.block, self._penalty = block, penalty
 
     def of(self, rows: NDArray) -> _Problem:
         """Return the problems of some of the rows."""
-        return _Problem(self.seen.of(rows), self._penalty)
+        return _Problem(self.block.of(rows), self._penalty)
 
     def values(self, codes: NDArray) -> NDArray:
         """Return the objective of each row."""
-        return self.seen.losses(codes) + self._penalty.net(codes)
+        return self.block.losses(codes) + self._penalty.elastic_net(codes)
 
     def slope(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return a subgradient of the loss and the smooth penalty, and the unit of steps of each row."""
-        plus, minus, bent = self.seen.split(codes)
-        slope = self.seen.pull(plus) - self.seen.pull(minus) + self._penalty.l1 * np.sign(codes)
-        curvature = self.seen.curvature(bent) + self._penalty.l2
+        """Return a subgradient of the objective, and the unit of steps of each row."""
+        plus, minus, curvature = self.block.split_entries(codes)
+        slope = self.block.code_gradient(plus) - self.block.code_gradient(minus)
+        slope = slope + self._penalty.l1 * np.sign(codes)
+        curvature = self.block.code_curvature(curvature) + self._penalty.l2
         return slope + self._penalty.l2 * codes, 1 / np.maximum(curvature, np.finfo(float).tiny)
 
     def move(self, codes: NDArray, slope: NDArray, length: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""How exactly the codes of a batch are found while learning, as a function of the step t, from 1.
+"""Tolerances of the codes while learning, as functions of the step t, from 1.
 
 The papers bound the distance of the codes from the optimal ones; a tolerance bounds the violation
 of their optimality conditions (`atomstream.core.clock.Accuracy`), which can be known. Any function
@@ -39,7 +39,9 @@ class _Tolerance(ABC):
 
 
 class LogTolerance(_Tolerance):
-    """K (log t)^-2, the accuracy of the relaxed scheme (eq. 32 of Lyu, Needell and Balzano, exponent corrected).
+    """K (log t)^-2, the accuracy of the relaxed scheme.
+
+    Eq. (32) of Lyu, Needell and Balzano, its exponent corrected.
 
     Parameters
     ----------
@@ -54,7 +56,9 @@ class LogTolerance(_Tolerance):
 
 
 class RootTolerance(_Tolerance):
-    """K t^-1/2, the accuracy under which the relaxed scheme has a rate (eq. 34 of Lyu, Needell and Balzano).
+    """K t^-1/2, the accuracy under which the relaxed scheme has a rate.
+
+    Eq. (34) of Lyu, Needell and Balzano.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ class Batch:
         Sample weights; None stands for ones.
     mask : ndarray of bool of shape (n_samples, n_features), or None
         True where an entry was observed; None where all were. What stands behind it is set to 0,
-        and a row without any entry weighs 0. Refused by methods whose coder does not say that it
-        ``handles_mask``.
+        and a row without any entry weighs 0. Needs a coder that ``handles_mask``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.
@@ -35,6 +34,8 @@ class Batch:
     position : int
         How many samples of the stream came before this batch.
     """
+
+    SAVED: ClassVar = ("X", "weights", "mask", "ids", "labels", "position")
 
     X: Any
     weights: NDArray | None = None
@@ -57,13 +58,21 @@ class Batch:
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        n_rows, d = self.X.shape
+        known = [part for part in (self.weights, self.ids, self.labels) if part is not None]
+        good = d == n_features and self.X.dtype.kind == "f" and self.mask is None
+        if not good or any(np.shape(part) != (n_rows,) for part in known):
+            raise ValueError("kept rows that do not fit together")
+
     def of(self, rows: slice) -> Batch:
         """Return some of the samples as a batch."""
         weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
         return Batch(self.X[rows], weights, mask)
 
     def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
-        """Return the samples, or some of them, with a reconstruction of theirs in place of what is missing."""
+        """Return samples with their reconstruction in place of what is missing."""
         return (
             self.X[rows]
             if self.mask is None
@@ -77,5 +86,5 @@ class Batch:
 
     @cached_property
     def energy(self) -> NDArray:
-        """Squared Euclidean length of each row, float64 of shape (n_samples,); computed once per batch."""
+        """Squared Euclidean length of each row, float64 of shape (n_samples,)."""
         return squared_norms(self.X)

@@ -1,13 +1,14 @@
-"""Checks of single settings: one sentence that names the argument, what came and what was needed."""
+"""Checks of single settings; messages name the argument, what came and what was needed."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["check_count", "check_n_jobs", "check_number", "generator"]
+__all__ = ["check_arrays", "check_count", "check_n_jobs", "check_number", "generator"]
 
 LIMITS = {
     "n_components": (1, True),
@@ -40,8 +41,17 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
     return int(value)
 
 
+def check_arrays(part: object, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse attributes read from a file that are not floating-point arrays of these shapes."""
+    for name, shape in shapes.items():
+        value = getattr(part, name)
+        value = value if hasattr(value, "dtype") else np.asarray(value)
+        if value.shape != shape or value.dtype.kind != "f":
+            raise ValueError(f"{name} of shape {value.shape} where {shape} is needed")
+
+
 def check_n_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse an ``n_jobs`` that is not a number of threads."""
     if n_jobs is not None and (
         not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0
     ):
@@ -58,5 +68,6 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state must be None, a whole number, a Generator or a RandomState, got {random_state!r}."
+            "random_state must be None, a whole number, a Generator or a RandomState, "
+            f"got {random_state!r}."
         ) from None

@@ -1,10 +1,10 @@
-"""Where the stream stands, how much a batch weighs, and how exactly it is coded."""
+"""The clock of a stream: its position, the weight of a batch and the accuracy of its codes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
 
 
 class Accuracy(NamedTuple):
-    r"""How exactly to code: a row is done as soon as one of the two is reached.
+    r"""Accuracy of codes: a row is done as soon as one of the two is reached.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Accuracy(NamedTuple):
 
 @dataclass
 class Clock:
-    """Where the stream stands, how much the next batch weighs, and how exactly it is coded.
+    """The position in a stream, the weight of the next batch and the accuracy of its codes.
 
     Attributes
     ----------
@@ -55,8 +55,10 @@ class Clock:
     weight : float
         Of the last batch.
     n_samples : int
-        Number of samples met.
+        Number of samples so far.
     """
+
+    SAVED: ClassVar = ("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples")
 
     schedule: Schedule
     accuracy: float | Callable[[int], float] = 0.1
@@ -68,17 +70,18 @@ class Clock:
 
     @property
     def tolerance(self) -> Accuracy:
-        """How exactly the next batch is coded."""
+        """Accuracy of the codes of the next batch."""
         violation = self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy
         return Accuracy(float(violation), EXACT)
 
     def tick(self, mass: float) -> float:
-        """Advance by one batch of this mass and return its weight; the first batch always weighs 1."""
+        """Advance by a batch of this mass and return its weight, 1 for the first."""
         step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
         weight = 1.0 if step == 1 else float(self.schedule(step, mass, total))
         if not 0 < weight <= 1:
             raise ValueError(
-                f"The schedule gave the weight {weight!r} at step {step}; weights must lie in (0, 1]."
+                f"The schedule gave the weight {weight!r} at step {step}; "
+                "weights must lie in (0, 1]."
             )
         self.step, self.mass, self.weight = step, total, weight
         return weight

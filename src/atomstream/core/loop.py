@@ -12,7 +12,6 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.method import Method
 from atomstream.core.state import State
-from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta
 
 __all__ = ["Progress", "learn"]
@@ -20,7 +19,7 @@ __all__ = ["Progress", "learn"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What one step tells whoever watches."""
+    """The outcome of one step, for callbacks."""
 
     batch: Batch
     codes: Codes
@@ -51,10 +50,6 @@ def learn(
         if batch.mass == 0:
             clock.n_samples += batch.X.shape[0]
             continue
-        if batch.mask is not None and not getattr(method.coder, "handles_mask", False):
-            raise IncompatiblePartsError(
-                f"{type(method.coder).__name__} needs complete rows, got missing entries."
-            )
         codes, delta = method.step(batch, state, clock, rng)
         clock.n_samples += batch.X.shape[0]
         n_reseeded = method.reseed(batch, codes, state, rng)

@@ -13,7 +13,7 @@ LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cos
 
 
 class Product:
-    """The matrix ``left.T @ right``; sums of products become an array once they have as many terms as rows.
+    """The matrix ``left.T @ right``; a sum with as many terms as rows becomes an array.
 
     Parameters
     ----------
@@ -21,6 +21,7 @@ class Product:
     right : ndarray of shape (n_terms, n_columns)
     """
 
+    SAVED = ("left", "right")
     __array_priority__ = 1.0  # numbers on the left leave the product to us
 
     def __init__(self, left: NDArray, right: NDArray) -> None:
@@ -35,6 +36,18 @@ class Product:
     def shape(self) -> tuple[int, int]:
         """Of the matrix."""
         return self.left.shape[1], self.right.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries."""
+        return np.result_type(self.left, self.right)
+
+    def validate(self) -> None:
+        """Refuse two matrices read from a file that have no product."""
+        parts = (self.left, self.right)
+        floats = all(part.ndim == 2 and part.dtype.kind == "f" for part in parts)
+        if not floats or len(self.left) != len(self.right):
+            raise ValueError(f"a product of shapes {self.left.shape} and {self.right.shape}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)
@@ -57,14 +70,14 @@ class Product:
 
 
 def scale_rows(matrix: Any, scale: NDArray) -> Any:
-    """Return a matrix, kept as an array or as a product, with every row multiplied by its number."""
+    """Return an array or a product with every row multiplied by its number."""
     if isinstance(matrix, Product):
         return Product(matrix.left * scale, matrix.right)
     return matrix * scale[:, None]
 
 
 def blend(old: Any, keep: float, new: Any, share: float) -> Any:
-    """Return ``keep * old + share * new`` of matrices kept as arrays or as products; arrays in one pass."""
+    """Return ``keep * old + share * new`` of arrays or products; arrays in one pass."""
     if isinstance(old, Product) or isinstance(new, Product):
         return keep * old + share * new
     if new.size < LARGE:

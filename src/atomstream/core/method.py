@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -14,30 +13,10 @@ from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta, Statistics
+from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["Method", "check_compatible", "step"]
-
-Met = tuple[Batch, Codes]
-
-
-class Updater(Protocol):
-    """Improves the dictionary, given what the memory holds."""
-
-    @property
-    def fixed(self) -> int:
-        """How many of the first atoms never change."""
-        ...
-
-    def update(
-        self, state: State, objective: Objective, clock: Clock, met: Met | None = None
-    ) -> None:
-        """Make the dictionary better for the memory; ``met`` is the batch that was absorbed last, and its codes."""
-        ...
-
-    def value(self, state: State, objective: Objective) -> float:
-        """Return what ``update`` makes smaller."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -46,13 +25,29 @@ class Method:
 
     A method that must walk the rows one by one offers the same `step` and `reseed` and has other
     parts.
+
+    Attributes
+    ----------
+    objective : Objective
+    coder : Coder
+    updater : Updater
+        Declares the statistics and the memory that it learns from.
+    reseeding : Reseeding, optional
+        None leaves atoms that nothing uses as they are.
+    missing : bool, default=False
+        Whether entries of batches may be missing.
     """
 
     objective: Objective
     coder: Coder
-    statistics: Statistics
     updater: Updater
     reseeding: Reseeding | None = None
+    missing: bool = False
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics that the updater measures of a batch."""
+        return self.updater.statistics
 
     def step(
         self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator | None
@@ -74,7 +69,7 @@ def step(
     codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
     delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
     state.memory.absorb(delta, clock.tick(delta.mass))
-    state.usage.absorb(delta, state.memory.strength(state.dictionary))
+    state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
     method.updater.update(state, method.objective, clock, (batch, codes))
     return codes, delta
 
@@ -82,17 +77,21 @@ def step(
 def check_compatible(method: Method) -> None:
     """Refuse a method one of whose parts needs what another does not offer.
 
-    Parts list their needs in ``needs``: for the loss and for the sets of codes and atoms, the names
-    of attributes that must be there and true.
+    Parts list what they need of the loss and of the sets of codes and atoms (`Needs`).
     """
+    if method.missing and not method.coder.handles_mask:
+        raise IncompatiblePartsError(
+            f"{type(method.coder).__name__} needs complete rows, got missing=True; "
+            "choose another coder."
+        )
     for job in ("coder", "statistics", "updater"):
         part = getattr(method, job)
-        needs: dict[str, tuple[str, ...]] = getattr(part, "needs", {})
-        for role, names in needs.items():
+        for role, names in part.needs.items():
             offer = getattr(method.objective, role)
             missing = [name for name in names if not getattr(offer, name, None)]
             if missing:
+                kind = "a loss that is" if role == "loss" else f"{role} that are"
                 raise IncompatiblePartsError(
-                    f"{type(part).__name__} needs {role} that are {' and '.join(missing)}, got {offer!r}; "
+                    f"{type(part).__name__} needs {kind} {' and '.join(missing)}, got {offer!r}; "
                     f"choose another {role} part or another {job}."
                 )

@@ -1,7 +1,8 @@
-"""What is minimised, without data: a loss, a penalty on the codes, a penalty on the atoms."""
+"""The objective, without data: a loss, a penalty on the codes, a penalty on the atoms."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,16 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Objective"]
+__all__ = ["Needs", "Objective"]
+
+# What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
+# be there and true. `atomstream.core.method.check_compatible` reads them before the first batch.
+Needs = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Objective:
-    r"""The expected value of :math:`\min_h\, d(x, hD) + P_{codes}(h)`, with :math:`P_{atoms}` on the rows of D.
+    r"""The expected value of :math:`\min_h\, d(x, hD) + P_{codes}(h)`, plus :math:`P_{atoms}(D)`.
 
     For the squared loss on codes with ``l1 = alpha`` and ``l2 = ridge`` this is, per sample,
 

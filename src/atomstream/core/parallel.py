@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 __all__ = ["one_blas_thread", "over_rows"]
@@ -29,24 +29,48 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
     """
     blocks = [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
     if n_jobs == 1 or len(blocks) == 1:
-        with one_blas_thread():
+        with one_blas_thread:
             for block in blocks:
                 function(block)
         return
-    with one_blas_thread(), ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
+    with one_blas_thread, ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
         for done in [pool.submit(function, block) for block in blocks]:
             done.result()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS at one thread: sums come out to the same bits, and other threads (a reader's) get their share."""
-    with _blas().limit(limits=1, user_api="blas"):
-        yield
+class _OneBlasThread:
+    """Hold BLAS at one thread: sums have the same bits, and other threads get their share.
+
+    Holders may nest and overlap; the last one to leave restores the number of threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._holders += 1
+            for library in _blas():
+                if (n_threads := library.get_num_threads()) != 1:
+                    self._before.append((library, n_threads))
+                    library.set_num_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            while not self._holders and self._before:
+                library, n_threads = self._before.pop()
+                library.set_num_threads(n_threads)
+
+
+one_blas_thread = _OneBlasThread()
 
 
 @lru_cache(maxsize=1)
-def _blas() -> Any:
+def _blas() -> list[Any]:
+    """Return what controls the BLAS libraries of this process."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas").lib_controllers

@@ -1,14 +1,14 @@
-"""A block of samples seen through a dictionary under a loss: the products that divergences ask for, dense or stored.
+"""A block of samples and its reconstructions under a loss: the products that divergences need.
 
-A loss that is no function of products has to meet every entry of the reconstruction. `view` says
-which entries those are: all of them, or the stored ones of sparse rows where the loss asks zeros
-for sums only.
+A loss that is no function of products has to look at every entry of the reconstruction. `products`
+chooses which entries those are: all of them, or the stored ones of sparse rows where the loss needs
+sums only for zeros.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,111 +16,154 @@ from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.losses import Loss
-from atomstream.losses.majorisers import bend, power_step
-from atomstream.penalties.base import Penalty
+from atomstream.losses.majorisers import exponents_of, majoriser_curvature, power_step
+from atomstream.penalties.base import Penalty, kernel_form
 
-__all__ = ["Dense", "Stored", "losses", "view"]
+__all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
 
-LEAST_BEND = 0.1
+Entries: TypeAlias = (
+    "float | NDArray | sp.csr_array"  # by entries of the reconstruction; a number: all alike
+)
+LEAST_CURVATURE = 0.1  # of the majoriser's, that the model of a Newton step has at least
 ROWS = 1024  # that are dense at a time
-LEAST = {
+LEAST = {  # of a reconstruction that is divided by
     np.dtype(np.float32): 1e-12,
     np.dtype(np.float64): 1e-100,
-}  # of a reconstruction that is divided by
+}
 
 
-def view(batch: Batch, rows: slice, atoms: NDArray, loss: Loss) -> Dense | Stored:
-    """Return some rows of a batch under a loss, in the type of ``atoms``.
+def products(
+    batch: Batch, rows: slice, atoms: NDArray, loss: Loss
+) -> DenseProducts | SparseProducts:
+    """Return some rows of a batch beside atoms and a loss, in the type of the atoms.
 
     Sparse rows become dense, block by block, where the loss needs the reconstruction of their
     zeros.
     """
     X = batch.X[rows]
     if not sp.issparse(X):
-        return Dense(
-            X.astype(atoms.dtype, copy=False),
-            None if batch.mask is None else batch.mask[rows],
-            atoms,
-            loss,
-        )
+        mask = None if batch.mask is None else batch.mask[rows]
+        return DenseProducts(X.astype(atoms.dtype, copy=False), mask, atoms, loss)
     if loss.ratio_power is None:
-        return Dense(X.toarray().astype(atoms.dtype, copy=False), None, atoms, loss)
-    return Stored(sp.csr_array(X, dtype=atoms.dtype), atoms, loss)
+        return DenseProducts(X.toarray().astype(atoms.dtype, copy=False), None, atoms, loss)
+    return SparseProducts(sp.csr_array(X, dtype=atoms.dtype), atoms, loss)
 
 
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
-    """Return the loss of each sample of a batch, a block of rows at a time; the reconstruction is kept above zero."""
+    """Return the loss of each sample, a block of rows at a time."""
     values = np.empty(len(codes))
     for start in range(0, len(codes), ROWS):
         rows = slice(start, start + ROWS)
-        values[rows] = view(batch, rows, atoms, loss).losses(codes[rows])
+        values[rows] = products(batch, rows, atoms, loss).losses(codes[rows])
     return values
 
 
-class _View:
-    """What both kinds share."""
+class Products(ABC):
+    """Rows, atoms and a loss, and all that is computed of them for codes of the rows.
 
-    _loss: Any
+    Attributes
+    ----------
+    is_complete : bool
+        Whether no entry is missing.
+    """
 
-    def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
-        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
-        left, seen, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
+    is_complete: bool = True
+    _X: Any
+    _atoms: NDArray
+    _loss: Loss
+
+    @abstractmethod
+    def of(self, rows: NDArray) -> Products:
+        """Return the products of some of the rows."""
+
+    @abstractmethod
+    def sums(self) -> tuple[NDArray, NDArray]:
+        """Return the sum of the observed entries of each sample, and of each atom over them."""
+
+    @abstractmethod
+    def project(self, projector: NDArray, codes: NDArray) -> NDArray:
+        """Return the samples times a matrix; what is missing is completed from these codes."""
+
+    @abstractmethod
+    def losses(self, codes: NDArray) -> NDArray:
+        """Return the loss of each row."""
+
+    @abstractmethod
+    def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, Any]:
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
+
+    @abstractmethod
+    def code_gradient(self, part: Entries) -> NDArray:
+        """Return a part of the gradient in the codes from that in the reconstruction."""
+
+    @abstractmethod
+    def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
+        """Return such a part of the gradient in the atoms, summed over the rows."""
+
+    @abstractmethod
+    def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return both parts of the gradient in the codes."""
+
+    @abstractmethod
+    def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
+
+    @abstractmethod
+    def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature."""
+
+    def code_curvature(self, curvature: NDArray | sp.csr_array) -> NDArray:
+        """Return the trace of the Gram matrix of the atoms under the curvature of each row."""
+        return curvature @ (self._atoms**2).sum(axis=0)
+
+    def multiplicative_rounds(
+        self, codes: NDArray, penalty: Penalty, most: int, moved: float
+    ) -> NDArray:
+        """Return codes after multiplicative updates, until rows move by less than this share."""
+        exponents = exponents_of(self._loss)
+        left, here, still = np.arange(len(codes)), self, np.ones(len(codes), bool)
         for _ in range(most):
             before = codes[left]
-            now = power_step(before, *seen.parts(before), self._loss.exponents, penalty)
+            now = power_step(before, *here.split_gradient(before), exponents, penalty)
             now[~still] = before[~still]
             codes[left] = now
             still &= np.abs(now - before).sum(axis=1) > moved * now.sum(axis=1)
             if not still.any():
                 break
-            if 2 * still.sum() < len(
-                left
-            ):  # before that, looking at fewer rows is not worth the copies
+            # Before half of them are done, computing with fewer rows is not worth the copies.
+            if 2 * still.sum() < len(left):
                 left = left[still]
-                seen, still = self.of(left), np.ones(len(left), bool)
+                here, still = self.of(left), np.ones(len(left), bool)
         return codes
 
-    @abstractmethod
-    def of(self, rows: NDArray) -> Any:
-        """Return the same view of some of the rows."""
 
-    @abstractmethod
-    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the two parts of the gradient with respect to the codes."""
-
-
-class Dense(_View):
-    """Rows whose reconstruction is formed as a whole; missing entries cost nothing and ask for nothing."""
+class DenseProducts(Products):
+    """Rows whose reconstruction is formed as a whole; missing entries cost nothing."""
 
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
         self._X, self._mask, self._atoms, self._loss = X, mask, atoms, loss
+        self.is_complete = mask is None
         nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
         self._least = LEAST[atoms.dtype] if nonnegative else None
 
-    @property
-    def masked(self) -> bool:
-        """Whether entries are missing."""
-        return self._mask is not None
-
-    def of(self, rows: NDArray) -> Dense:
-        """Return the same view of some of the rows."""
-        return Dense(
-            self._X[rows], None if self._mask is None else self._mask[rows], self._atoms, self._loss
-        )
+    def of(self, rows: NDArray) -> DenseProducts:
+        """Return the products of some of the rows."""
+        mask = None if self._mask is None else self._mask[rows]
+        return DenseProducts(self._X[rows], mask, self._atoms, self._loss)
 
     def sums(self) -> tuple[NDArray, NDArray]:
-        """Return the sum of the observed entries of each sample and of each atom over them."""
+        """Return the sum of the observed entries of each sample, and of each atom over them."""
         if self._mask is None:
             return self._X.sum(axis=1, keepdims=True), self._atoms.sum(axis=1)[None]
         return self._X.sum(axis=1, keepdims=True), self._mask @ self._atoms.T
 
     def project(self, projector: NDArray, codes: NDArray) -> NDArray:
-        """Return the product of the samples with a matrix, completed where they are missing from these codes."""
+        """Return the samples times a matrix; what is missing is completed from these codes."""
         if self._mask is None:
             return self._X @ projector
         return np.where(self._mask, self._X, codes @ self._atoms) @ projector
 
-    def meet(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+    def reconstruct(self, codes: NDArray) -> tuple[NDArray, NDArray]:
         """Return the samples and their reconstructions, equal where entries are missing."""
         Y = codes @ self._atoms
         if self._least is not None:
@@ -129,166 +172,156 @@ class Dense(_View):
 
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
-        return self._loss.value(*self.meet(codes))
+        return self._loss.value(*self.reconstruct(codes))
 
-    def split(self, codes: NDArray) -> tuple[Any, Any, NDArray]:
-        """Return the two parts of the gradient and the bend of the majoriser, by entries of the reconstruction."""
-        X, Y = self.meet(codes)
+    def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, NDArray]:
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
+        X, Y = self.reconstruct(codes)
         if self._loss.exponents is None:
             slope = self._loss.gradient(X, Y)
-            plus, minus, bent = (
-                np.maximum(slope, 0),
-                np.maximum(-slope, 0),
-                _curvature(self._loss, X, Y),
-            )
+            plus, minus = np.maximum(slope, 0), np.maximum(-slope, 0)
+            curvature = _curvature(self._loss, X, Y)
         else:
             plus, minus = self._loss.split(X, Y)
-            bent = bend(self._loss.exponents, plus, minus, Y)
+            curvature = majoriser_curvature(self._loss.exponents, plus, minus, Y)
         if self._mask is not None:
-            plus, minus, bent = plus * self._mask, minus * self._mask, bent * self._mask
-        return plus, minus, bent
+            plus, minus, curvature = plus * self._mask, minus * self._mask, curvature * self._mask
+        return plus, minus, curvature
 
-    def pull(self, part: Any) -> NDArray:
-        """Return a part of the gradient with respect to the codes."""
-        return (
-            part @ self._atoms.T
-            if isinstance(part, np.ndarray)
-            else part * self._atoms.sum(axis=1)[None]
-        )
+    def code_gradient(self, part: Entries) -> NDArray:
+        """Return a part of the gradient in the codes from that in the reconstruction."""
+        if isinstance(part, np.ndarray):
+            return part @ self._atoms.T
+        return part * self._atoms.sum(axis=1)[None]
+
+    def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
+        """Return such a part of the gradient in the atoms, summed over the rows."""
+        if isinstance(part, np.ndarray):
+            return codes.T @ part
+        alike = np.full(self._atoms.shape[1], part, self._atoms.dtype)
+        return np.outer(codes.sum(axis=0), alike)
+
+    def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return both parts of the gradient in the codes."""
+        plus, minus = self._loss.split(*self.reconstruct(codes))
+        if self._mask is not None:
+            plus, minus = plus * self._mask, minus * self._mask
+        return self.code_gradient(plus), self.code_gradient(minus)
 
     def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the weighted sums over the rows of absolute gradients and of absolute errors, for each feature."""
-        X, Y = self.meet(codes)
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
+        X, Y = self.reconstruct(codes)
         slope = self._loss.gradient(X, Y)
         if self._mask is not None:
             slope = slope * self._mask
         return weights @ np.abs(slope), weights @ np.abs(X - Y)
 
-    def curvature(self, bent: NDArray) -> NDArray:
-        """Return the trace of the Gram matrix of the atoms under each row's bend."""
-        return bent @ (self._atoms**2).sum(axis=0)
+    def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature.
 
-    def push(self, codes: NDArray, part: Any) -> NDArray:
-        """Return a part of the gradient with respect to the atoms, summed over the rows."""
-        return (
-            codes.T @ part
-            if isinstance(part, np.ndarray)
-            else np.outer(codes.sum(axis=0), self._flat(part))
-        )
-
-    def _flat(self, number: float) -> NDArray:
-        return np.full(self._atoms.shape[1], number, self._atoms.dtype)
-
-    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the two parts of the gradient with respect to the codes."""
-        plus, minus = self._loss.split(*self.meet(codes))
-        if self._mask is not None:
-            plus, minus = plus * self._mask, minus * self._mask
-        return self.pull(plus), self.pull(minus)
-
-    def quadratic(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code and the Gram matrix of the atoms under each row's curvature.
-
-        That is the second derivative of the loss, but at least a tenth of the majoriser's bend, or
-        the bend itself.
+        That is the second derivative of the loss, but at least a tenth of the majoriser's
+        curvature, or that itself.
         """
-        plus, minus, bent = self.split(codes)
-        if hasattr(self._loss, "curvature"):
-            bent = np.maximum(
-                self._loss.curvature(*self.meet(codes)) * (bent > 0), LEAST_BEND * bent
-            )
-        slope = self.pull(plus) - self.pull(minus)
+        plus, minus, curvature = self.split_entries(codes)
+        second = self._loss.curvature(*self.reconstruct(codes))
+        if second is not None:
+            curvature = np.maximum(second * (curvature > 0), LEAST_CURVATURE * curvature)
+        slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
-        for gram, weights in zip(grams, bent, strict=True):
+        for gram, weights in zip(grams, curvature, strict=True):
             np.matmul(self._atoms * weights, self._atoms.T, out=gram)
         return slope, grams
 
 
-class Stored(_View):
-    """Sparse rows of which only the stored entries are reconstructed; all others ask for one number."""
+class SparseProducts(Products):
+    """Sparse rows of which only the stored entries are reconstructed."""
 
-    def __init__(self, X: Any, atoms: NDArray, loss: Loss) -> None:
+    def __init__(self, X: sp.csr_array, atoms: NDArray, loss: Loss) -> None:
         self._X, self._atoms, self._loss = X, atoms, loss
         self._columns = np.ascontiguousarray(atoms.T)
         self._totals = atoms.sum(axis=1)
 
-    def of(self, rows: NDArray) -> Stored:
-        """Return the same view of some of the rows."""
-        return Stored(self._X[rows], self._atoms, self._loss)
+    def of(self, rows: NDArray) -> SparseProducts:
+        """Return the products of some of the rows."""
+        return SparseProducts(self._X[rows], self._atoms, self._loss)
 
     def sums(self) -> tuple[NDArray, NDArray]:
         """Return the sum of each sample and of each atom."""
         return np.asarray(self._X.sum(axis=1)).reshape(-1, 1), self._totals[None]
 
     def project(self, projector: NDArray, codes: NDArray) -> NDArray:
-        """Return the product of the samples with a matrix."""
+        """Return the samples times a matrix."""
         return np.asarray(self._X @ projector)
 
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
-        y, slope = self._reconstruct(codes), self._loss.slope_at_zero
-        entries = self._loss.entries(self._X.data.astype(np.float64), y.astype(np.float64))
+        y, slope = self._reconstruct(codes), self._slope_at_zero
+        loss: Any = self._loss  # a sum over entries, as all losses with a slope at zero
+        entries = loss.entries(self._X.data.astype(np.float64), y.astype(np.float64))
         rows = np.repeat(np.arange(len(codes)), np.diff(self._X.indptr))
         return np.bincount(rows, entries - slope * y, len(codes)) + slope * (codes @ self._totals)
 
-    def split(self, codes: NDArray) -> tuple[float, Any, Any]:
-        """Return the two parts of the gradient and the bend of the majoriser, by entries of the reconstruction."""
+    def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, sp.csr_array]:
+        """Return both parts of the gradient in the reconstruction, and the curvature there."""
         y = self._reconstruct(codes)
         plus, minus = self._loss.split(self._X.data, y)
-        return float(plus), self._with(minus), self._with(bend(self._loss.exponents, 0.0, minus, y))
+        curvature = majoriser_curvature(exponents_of(self._loss), 0.0, minus, y)
+        return float(plus), self._with(minus), self._with(curvature)
 
-    def pull(self, part: Any) -> NDArray:
-        """Return a part of the gradient with respect to the codes."""
-        return part @ self._columns if sp.issparse(part) else part * self._totals[None]
+    def code_gradient(self, part: Entries) -> NDArray:
+        """Return a part of the gradient in the codes from that in the reconstruction."""
+        if isinstance(part, float):
+            return part * self._totals[None]
+        return part @ self._columns
+
+    def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
+        """Return such a part of the gradient in the atoms, summed over the rows."""
+        if isinstance(part, float):
+            return np.outer(codes.sum(axis=0), np.full(self._X.shape[1], part, codes.dtype))
+        return np.asarray(part.T @ codes).T
+
+    def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return both parts of the gradient in the codes."""
+        plus, minus = self._loss.split(self._X.data, self._reconstruct(codes))
+        alike = np.broadcast_to(self.code_gradient(plus), codes.shape)
+        return alike, self.code_gradient(self._with(minus))
 
     def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the weighted sums over the rows of absolute gradients and of absolute errors, for each feature."""
-        y, slope = self._reconstruct(codes), self._loss.slope_at_zero
+        """Return weighted sums over the rows of absolute gradients and errors, by features."""
+        y, slope = self._reconstruct(codes), self._slope_at_zero
         plus, minus = self._loss.split(self._X.data, y)
         pulls = self._with(np.abs(plus - minus) - slope).T @ weights + slope * weights.sum()
-        errors = (
-            self._with(np.abs(self._X.data - y) - y).T @ weights + (weights @ codes) @ self._atoms
-        )
-        return pulls, errors
+        stored = self._with(np.abs(self._X.data - y) - y)
+        return pulls, stored.T @ weights + (weights @ codes) @ self._atoms
 
-    def curvature(self, bent: Any) -> NDArray:
-        """Return the trace of the Gram matrix of the atoms under each row's bend."""
-        return bent @ (self._atoms**2).sum(axis=0)
-
-    def push(self, codes: NDArray, part: Any) -> NDArray:
-        """Return a part of the gradient with respect to the atoms, summed over the rows."""
-        if sp.issparse(part):
-            return np.asarray(part.T @ codes).T
-        return np.outer(codes.sum(axis=0), np.full(self._X.shape[1], part, codes.dtype))
-
-    def rounds(self, codes: NDArray, penalty: Penalty, most: int, moved: float) -> NDArray:
-        """Return codes after multiplicative updates: until a row moves by less than this share of itself."""
-        if not penalty.entrywise:
-            return super().rounds(codes, penalty, most, moved)
-        from atomstream._kernels.stored import encode
-
-        X, (p, q) = self._X, self._loss.exponents
-        ratio = (float(self._loss.slope_at_zero), float(self._loss.ratio_power))
-        net = (float(penalty.l1), float(penalty.l2), *(float(side) for side in penalty.shape[:2]))  # type: ignore[index]
-        exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
-        products = (self._columns, self._totals)
-        encode(codes, X.indptr, X.indices, X.data, products, ratio, net, exponent, (most, moved))
-        return codes
-
-    def parts(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the two parts of the gradient with respect to the codes."""
-        plus, minus = self._loss.split(self._X.data, self._reconstruct(codes))
-        return np.broadcast_to(self.pull(plus), codes.shape), self.pull(self._with(minus))
-
-    def quadratic(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient with respect to each code and the Gram matrix of the atoms under each row's bend."""
-        plus, minus, bent = self.split(codes)
+    def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the gradient in each code, and the Gram matrix of the atoms under curvature."""
+        plus, minus, curvature = self.split_entries(codes)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for i, gram in enumerate(grams):
-            stored = slice(bent.indptr[i], bent.indptr[i + 1])
-            columns = self._columns[bent.indices[stored]]
-            np.matmul((columns * bent.data[stored, None]).T, columns, out=gram)
-        return self.pull(plus) - self.pull(minus), grams
+            stored = slice(curvature.indptr[i], curvature.indptr[i + 1])
+            columns = self._columns[curvature.indices[stored]]
+            np.matmul((columns * curvature.data[stored, None]).T, columns, out=gram)
+        return self.code_gradient(plus) - self.code_gradient(minus), grams
+
+    def multiplicative_rounds(
+        self, codes: NDArray, penalty: Penalty, most: int, moved: float
+    ) -> NDArray:
+        """Return codes after multiplicative updates, until rows move by less than this share."""
+        if penalty.couples != "entries":
+            return super().multiplicative_rounds(codes, penalty, most, moved)
+        from atomstream._kernels.stored import encode
+
+        X, (p, q) = self._X, exponents_of(self._loss)
+        ratio = (self._slope_at_zero, float(self._loss.ratio_power or 0.0))
+        exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
+        rows, atoms = (X.indptr, X.indices, X.data), (self._columns, self._totals)
+        encode(codes, rows, atoms, ratio, kernel_form(penalty)[:4], exponent, (most, moved))
+        return codes
+
+    @property
+    def _slope_at_zero(self) -> float:
+        return float(self._loss.slope_at_zero or 0.0)
 
     def _reconstruct(self, codes: NDArray) -> NDArray:
         from atomstream._kernels.stored import reconstruct
@@ -297,12 +330,11 @@ class Stored(_View):
         reconstruct(y, codes, self._X.indptr, self._X.indices, self._columns)
         return np.maximum(y, LEAST[y.dtype], out=y)
 
-    def _with(self, data: NDArray) -> Any:
+    def _with(self, data: NDArray) -> sp.csr_array:
         return sp.csr_array((data, self._X.indices, self._X.indptr), self._X.shape)
 
 
-def _curvature(loss: Any, X: NDArray, Y: NDArray) -> NDArray:
-    """Return how much a loss without a power majoriser bends, as far as it says."""
-    if hasattr(loss, "curvature"):
-        return np.abs(loss.curvature(X, Y))
-    return np.full_like(Y, loss.smoothness or 1.0)
+def _curvature(loss: Loss, X: NDArray, Y: NDArray) -> NDArray:
+    """Return the size of the curvature of a loss without a majoriser, as far as it is known."""
+    curvature = loss.curvature(X, Y)
+    return np.full_like(Y, loss.smoothness or 1.0) if curvature is None else np.abs(curvature)

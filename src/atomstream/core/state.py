@@ -1,24 +1,28 @@
-"""All that learning changes: dictionary, memory, usage."""
+"""The state of a run: dictionary, memory, usage."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from atomstream.core.clock import Clock
+from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Memory
 from atomstream.memory.usage import Usage
 from atomstream.schedules import Harmonic
 
 __all__ = ["State"]
 
+DictionaryT = TypeVar("DictionaryT", bound=Dictionary)
+MemoryT = TypeVar("MemoryT", bound=Memory)
+
 
 @dataclass
-class State:
-    """All that learning changes; each part replaces its arrays and never writes into them.
+class State(Generic[DictionaryT, MemoryT]):
+    """The state of a run; each part replaces its arrays and never writes into them.
 
     Attributes
     ----------
@@ -30,20 +34,31 @@ class State:
         How much each atom was used.
     """
 
-    dictionary: Any
-    memory: Memory
+    SAVED: ClassVar = ("dictionary", "memory", "usage")
+
+    dictionary: DictionaryT
+    memory: MemoryT
     usage: Usage
 
-    def snapshot(self) -> State:
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that are of other kinds, or do not fit together."""
+        kinds = hasattr(self.dictionary, "decode") and hasattr(self.memory, "value")
+        if not kinds or type(self.usage) is not Usage:
+            raise ValueError(f"a state of {[type(part).__name__ for part in vars(self).values()]}")
+        for part in (self.dictionary, self.memory, self.usage):
+            if hasattr(part, "validate"):  # one's own parts need not
+                part.validate(self.dictionary.shape[0], n_features)
+
+    def snapshot(self) -> State[DictionaryT, MemoryT]:
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""
         return State(copy(self.dictionary), copy(self.memory), copy(self.usage))
 
-    def restore(self, snapshot: State) -> None:
+    def restore(self, snapshot: State[DictionaryT, MemoryT]) -> None:
         """Go back to a snapshot."""
         for name in ("dictionary", "memory", "usage"):
             vars(getattr(self, name)).update(vars(getattr(snapshot, name)))
 
-    def merge(self, other: State, clock: Clock, other_clock: Clock) -> None:
+    def merge(self, other: State[DictionaryT, MemoryT], clock: Clock, other_clock: Clock) -> None:
         """Take in what another part of the stream left, coded with the same dictionary (law 9).
 
         Raises

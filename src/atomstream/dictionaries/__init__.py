@@ -1,4 +1,4 @@
-"""What holds the atoms: free rows, loading matrices, or hulls of representative samples."""
+"""Dictionaries: free rows, loading matrices, or hulls of representative samples."""
 
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.hulls import Hulls

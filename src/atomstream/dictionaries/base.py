@@ -1,4 +1,4 @@
-"""What the loop knows of any dictionary, and products that do not depend on company."""
+"""The interface of a dictionary, and products that do not depend on other rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEFT = 0.01
 
 
 class Dictionary(Protocol):
-    """The products that coders and statistics ask for; loading matrices can form them without their atoms."""
+    """The products that coders and statistics need; not all dictionaries form their atoms."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -36,7 +36,7 @@ class Dictionary(Protocol):
         ...
 
     def gram_on(self, observed: NDArray) -> NDArray:
-        """Return the inner products of the atoms over some features, in float64; ``observed`` is (n_features,)."""
+        """Return the inner products of the atoms over the observed features, in float64."""
         ...
 
     def correlate(self, X: Any) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,14 +11,6 @@ from numpy.typing import NDArray
 from atomstream.dictionaries.rows import Rows
 
 __all__ = ["Hulls", "alike"]
-
-
-class NamedRows(Protocol):
-    """Rows of a stream: the samples, what they are called, and how many came before them."""
-
-    X: Any
-    ids: NDArray | None
-    position: int
 
 
 class Hulls:
@@ -38,7 +30,7 @@ class Hulls:
         What the caller calls them.
     """
 
-    PARTS = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
+    SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
 
     def __init__(
         self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray
@@ -51,6 +43,24 @@ class Hulls:
         )  # rows before this place were representatives from the start
 
     _known: Rows | None = None
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse representatives and weights read from a file that do not fit together."""
+        (r, n), sizes = self.weights.shape, self.sizes
+        values = self.samples.data if sp.issparse(self.samples) else self.samples
+        good = sizes is None or (sizes.shape == (r,) and sizes.sum() == n and (sizes > 0).all())
+        inside = np.zeros((r, n), bool)
+        for atom in range(r):
+            inside[atom, self.region(atom)] = True
+        good &= r == n_components and self.samples.shape == (n, n_features)
+        good &= self.dtype.kind == "f" and bool(np.isfinite(values).all())
+        good &= self.weights.dtype == np.float64 and bool((self.weights >= 0).all())
+        good &= bool((self.weights[~inside] == 0).all())
+        good &= bool(np.allclose(self.weights.sum(axis=1), 1))
+        good &= self.indices.shape == self.ids.shape == (n,)
+        good &= isinstance(self.n_swaps, int) and isinstance(self.begun, int)
+        if not good:
+            raise ValueError("representatives or weights that do not fit together")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -113,7 +123,15 @@ class Hulls:
         """Refuse: an atom is made of samples, not of what they lack."""
         raise TypeError("Atoms in hulls are not replaced by rows.")
 
-    def swap(self, weights: NDArray, source: NDArray, rows: NamedRows, n_swaps: int) -> None:
+    def swap(
+        self,
+        weights: NDArray,
+        source: NDArray,
+        X: Any,
+        indices: NDArray,
+        names: NDArray,
+        n_swaps: int,
+    ) -> None:
         """Put other weights in place, and rows of a batch in the places of representatives.
 
         Parameters
@@ -121,8 +139,10 @@ class Hulls:
         weights : ndarray of shape (n_components, n_representatives)
         source : ndarray of int of shape (n_representatives,)
             n for the representative n as it is, N + t for row t of the batch.
-        rows : NamedRows
+        X : ndarray or csr_array of shape (n, n_features)
             The batch.
+        indices, names : ndarray of shape (n,)
+            Places of its rows in the stream, and what the caller calls them.
         n_swaps : int
             How many swaps led there.
         """
@@ -134,23 +154,20 @@ class Hulls:
         }
         if len(new):
             taken = source[new] - len(source)
-            indices, (ids, names) = (
-                self.indices.copy(),
-                alike(self.ids.copy(), np.asarray(rows.ids)),
-            )
-            indices[new] = rows.position + taken
+            places, (ids, names) = self.indices.copy(), alike(self.ids.copy(), names)
+            places[new] = indices[taken]
             ids[new] = names[taken]
             if sp.issparse(self.samples):
-                samples = sp.vstack([self.samples, rows.X], format="csr")[source].astype(self.dtype)
+                samples = sp.vstack([self.samples, X], format="csr")[source].astype(self.dtype)
             else:
                 samples = self.samples.copy()
-                samples[new] = rows.X[taken].toarray() if sp.issparse(rows.X) else rows.X[taken]
-            known |= {"samples": samples, "indices": indices, "ids": ids}
+                samples[new] = X[taken].toarray() if sp.issparse(X) else X[taken]
+            known |= {"samples": samples, "indices": places, "ids": ids}
         vars(self).update(known)
 
 
 def alike(*names: NDArray) -> tuple[NDArray, ...]:
-    """Return names of rows of one kind: as they are, or all as texts where some are numbers and some are not."""
+    """Return names of rows as they are, or all as texts where their kinds differ."""
     if len({part.dtype.kind for part in names}) == 1:
         return names
     return tuple(np.array([str(name) for name in part], dtype=object) for part in names)

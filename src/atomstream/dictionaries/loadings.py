@@ -1,4 +1,4 @@
-r"""Dictionaries of rank-one atoms, :math:`U^{(1)}_{:r} \otimes \dots \otimes U^{(n)}_{:r}`, known by their loadings.
+r"""Dictionaries of rank-one atoms :math:`U^{(1)}_{:r} \otimes \dots \otimes U^{(n)}_{:r}`.
 
 Samples are tensors of shape (I_1, ..., I_n), flattened to rows. The modes are cut into a head and a
 tail of about the same size; a product with all atoms is then one matrix product with the Khatri-Rao
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.low_rank import Product
 from atomstream.dictionaries.base import same_in_any_company
-from atomstream.penalties.ball import NonnegativeBall, NormBall, UnitBall
+from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 
 __all__ = ["Loadings", "ModeSets", "khatri_rao", "rank_one"]
@@ -31,7 +31,7 @@ ROUNDS = 20  # of power iterations towards the nearest rank-one tensor
 
 @dataclass(frozen=True)
 class ModeSets:
-    """Where the columns of each loading matrix lie; rank-one atoms themselves lie in no convex set.
+    """Sets of the columns of each loading matrix; rank-one atoms lie in no convex set.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ModeSets:
         return np.zeros(len(rows))
 
     def normalize(self, rows: NDArray) -> NDArray:
-        """Return rows that atoms can be made from: of length one, and not negative where loadings are not."""
+        """Return rows that atoms can be made from: of length one, nonnegative if loadings are."""
         if len(self.sets) == 1:
             return self.sets[0].normalize(rows)
         return (NonnegativeBall() if self.nonnegative else UnitBall()).normalize(rows)
@@ -73,6 +73,7 @@ class Loadings:
         The loading matrices U^(k), one per mode, of one type; `assign` puts others in their place.
     """
 
+    SAVED = ("_matrices",)
     _known: Mapping[str, NDArray] = MappingProxyType({})  # what was computed for these matrices
 
     def __init__(self, matrices: Iterable[NDArray]) -> None:
@@ -91,6 +92,17 @@ class Loadings:
         """Sizes of the modes."""
         return tuple(len(matrix) for matrix in self._matrices)
 
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse matrices read from a file that are not of one type and rank, or of other sizes."""
+        good = isinstance(self._matrices, tuple) and self.shape == (n_components, n_features)
+        good &= len({matrix.dtype for matrix in self._matrices}) == 1
+        good &= all(
+            matrix.dtype.kind == "f" and matrix.shape[1:] == (n_components,)
+            for matrix in self._matrices
+        )
+        if not good:
+            raise ValueError("loadings that do not fit together")
+
     @property
     def shape(self) -> tuple[int, int]:
         """Number of atoms and of their entries."""
@@ -106,7 +118,7 @@ class Loadings:
         return np.ascontiguousarray(khatri_rao(self._matrices).T)
 
     def gram(self) -> NDArray:
-        """Return the inner products of the atoms in float64: the entrywise product of those of their loadings."""
+        """Return the inner products of the atoms, entrywise products of those of their loadings."""
         return self._once(
             "gram", lambda: reduce(np.multiply, (_gram(matrix) for matrix in self._matrices))
         )
@@ -122,7 +134,7 @@ class Loadings:
         return np.einsum("hr,hrs,hs->rs", head, sums, head, optimize=True)
 
     def correlate(self, X: Any) -> NDArray:
-        """Return the inner products of samples and atoms, (n_samples, n_components): one matrix product and a bit."""
+        """Return the inner products of samples and atoms, (n_samples, n_components)."""
         head, tail = self._halves()
         if sp.issparse(X):
             return _correlate_stored(X, head, tail)
@@ -146,7 +158,7 @@ class Loadings:
         return float(np.vdot(self._without_tail(cross), head.T.astype(np.float64)))
 
     def contract(self, cross: Any, mode: int) -> NDArray:
-        """Return ``cross`` times the loadings of all modes but one, (n_components, I_mode), in float64.
+        """Return ``cross`` times the loadings of all modes but one, (n_components, I_mode).
 
         Row r is B_r, the r-th row of ``cross`` as a tensor, contracted with column r of every other
         matrix.
@@ -161,7 +173,7 @@ class Loadings:
         )
 
     def block(self, gram: NDArray, cross: Any, mode: int) -> tuple[NDArray, NDArray]:
-        r"""Return the matrices :math:`\bar A` and :math:`\bar B^\top` of the problem of one mode alone.
+        r"""Return :math:`\bar A` and :math:`\bar B^\top` of the problem of one mode alone.
 
         References
         ----------
@@ -171,7 +183,7 @@ class Loadings:
         return reduce(np.multiply, others, gram), self.contract(cross, mode)
 
     def halves_contracted(self, cross: Any) -> Iterable[tuple[range, NDArray]]:
-        """Yield the modes of the head with ``cross`` contracted over the tail, then the other way round.
+        """Yield the modes of the head with ``cross`` contracted over the tail, then vice versa.
 
         Two passes over ``cross`` serve all modes. The second is made when it is asked for: with the
         loadings of that moment.
@@ -189,7 +201,7 @@ class Loadings:
             ):
                 matrix[:, j] = column
         for matrix, part in zip(matrices, sets.sets, strict=True):
-            if isinstance(part, NormBall):  # new columns take what norm the others leave
+            if not part.rowwise:  # new columns take what norm the others leave
                 others = np.delete(matrix, index, axis=1)
                 matrix[:, index] = part.beside(others).prox(matrix[:, index], 0.0)
         self.assign(matrices)
@@ -201,7 +213,7 @@ class Loadings:
 
     @property
     def _cut(self) -> int:
-        """How many modes the head has: as few as make it no smaller than the tail, or none for one mode."""
+        """Number of modes of the head, chosen for the smallest sum of both sizes."""
         sizes = self.modes
         return min(
             range(len(sizes)), key=lambda cut: math.prod(sizes[:cut]) + math.prod(sizes[cut:])
@@ -239,14 +251,14 @@ class Loadings:
 
 
 def khatri_rao(matrices: Sequence[NDArray]) -> NDArray:
-    """Return the columnwise Kronecker product of matrices of shapes (I_k, r), (product of the I_k, r)."""
+    """Return the columnwise Kronecker product of matrices (I_k, r), (product of I_k, r)."""
     return reduce(
         lambda left, right: (left[:, None, :] * right).reshape(-1, left.shape[1]), matrices
     )
 
 
 def contract_group(part: NDArray, matrices: Sequence[NDArray], mode: int) -> NDArray:
-    """Return tensors, one per atom, contracted with the atom's loadings in all modes but one, (n_components, I)."""
+    """Return tensors, one per atom, contracted with its loadings in all modes but one."""
     sizes = [len(matrix) for matrix in matrices]
     before, after = math.prod(sizes[:mode]), math.prod(sizes[mode + 1 :])
     part = part.reshape(len(part), before, sizes[mode], after)
@@ -258,10 +270,10 @@ def contract_group(part: NDArray, matrices: Sequence[NDArray], mode: int) -> NDA
 
 
 def rank_one(tensor: NDArray, sets: ModeSets) -> list[NDArray]:
-    """Return loadings, one vector per mode, whose product is near a tensor's direction: power iterations.
+    """Return loadings, one vector per mode, of the rank-one tensor nearest to a tensor.
 
-    They begin with the fibres through the tensor's largest entry, which belongs to one of its
-    parts.
+    Power iterations begin with the fibres through the tensor's largest entry, which belongs to one
+    of its parts.
     """
     tensor = tensor.astype(np.float64, copy=False)
     if tensor.ndim == 1:
@@ -284,7 +296,7 @@ def _gram(matrix: NDArray) -> NDArray:
 
 
 def _correlate_stored(X: Any, head: NDArray, tail: NDArray) -> NDArray:
-    """Return the products of sparse rows with the atoms; work in proportion to the stored entries."""
+    """Return the products of sparse rows with the atoms, from the stored entries."""
     from atomstream._kernels.stored import correlate
 
     found = np.zeros((X.shape[0], head.shape[1]), np.result_type(X.dtype, head.dtype))

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.checks import check_arrays
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 
 __all__ = ["Rows"]
@@ -23,10 +24,15 @@ class Rows:
         atoms that were handed out never change.
     """
 
+    SAVED = ("_rows",)
     _gram: NDArray | None = None
 
     def __init__(self, rows: NDArray) -> None:
         self._rows = np.ascontiguousarray(rows)
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse atoms read from a file that are no floating-point matrix of this shape."""
+        check_arrays(self, {"_rows": (n_components, n_features)})
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,7 +89,7 @@ class Rows:
         return float(np.vdot(cross, self._rows))
 
     def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
-        """Put rows in the places of some atoms; where the set ties atoms together, all are projected on it."""
+        """Put rows in the places of some atoms; all are projected if the set ties them together."""
         whole = self._rows.copy()
         whole[index] = rows
         self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))

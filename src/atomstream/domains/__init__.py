@@ -1,4 +1,4 @@
-"""Data of one kind each, without any learning: networks, series, images, text, walks, tensors."""
+"""Data of one kind per folder, without learning: networks, series, images, text, walks, tensors."""
 
 import lazy_loader
 

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.method import Method
-from atomstream.core.state import State
 from atomstream.diagnostics import SampleReport, stationarity
+from atomstream.estimators._coding import Coding
+from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_observed, check_weights
 
 
-class Assessment:
+class Assessment(Coding):
     """Figures of a fitted model; none of them changes it."""
 
-    state_: State
-    missing: bool
-
-    @property
-    @abstractmethod
-    def method_(self) -> Method:
-        """The parts that the parameters stand for."""
-
-    @abstractmethod
-    def _encode(self, batch: Batch) -> Any:
-        """Code a batch exactly."""
-
-    @abstractmethod
-    def _take_in(self, X: Any, *, reset: bool) -> Any:
-        """Return checked samples as rows."""
-
-    @abstractmethod
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
-        """Return checked data as a batch."""
-
-    def _given(self, X: Any, sample_weight: Any = None) -> Batch:
+    def _assessed(self, X: Samples, sample_weight: ArrayLike | None = None) -> Batch:
+        """Return samples of which at least one counts as a batch."""
         check_is_fitted(self)
-        X = self._take_in(X, reset=False)
+        X = self._rows(X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
         return self._observe(X, weights)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.
 
         Parameters
@@ -56,24 +36,24 @@ class Assessment:
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
         """
-        batch = self._given(X, sample_weight)
+        batch = self._assessed(X, sample_weight)
         return -_mean(self._losses(batch), batch)
 
-    def losses(self, X: Any) -> NDArray:
+    def losses(self, X: Samples) -> NDArray:
         """Return the loss of each sample at its optimal code, without penalties, (n_samples,).
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        return self._losses(self._given(X))
+        return self._losses(self._assessed(X))
 
     def _losses(self, batch: Batch) -> NDArray:
         return self.method_.objective.losses(
             batch, self._encode(batch).values, self.state_.dictionary
         )
 
-    def objective(self, X: Any, sample_weight: Any = None) -> float:
+    def objective(self, X: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean objective per sample at optimal codes, penalties on the codes included.
 
         Parameters
@@ -81,7 +61,7 @@ class Assessment:
         X : array-like, frame or sparse of shape (n_samples, n_features)
         sample_weight : array-like of shape (n_samples,), optional
         """
-        batch = self._given(X, sample_weight)
+        batch = self._assessed(X, sample_weight)
         codes = self._encode(batch).values
         values = self.method_.objective.values(batch, codes, self.state_.dictionary)
         return _mean(values, batch)
@@ -95,11 +75,11 @@ class Assessment:
         check_is_fitted(self)
         return self.method_.updater.value(self.state_, self.method_.objective)
 
-    def surrogate_gap(self, X: Any) -> float:
-        """Return the surrogate, without damping and atom penalty, minus the objective on samples of the stream.
+    def surrogate_gap(self, X: Samples) -> float:
+        """Return the surrogate minus the objective on samples of the stream.
 
-        Tends to 0 from above along a stream when ``X`` is all of it, and to a sampling error
-        otherwise.
+        Damping and the penalty on the atoms do not count. The gap tends to 0 from above along a
+        stream when ``X`` is all of it, and to a sampling error otherwise.
 
         Parameters
         ----------
@@ -108,26 +88,32 @@ class Assessment:
         check_is_fitted(self)
         return self.state_.memory.value(self.state_.dictionary) - self.objective(X)
 
-    def stationarity(self, X: Any) -> float:
-        """Return how far the dictionary is from a critical point of the mean loss on samples, 0 at such points.
+    def stationarity(self, X: Samples) -> float:
+        """Return how far the dictionary is from a critical point of the mean loss on samples.
+
+        It is 0 at such points.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch = self._given(X)
-        method, dictionary = self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
-        return stationarity(delta, dictionary, method.objective, method.updater.fixed)
+        method = self.method_
+        delta = self._measured(X)
+        return stationarity(delta, self.state_.dictionary, method.objective, method.updater.fixed)
 
-    def inspect_sample(self, x: Any) -> SampleReport:
+    def _measured(self, X: Samples) -> Any:
+        """Return the sums that the updater learns from, over samples at their optimal codes."""
+        batch, method, dictionary = self._assessed(X), self.method_, self.state_.dictionary
+        return method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
+
+    def inspect_sample(self, x: Samples) -> SampleReport:
         """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
 
         Parameters
         ----------
         x : array-like of shape (n_features,), or sparse of shape (1, n_features)
         """
-        batch = self._given(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
+        batch = self._assessed(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
         codes = self._encode(batch)
         loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

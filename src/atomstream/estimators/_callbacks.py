@@ -1,54 +1,48 @@
-"""Callbacks around the loop: scikit-learn's protocol, or our plain one where scikit-learn has none yet."""
+"""Callbacks around the loop: scikit-learn's protocol, or ours where scikit-learn has none yet."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from atomstream.core.clock import Clock
 from atomstream.core.loop import Progress
-from atomstream.core.state import State
+from atomstream.estimators._run_state import RunState
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9
     from atomstream.estimators._plain_callbacks import CallbackSupportMixin, with_callbacks
 
-__all__ = ["CallbackSupportMixin", "Watched", "with_callbacks"]
+__all__ = ["CallbackNotifier", "CallbackSupportMixin", "with_callbacks"]
 
 
-class Watched(CallbackSupportMixin):
-    """What a model does for those who watch it learn."""
+class CallbackNotifier(CallbackSupportMixin):
+    """A model that notifies callbacks while it learns."""
 
-    state_: State
-    clock_: Clock
+    _run: RunState
+    _samples: Any
 
-    @abstractmethod
-    def _give_out(self, rows: Any) -> Any:
-        """Return rows as the samples that they are."""
-
-    def _watching(self, n_batches: int | None) -> Any:
-        """Open the callbacks' context of a run; None where nobody watches."""
+    def _open_callbacks(self, n_batches: int | None) -> Any:
+        """Open the callbacks' context of a run; None where there are no callbacks."""
         if not getattr(self, "_skl_callbacks", None):
             return None
         context = self._init_callback_context(max_subtasks=n_batches, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=self)
         return context
 
-    def _tell(self, context: Any, progress: Progress) -> bool:
-        """Tell the callbacks that a batch has been learned; return whether one of them wants to stop."""
-        if context is None:
-            return False
-        batch, self._progress = progress.batch, progress  # what our own callbacks look at
-        task = context.subcontext(task_name="batch", task_id=self.clock_.step - 1)
+    def _notify(self, context: Any, progress: Progress) -> bool:
+        """Notify the callbacks of a learned batch; return whether one of them wants to stop."""
+        batch = progress.batch
+        self._progress = progress  # what our own callbacks look at
+        task = context.subcontext(task_name="batch", task_id=self._run.clock.step - 1)
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
-        X = self._give_out(batch.complete(np.array(np.nan, batch.X.dtype)))
+        X = self._samples(batch.complete(np.array(np.nan, batch.X.dtype)))
         offer = {"estimator": self, "X": X, "y": X}
         task.call_on_fit_task_begin(**offer)
         stop = task.call_on_fit_task_end(
-            **offer, reconstruction_attributes=lambda: {"state_": self.state_.snapshot()}
+            **offer, reconstruction_attributes=lambda: {"_run": copy(self._run)}
         )
         # A context keeps every task it has had: on an endless stream that would grow without bound
         # (law 7).

@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+__all__ = ["Transaction"]
 
-@contextmanager
-def untouched(model: Any) -> Iterator[None]:
-    """Put everything back if the body raises, wherever it does.
 
-    State, memory and dictionary replace their arrays and never write into them, so a snapshot is a
-    few references.
+class Transaction:
+    """A block that changes a model wholly or not at all: if it raises, everything is put back.
+
+    State, memory and dictionary replace their arrays and never write into them, so references to
+    the old ones are enough.
+
+    Parameters
+    ----------
+    model : estimator
+        With a `RunState` in ``_run``, if it learns by itself.
     """
-    before: dict[str, Any] = dict(vars(model))
-    clock = before.get("clock_")
-    time = {} if clock is None else dict(vars(clock))
-    state = before["state_"].snapshot() if "state_" in before else None
-    sources = [_RandomSource(source) for source in (before.get("_rng"), model.random_state)]
-    try:
-        yield
-    except BaseException:
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __enter__(self) -> None:
+        attributes = vars(self._model)
+        run = attributes.get("_run")
+        holders = (self._model,) if run is None else (self._model, *run.holders())
+        self._before = [(holder, dict(vars(holder))) for holder in holders]
+        rng = attributes.get("_rng") if run is None else run.rng
+        self._sources: list[tuple[Any, Any]] = []
+        for source in (rng, attributes.get("random_state")):
+            if isinstance(source, np.random.Generator):
+                self._sources.append((source.bit_generator, source.bit_generator.state))
+            elif isinstance(source, np.random.RandomState):
+                self._sources.append((source, source.get_state()))
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
         # What scikit-learn needs to tear callbacks down was made inside the call and must outlive
         # it.
-        teardown = {name: value for name, value in vars(model).items() if "_callback" in name}
-        vars(model).clear()
-        vars(model).update(before | teardown)
-        if state is not None:
-            before["state_"].restore(state)
-        if clock is not None:
-            clock.__dict__.update(time)
-        for source in sources:
-            source.restore()
-        raise
-
-
-class _RandomSource:
-    """The state of a source of randomness, to go back to; of a seed or None there is nothing to restore."""
-
-    def __init__(self, source: Any) -> None:
-        self._source = source
-        if isinstance(source, np.random.Generator):
-            self._state: Any = source.bit_generator.state
-        elif isinstance(source, np.random.RandomState):
-            self._state = source.get_state()
-
-    def restore(self) -> None:
-        """Undo what was drawn since."""
-        if isinstance(self._source, np.random.Generator):
-            self._source.bit_generator.state = self._state
-        elif isinstance(self._source, np.random.RandomState):
-            self._source.set_state(self._state)
+        teardown = {name: part for name, part in vars(self._model).items() if "_callback" in name}
+        for holder, attributes in self._before:
+            for name in vars(holder).keys() - attributes.keys():
+                del vars(holder)[name]
+            vars(holder).update(attributes)
+        vars(self._model).update(teardown)
+        for source, state in self._sources:
+            if isinstance(source, np.random.RandomState):
+                source.set_state(state)
+            else:
+                source.state = state

@@ -1,4 +1,4 @@
-"""Tables of series rebuilt from atoms: all of them, or what is missing of them."""
+"""Tables of series reconstructed from atoms: all of them, or their missing entries."""
 
 from __future__ import annotations
 
@@ -6,33 +6,36 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.method import Method
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
+from atomstream.estimators._learner_inside import LearnerInside
+from atomstream.estimators._validation import check_size, observe
+from atomstream.estimators.encoding import encode_exactly
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import windows
 
-__all__ = ["Rebuilding"]
+__all__ = ["SeriesReconstruction"]
 
-BLOCK = 4096  # windows rebuilt at a time
+BLOCK = 4096  # windows reconstructed at a time
 
 
-class Rebuilding(BaseEstimator):
-    """What `SeriesDictionary` makes of whole tables with what it has learned; nothing here changes it."""
+class SeriesReconstruction(LearnerInside):
+    """A learned dictionary of series that reconstructs and imputes whole tables."""
 
     window: int
     alpha: float
     form_: Any
     _rows: NDArray
     _seed: int
-    check: Any
     partial_fit: Any
-    _method: Any
-    _from_atoms: Any
-    _check_shape: Any
+    n_components: int
+    ridge: float
+    _seen: NDArray
 
-    def reconstruct(self, Y: Any, *, online: bool = False) -> Any:
-        """Rebuild a table from the atoms.
+    def reconstruct(self, Y: object, *, online: bool = False) -> Any:
+        """Reconstruct a table from the atoms.
 
         Parameters
         ----------
@@ -41,9 +44,9 @@ class Rebuilding(BaseEstimator):
         online : bool, default=False
             Without it every window is coded with the last dictionary, and a row is the mean of all
             windows over it. With it a model of the same settings learns the table from its
-            beginning, and each row is the last of the window that ends with it, rebuilt with the
-            dictionary of that moment (section 3.4; rows before the first dictionary are rebuilt
-            with that).
+            beginning, and each row is the last of the window that ends with it, reconstructed with
+            the dictionary of that moment (section 3.4; rows before the first dictionary are
+            reconstructed with that).
 
         Returns
         -------
@@ -52,20 +55,20 @@ class Rebuilding(BaseEstimator):
         """
         table = self._given(Y)
         if not online:
-            return table.dressed(self._rebuilt(table.values))
+            return table.wrap(self._reconstructed(table.values))
         twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
-        rebuilt = np.full_like(table.values, np.nan)
-        for row in range(len(rebuilt)):
+        reconstruction = np.full_like(table.values, np.nan)
+        for row in range(len(reconstruction)):
             begun = twin.__sklearn_is_fitted__()
             twin.partial_fit(table.values[row : row + 1])
             if twin.__sklearn_is_fitted__():
                 first = max(0, row + 1 - self.window) if begun else 0
-                now = twin._rebuilt(table.values[first : row + 1])
-                rebuilt[row if begun else 0 : row + 1] = now[-1:] if begun else now
-        return table.dressed(rebuilt)
+                now = twin._reconstructed(table.values[first : row + 1])
+                reconstruction[row if begun else 0 : row + 1] = now[-1:] if begun else now
+        return table.wrap(reconstruction)
 
-    def impute(self, Y: Any) -> Any:
-        """Fill missing entries by what the atoms make of the observed ones around them, in all series.
+    def impute(self, Y: object) -> Any:
+        """Fill missing entries with reconstructions from the observed ones around them.
 
         Parameters
         ----------
@@ -79,12 +82,12 @@ class Rebuilding(BaseEstimator):
             Observed entries as they are; NaN stays where no window with an observed entry reaches.
         """
         table = self._given(Y)
-        return table.dressed(
-            np.where(np.isnan(table.values), self._rebuilt(table.values), table.values)
+        return table.wrap(
+            np.where(np.isnan(table.values), self._reconstructed(table.values), table.values)
         )
 
-    def _given(self, Y: Any) -> Table:
-        """Return a table to rebuild, checked."""
+    def _given(self, Y: object) -> Table:
+        """Return a table to reconstruct, checked."""
         check_is_fitted(self)
         self.check()
         self._check_shape()
@@ -96,16 +99,43 @@ class Rebuilding(BaseEstimator):
             )
         return table
 
-    def _rebuilt(self, values: NDArray) -> NDArray:
+    def _reconstructed(self, values: NDArray) -> NDArray:
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
         method, start = self._method(self.alpha), 0
         for rows in windows(values, self.window, BLOCK):
             seen = ~np.isnan(rows).all(axis=1)
-            rebuilt = self._from_atoms(rows, method)
+            reconstruction = self._from_atoms(rows, method)
             for lag in range(self.window):
                 place = slice(start + lag, start + lag + len(rows))
-                total[place] += np.where(seen[:, None], rebuilt[:, lag], 0)
+                total[place] += np.where(seen[:, None], reconstruction[:, lag], 0)
                 count[place, 0] += seen
             start += len(rows)
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+    def _method(self, alpha: float) -> Method:
+        """Return the parts that code windows; checked when the model was."""
+        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
+
+    def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
+        """Return reconstructions of windows from their observed entries; NaN in unknown series."""
+        dictionary = self.learner_.state_.dictionary
+        codes = encode_exactly(
+            method.coder, observe(rows, missing=True), dictionary, method.objective
+        )
+        return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
+
+    def _shaped(self, rows: NDArray) -> NDArray:
+        """Return rows as windows, (n, window, n_series)."""
+        return rows.reshape(len(rows), -1, self._rows.shape[1])
+
+    def _check_shape(self) -> None:
+        """Refuse settings of another shape than what was learned."""
+        if self.__sklearn_is_fitted__():
+            check_size(self, len(self.learner_.components_))
+            learned = self.learner_.n_features_in_ // self._rows.shape[1]
+            if self.window != learned:
+                raise ValueError(
+                    f"window is {self.window}, the atoms have {learned} times; call fit to start "
+                    "anew."
+                )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
@@ -15,6 +15,8 @@ from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 
 __all__ = [
     "check_X",
+    "check_init",
+    "check_numbers",
     "check_observed",
     "check_settings",
     "check_size",
@@ -26,6 +28,7 @@ __all__ = [
     "row_ids",
 ]
 
+FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -39,17 +42,21 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
     ValueError
         One sentence that names what came and what was needed.
     """
-    X = validate_data(
-        model,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-    )
+    if reset or not _is_plain(model, X):
+        X = validate_data(
+            model,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
     name = type(model).__name__
-    values = X.data if sp.issparse(X) else X
-    low, high = _extremes(values, model.missing)
+    values = X if isinstance(X, np.ndarray) else X.data
+    # With 0 among them; NaN wins unless it stands for a missing entry.
+    low_of, high_of = (np.fmin, np.fmax) if model.missing else (np.minimum, np.maximum)
+    low = float(low_of.reduce(values, axis=None, initial=0))
+    high = float(high_of.reduce(values, axis=None, initial=0))
     if not (np.isfinite(low) and np.isfinite(high)):
         holes = np.isnan(values).any() and not model.missing
         row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
@@ -57,22 +64,37 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
             ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
         )
         raise ValueError(
-            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs finite values: "
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} "
+            "needs finite values: "
             f"drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
-            f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or more; "
+            f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
+            "more; "
             f"shift the data or {model.SIGNED}."
         )
-    known = None if reset else model._dtype
+    known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)
 
 
-def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
-    """Return rows with zeros raised to 1e-8 of their mean, or refuse them, where the loss is infinite at zeros.
+def _is_plain(model: Any, X: Any) -> bool:
+    """Return whether data are an array that scikit-learn's checks would return as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and X.shape[0] > 0
+        and X.shape[1] == model.n_features_in_
+        and "feature_names_in_" not in vars(model)
+    )
 
-    Rows without anything else are raised to 1e-8.
+
+def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
+    """Return rows fit for a loss that is infinite at zeros: raise or refuse these.
+
+    Zeros are raised to 1e-8 of the mean of their row. Rows without anything else are raised to
+    1e-8.
 
     Raises
     ------
@@ -88,21 +110,14 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     if zeros == "refuse":
         row = _first_row(X, bare)
         raise ValueError(
-            f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say zeros='floor'."
+            f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say "
+            "zeros='floor'."
         )
     known = np.where(np.isnan(X), 0, X)
     means = known.sum(axis=1, keepdims=True) / np.maximum(
         (~np.isnan(X)).sum(axis=1, keepdims=True), 1
     )
     return np.where(bare, ZERO * np.where(means > 0, means, 1), X).astype(X.dtype, copy=False)
-
-
-def _extremes(values: NDArray, missing: bool) -> tuple[float, float]:
-    """Return the smallest and the largest of the values and 0; NaN counts unless it stands for a missing entry."""
-    low, high = (np.fmin, np.fmax) if missing else (np.minimum, np.maximum)
-    return float(low.reduce(values, axis=None, initial=0)), float(
-        high.reduce(values, axis=None, initial=0)
-    )
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
@@ -128,7 +143,8 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     mass = float(X.shape[0]) if weights is None else float(weights.sum())
     if not mass > 0:
         raise ValueError(
-            "X has no row with a positive weight and an observed entry; at least one sample must count."
+            "X has no row with a positive weight and an observed entry; at least one sample must "
+            "count."
             if missing
             else "sample_weight is zero everywhere; at least one sample needs a positive weight."
         )
@@ -141,7 +157,7 @@ def _first_row(X: Any, bad: NDArray) -> int:
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
 
-def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
+def check_weights(sample_weight: ArrayLike | None, X: Any) -> NDArray | None:
     """Return sample weights as float64, or None where all are one."""
     if sample_weight is None:
         return None
@@ -160,29 +176,43 @@ def check_weights(sample_weight: Any, X: Any) -> NDArray | None:
     return weights
 
 
-def check_settings(model: Any) -> None:
+def check_numbers(model: Any) -> None:
     """Refuse numbers out of range, naming the argument, what came and what was needed."""
     for name in LIMITS:
-        if hasattr(model, name) and (name != "max_time" or model.max_time is not None):
-            check_number(name, getattr(model, name))
+        if hasattr(model, name):
+            value = getattr(model, name)
+            if value is not None or name not in model.OPTIONAL:
+                check_number(name, value)
+
+
+def check_settings(model: Any) -> None:
+    """Refuse parameters of a dictionary estimator that are out of range or unknown."""
+    check_numbers(model)
     check_n_jobs(model.n_jobs)
     if getattr(model, "zeros", "floor") not in ("floor", "refuse"):
         raise ValueError(f"zeros={model.zeros!r} is unknown; choose one of floor, refuse.")
     if not isinstance(model.missing, bool | np.bool_):
         raise ValueError(f"missing must be True or False, got {model.missing!r}.")
-    known = model.STARTS
-    if (model.init is None or isinstance(model.init, str)) and model.init not in known:
-        raise ValueError(
-            f"init={model.init!r} is unknown; choose one of {', '.join(map(str, known))} or give an array."
-        )
+    check_init(model.init, model.STARTS)
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first rows stay, "
+            f"fixed_components={model.fixed_components} needs init to be an array whose first "
+            "rows stay, "
             f"got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
         raise ValueError(
-            f"fixed_components must be at most n_components={model.n_components}, got {model.fixed_components}."
+            f"fixed_components must be at most n_components={model.n_components}, got "
+            f"{model.fixed_components}."
+        )
+
+
+def check_init(init: object, known: Sequence[str | None]) -> None:
+    """Refuse a start that is neither an array nor one of the known names."""
+    if (init is None or isinstance(init, str)) and init not in known:
+        raise ValueError(
+            f"init={init!r} is unknown; choose one of {', '.join(map(str, known))} or give an "
+            "array."
         )
 
 
@@ -195,8 +225,8 @@ def check_size(model: Any, n_atoms: int) -> None:
         )
 
 
-def row_ids(data: Any, n_rows: int, position: int = 0, ids: Any = None) -> NDArray:
-    """Return what the caller calls each row: ``ids``, the index of a pandas frame, or its number in the stream."""
+def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:
+    """Return the names of rows: ``ids``, the index of a frame, or their numbers in the stream."""
     if ids is not None:
         names = np.asarray(ids)
         if names.shape != (n_rows,):
@@ -209,7 +239,7 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: Any = None) -> NDArr
     )
 
 
-def check_start(components: Any, shape: tuple[int, int] | None = None) -> NDArray:
+def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
     atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
     if shape is not None and atoms.shape != shape:
@@ -227,9 +257,10 @@ def cut(
     rng: np.random.Generator | None,
     make: Callable[..., Batch],
 ) -> Iterator[Batch]:
-    """Yield batches of ``size`` rows, ``n_epochs`` times over; with ``rng`` each time in an order drawn anew.
+    """Yield batches of ``size`` rows, ``n_epochs`` times over.
 
-    ``make`` makes a batch from rows and from what is known of each of them.
+    With ``rng`` each pass has an order drawn anew. ``make`` makes a batch from rows and from what
+    is known of each of them.
     """
     n_samples = X.shape[0]
     for epoch in range(n_epochs):

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count, generator
+from atomstream.core.checks import check_count
 from atomstream.domains.images.overlap import strips
 from atomstream.domains.images.patch_classes import PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import LUMA, as_image, of_type, white
-from atomstream.estimators._rollback import untouched
+from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
@@ -41,14 +44,13 @@ class Restored(NamedTuple):
     classes: NDArray
 
 
-class ColorRestorer(BaseEstimator):
-    r"""Colour for a grey picture: each patch is coded by the greys of colour atoms and rebuilt with their colours.
+class ColorRestorer(Saved, BaseEstimator):
+    r"""Colour for grey pictures, from the colours of atoms whose greys code a patch.
 
     Every material has a nonnegative dictionary learned from colour examples, and a classifier tells
     from a grey patch which material it shows. A grey patch is coded with the luma of the material's
-    atoms,
-    :math:`0.2989 R + 0.5870 G + 0.1140 B`, which is linear: the same code with the atoms themselves is the patch in
-    colour. Patches lie at every pixel and are averaged.
+    atoms, :math:`0.2989 R + 0.5870 G + 0.1140 B`, which is linear: the same code with the atoms
+    themselves is the patch in colour. Patches lie at every pixel and are averaged.
 
     Parameters
     ----------
@@ -92,7 +94,8 @@ class ColorRestorer(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> grass = rng.uniform(0.4, 0.5, (60, 60, 1)) * [0.4, 1.0, 0.2]
     >>> sky = rng.uniform(0.85, 0.9, (60, 60, 1)) * [0.6, 0.8, 1.0]
-    >>> model = ColorRestorer(2, 4, n_patches=1000, random_state=0).fit({"grass": grass, "sky": sky})
+    >>> model = ColorRestorer(2, 4, n_patches=1000, random_state=0)
+    >>> model = model.fit({"grass": grass, "sky": sky})
     >>> image, classes = model.restore(grass[:20] @ [0.2989, 0.5870, 0.1140])
     >>> [model.materials_[i] for i in np.unique(classes)]
     ['grass']
@@ -100,7 +103,8 @@ class ColorRestorer(BaseEstimator):
     True
     """
 
-    # What learning makes.
+    LEARNED = ("dictionaries_", "classifier_")
+
     dictionaries_: dict[str, ImageDictionary]
     classifier_: PatchClassifier
 
@@ -113,7 +117,7 @@ class ColorRestorer(BaseEstimator):
         keep_luma: bool = True,
         n_patches: int = 20_000,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.patch_size = patch_size
@@ -123,7 +127,7 @@ class ColorRestorer(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, examples: Mapping[str, Any], y: Any = None) -> Self:
+    def fit(self, examples: Mapping[str, Any], y: object = None) -> Self:
         """Learn what materials look like.
 
         Parameters
@@ -137,7 +141,7 @@ class ColorRestorer(BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             if (
                 not isinstance(examples, Mapping)
@@ -145,9 +149,10 @@ class ColorRestorer(BaseEstimator):
                 or not all(isinstance(n, str) for n in examples)
             ):
                 raise ValueError(
-                    "examples must be a mapping of the names of at least two materials to colour images."
+                    "examples must be a mapping of the names of at least two materials to colour "
+                    "images."
                 )
-            rng = np.random.default_rng(int(generator(self.random_state).integers(2**63)))
+            rng = np.random.default_rng(drawn_seed(self.random_state))
             dictionaries, grey = {}, []
             for name, images in examples.items():
                 dictionaries[name] = self._dictionary(int(rng.integers(2**31))).fit(images)
@@ -160,7 +165,8 @@ class ColorRestorer(BaseEstimator):
                 drawn.batches.close()
                 if len(rows) < LEAST_PATCHES:
                     raise ValueError(
-                        f"The examples of {name} give {len(rows)} patches, needed are at least {LEAST_PATCHES} to "
+                        f"The examples of {name} give {len(rows)} patches, needed are at least "
+                        f"{LEAST_PATCHES} to "
                         f"tell materials apart; n_patches is {self.n_patches}."
                     )
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
@@ -172,7 +178,7 @@ class ColorRestorer(BaseEstimator):
             self.dictionaries_ = dictionaries
         return self
 
-    def restore(self, image: Any) -> Restored:
+    def restore(self, image: object) -> Restored:
         """Return a grey picture in colour.
 
         Parameters
@@ -208,26 +214,43 @@ class ColorRestorer(BaseEstimator):
         check_is_fitted(self)
         return list(self.dictionaries_)
 
+    def _validate_learned(self) -> None:
+        classifier, dictionaries, size = self.classifier_, self.dictionaries_, self.patch_size
+        if type(classifier) is not PatchClassifier or not isinstance(dictionaries, dict):
+            raise ValueError("parts of other kinds")
+        for part in dictionaries.values():
+            if type(part) is not ImageDictionary or len(part.components_) != self.n_components:
+                raise ValueError("dictionaries of another kind or size")
+            if part.patch_shape_ != (size, size, 3):
+                raise ValueError(f"patches of shape {part.patch_shape_} where the size is {size!r}")
+        if len(dictionaries) < 2:
+            raise ValueError("fewer than two materials")
+        classifier.validate(size, len(dictionaries))
+
     def __sklearn_is_fitted__(self) -> bool:
         return "classifier_" in self.__dict__
 
     # -- the engine room
-    # ------------------------------------------------------------------------------------------
 
     def _shares(self, image: NDArray) -> NDArray:
-        """Return the probability of each material at each pixel: the mean of the patches that hold it."""
+        """Return the probability of each material at each pixel: the mean over patches."""
 
-        def told(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
+        def probabilities(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return the probabilities of patches, spread over their pixels."""
             chances = self.classifier_.probabilities(rows / white(image))
             return np.repeat(chances[:, None], self.patch_size**2, axis=1), None
 
         return np.concatenate(
-            [s for _, s in strips(image, self.patch_size, 1, told, len(self.dictionaries_))]
+            [
+                s
+                for _, s in strips(
+                    image, self.patch_size, 1, probabilities, len(self.dictionaries_)
+                )
+            ]
         )
 
     def _colored(self, image: NDArray, shares: NDArray) -> Any:
-        """Return the strips of the picture in colour; a patch is of the material most probable over its pixels."""
+        """Return strips in colour; a patch is of the material most probable over its pixels."""
         atoms = [
             model.components_.reshape(self.n_components, -1, 3)
             for model in self.dictionaries_.values()
@@ -272,6 +295,7 @@ class ColorRestorer(BaseEstimator):
         check_size(self, next(iter(self.dictionaries_.values())).n_components)
         if self.patch_size != self.classifier_.size:
             raise ValueError(
-                f"patch_size is {self.patch_size} and the model has learned patches of {self.classifier_.size} "
+                f"patch_size is {self.patch_size} and the model has learned patches of "
+                f"{self.classifier_.size} "
                 "pixels; call fit to start anew."
             )

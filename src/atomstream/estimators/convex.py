@@ -2,73 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_count
 from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.diagnostics import relative_move
-from atomstream.dictionaries.hulls import Hulls, alike
+from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators._representatives import (
+    Part,
+    Representatives,
+    check_labels,
+    counting_rows,
+    read_only,
+    row_names,
+    stacked_rows,
+)
+from atomstream.estimators._run_state import RunState
+from atomstream.estimators._types import RandomSource, Samples, ScheduleChoice
+from atomstream.estimators._views import view
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
-from atomstream.memory.usage import Usage
 from atomstream.penalties.interval import Free
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 
-__all__ = ["OnlineConvexMF", "Part", "Representatives"]
+__all__ = ["OnlineConvexMF"]
 
 ASSIGNMENTS = ("random", "code", "labels", "pooled")
 CODES = ("free", "nonnegative", "simplex")
-
-
-@dataclass(frozen=True)
-class Representatives:
-    """The samples that one atom is made of.
-
-    Attributes
-    ----------
-    samples : ndarray or csr_array of shape (n, n_features)
-        Rows of the stream, as they came.
-    indices : ndarray of int of shape (n,)
-        Their places in the stream, from 0.
-    ids : ndarray of shape (n,)
-        What the caller calls them: ``ids``, the index of the frame, or the number of the row in the
-        data of `fit`.
-    """
-
-    samples: Any
-    indices: NDArray
-    ids: NDArray
-
-
-@dataclass(frozen=True)
-class Part:
-    """A representative and its share in an atom.
-
-    Attributes
-    ----------
-    share : float
-    id : int or str
-        What the caller calls the sample.
-    index : int
-        Its place in the stream, from 0.
-    sample : ndarray of shape (n_features,)
-    """
-
-    share: float
-    id: Any
-    index: int
-    sample: NDArray
 
 
 class OnlineConvexMF(OnlineDictionary):
@@ -78,8 +46,8 @@ class OnlineConvexMF(OnlineDictionary):
     :math:`\tfrac12 \|x - hD\|_2^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|^2` over codes h and
     atoms, each in the convex hull of its own representatives: a fixed number of samples of the
     stream. Every new row is offered to an atom and takes the place of one of its representatives
-    where that lowers the objective most, or of none. So every atom can be told as "62 % of this
-    row, 38 % of that row".
+    where that lowers the objective most, or of none. So every atom reads as "62 % of this row,
+    38 % of that row".
 
     Parameters
     ----------
@@ -160,11 +128,16 @@ class OnlineConvexMF(OnlineDictionary):
     True
     """
 
+    LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
     missing = False
     fixed_components = 0
     init = "auto"
     tol = 0.0
     classes_: NDArray
+
+    n_swaps_ = view(
+        "state_.dictionary.n_swaps", "How often a row became a representative, after the first N."
+    )
 
     def __init__(
         self,
@@ -176,13 +149,13 @@ class OnlineConvexMF(OnlineDictionary):
         ridge: float = 0.0,
         damping: float = 0.0,
         codes: str = "free",
-        schedule: Any = "harmonic",
+        schedule: ScheduleChoice = "harmonic",
         batch_size: int = 256,
         n_epochs: int = 1,
         shuffle: bool = True,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.n_representatives = n_representatives
@@ -199,11 +172,10 @@ class OnlineConvexMF(OnlineDictionary):
         self.max_time = max_time
         self.random_state = random_state
 
-    @property
-    def method_(self) -> Any:
-        """The parts that the parameters stand for."""
+    def _make_method(self) -> Any:
+        """Return the parts that the parameters stand for."""
         part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
-        codes = with_net(part, self.alpha, self.ridge)
+        codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         return RowWise(
             Objective(Squared(), codes, Free()),
@@ -212,15 +184,8 @@ class OnlineConvexMF(OnlineDictionary):
             HullUpdate(float(self.damping)),
         )
 
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
-        batch = super()._observe(X, weights, **known)
-        return batch if batch.ids is None else replace(batch, ids=_names(batch.ids))
-
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
-
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
-        """Return the atom that each row is offered to, -1 for the one with the largest coefficient."""
+        """Return the atom each row is offered to, -1 for that with the largest coefficient."""
         n = batch.X.shape[0]
         if self.assignment == "random":
             return (rng.random(n) * self.n_components).astype(np.int64)
@@ -235,15 +200,16 @@ class OnlineConvexMF(OnlineDictionary):
         return np.full(n, 0 if self.assignment == "pooled" else -1)
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+    ) -> Self:
         """Learn anew from data at hand; with fewer than N rows all of them are representatives.
 
         Parameters
@@ -261,10 +227,15 @@ class OnlineConvexMF(OnlineDictionary):
         -------
         self
         """
-        return self._fit(X, sample_weight, y, ids)
+        return self._fit(X, y, sample_weight, ids)
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, ids: Any = None
+        self,
+        X: Samples,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
     ) -> Self:
         """Go on with these rows, one by one; the first N rows are kept until they are complete.
 
@@ -277,10 +248,10 @@ class OnlineConvexMF(OnlineDictionary):
         -------
         self
         """
-        return self._partial_fit(X, sample_weight, y, ids)
+        return self._partial_fit(X, y, sample_weight, ids)
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the atom with the largest coefficient for each sample, or its label where labels were given.
+    def predict(self, X: Samples) -> NDArray:
+        """Return the atom with the largest coefficient for each sample, or its label.
 
         Parameters
         ----------
@@ -294,22 +265,18 @@ class OnlineConvexMF(OnlineDictionary):
         return self.classes_[found] if hasattr(self, "classes_") else found
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
     def weights_(self) -> NDArray:
         """Shares of the representatives in the atoms, (n_components, n_representatives)."""
         check_is_fitted(self)
-        return _fixed(self.state_.dictionary.weights)
+        return read_only(self.state_.dictionary.weights)
 
     @property
     def representatives_(self) -> list[Representatives]:
         """The representatives of each atom."""
         check_is_fitted(self)
-        hulls = self.state_.dictionary
-        regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
-        parts = (hulls.samples, hulls.indices, hulls.ids)
-        return [Representatives(*(_fixed(part[rows]) for part in parts)) for rows in regions]
+        return Representatives.of(self.state_.dictionary)
 
     def explain(self, atom: int, top: int = 5) -> list[Part]:
         """Return what an atom is made of, largest share first.
@@ -325,197 +292,129 @@ class OnlineConvexMF(OnlineDictionary):
         list of Part
         """
         check_is_fitted(self)
-        hulls: Hulls = self.state_.dictionary
-        atom, top = check_count("atom", atom, 0, len(hulls.weights) - 1), check_count("top", top, 1)
-        order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
-        parts = []
-        for n in order[hulls.weights[atom, order] > 0]:
-            sample = hulls.samples[[n]]
-            row = (sample.toarray() if sp.issparse(sample) else sample)[0]
-            name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
-            parts.append(Part(float(hulls.weights[atom, n]), name, int(hulls.indices[n]), row))
-        return parts
+        return Part.of(self.state_.dictionary, atom, top)
 
-    def stationarity(self, X: Any) -> float:
-        r"""Return how far the atoms are from a critical point of the mean loss on samples over their hulls.
+    def stationarity(self, X: Samples) -> float:
+        r"""Return how far the atoms are from a critical point of the mean loss over their hulls.
 
         With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their
-        Gram matrix,
-        :math:`\|D - P(D - G/L)\| / \|D\|`, P the projection on the hulls of the representatives: 0 exactly at
-        critical points.
+        Gram matrix, :math:`\|D - P(D - G/L)\| / \|D\|`, P the projection on the hulls of the
+        representatives: 0 exactly at critical points.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        batch, method, hulls = self._given(X), self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), hulls, method.objective)
+        delta = self._measured(X)
+        hulls = self.state_.dictionary
         return relative_move(delta, hulls, lambda rows, step: nearest_in_hulls(hulls, rows))
 
-    @property
-    def n_swaps_(self) -> int:
-        """How often a row has become a representative, after the first N."""
-        check_is_fitted(self)
-        return self.state_.dictionary.n_swaps
+    # -- settings
 
-    # -- the engine room
-    # ------------------------------------------------------------------------------------------
-
-    @property
-    def _begun(self) -> bool:
-        return "_buffer" in self.__dict__
-
-    @property
-    def _n_met(self) -> int:
-        return self.clock_.n_samples + sum(batch.X.shape[0] for batch in self._buffer)
-
-    @property
-    def _dtype(self) -> Any:
-        return self._buffer[0].X.dtype if self._buffer else super()._dtype
-
-    def _check_own(self) -> None:
-        """Refuse settings of this model that are unknown, or that a run cannot change any more."""
+    def _check_settings(self) -> None:
+        super()._check_settings()
         if self.assignment not in ASSIGNMENTS:
             raise ValueError(
-                f"assignment={self.assignment!r} is unknown; choose one of {', '.join(ASSIGNMENTS)}."
+                f"assignment={self.assignment!r} is unknown; choose one of "
+                f"{', '.join(ASSIGNMENTS)}."
             )
-        check_count("n_components", self.n_components, 1)
         check_count("n_representatives", self.n_representatives, 1)
         if self.n_representatives < self.n_components:
             raise ValueError(
-                f"n_representatives must be at least n_components={self.n_components}, one per atom, got "
-                f"{self.n_representatives}."
+                f"n_representatives must be at least n_components={self.n_components}, one per "
+                f"atom, got {self.n_representatives}."
             )
 
-    def _check_change(self) -> None:
+    def _go_on(self) -> RunState:
+        run = super()._go_on()
         labelled = hasattr(self, "classes_") or any(
-            batch.labels is not None for batch in self._buffer
+            batch.labels is not None for batch in run.waiting
         )
-        shared = "state_" in self.__dict__ and self.state_.dictionary.sizes is None
-        started = "state_" in self.__dict__ or len(self._buffer) > 0
         same = labelled == (self.assignment == "labels")
-        if "state_" in self.__dict__:
+        if run.has_state:
+            shared = run.state.dictionary.sizes is None
             same &= shared == (self.assignment == "pooled")
-        if started and not same:
+        if not same and (run.has_state or run.waiting):
             raise ValueError(
-                f"assignment={self.assignment!r} is of another kind than the run began with; call fit to start anew."
+                f"assignment={self.assignment!r} is of another kind than the run began with; call "
+                "fit to start anew."
             )
+        return run
 
-    def _next_batch(
-        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
-    ) -> tuple[Batch, np.random.Generator]:
-        self._check_own()
-        if self._begun:
-            self._check_change()
-        return super()._next_batch(X, sample_weight, y, ids)
-
-    def _begin(self) -> np.random.Generator:
-        self._check_own()
-        rng = super()._begin()
+    def _begin(self) -> RunState:
         self.__dict__.pop("classes_", None)
-        self._buffer: list[Batch] = []  # never changed in place
-        return rng
+        run = super()._begin()
+        run.waiting = []
+        return run
 
-    def _fit(self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None) -> Self:
-        self._at_hand = np.inf  # until the rows are counted
-        try:
-            return super()._fit(X, sample_weight, y, ids)
-        finally:
-            self.__dict__.pop("_at_hand", None)
+    # -- files
 
-    def _take_in(self, X: Any, *, reset: bool) -> Any:
-        X = super()._take_in(X, reset=reset)
-        if "_at_hand" in self.__dict__:
-            self._at_hand = X.shape[0]
-        return X
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        run = self._run
+        good = isinstance(run.waiting, list)
+        if run.has_state:
+            good &= type(run.state.dictionary) is Hulls
+        if run.has_state and self.assignment == "labels":
+            good &= np.shape(self.classes_) == (run.state.dictionary.shape[0],)
+        if not good:
+            raise ValueError("parts of other kinds")
 
-    def _opening(self, batches: Iterator[Batch], rng: np.random.Generator) -> list[Batch]:
-        """Keep rows until there are N of them, or all there are; then make the starting hulls from the first N."""
-        whole = self.__dict__.get(
-            "_at_hand", np.inf
-        )  # in fit all that will come before rows come again
-        n_met = sum(batch.X.shape[0] for batch in self._buffer)
-        n_kept = sum(_counting(batch).size for batch in self._buffer)
-        while (
-            n_kept < self.n_representatives
-            and n_met < whole
-            and (batch := next(batches, None)) is not None
-        ):
-            self._buffer = [*self._buffer, batch]
-            n_met, n_kept = n_met + batch.X.shape[0], n_kept + _counting(batch).size
-        wanted = min(self.n_representatives, n_kept)
-        if wanted < self.n_representatives and n_met < whole:
-            return []
+    # -- data into batches
+
+    def _known(
+        self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
+    ) -> dict[str, NDArray | None]:
+        known = super()._known(data, weights, y, ids, position)
+        labels = check_labels(y, data.shape[0]) if self.assignment == "labels" else None
+        return known | {"ids": row_names(np.asarray(known["ids"])), "labels": labels}
+
+    # -- the start
+
+    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+        """Keep rows until there are N of them, or all there are; then make hulls from the first N.
+
+        Parameters
+        ----------
+        batches : iterator of Batch
+        n_rows : float
+            Rows in the data, where these come again and again: so many are waited for.
+        """
+        run, n_kept = self._run, sum(counting_rows(batch).size for batch in self._run.waiting)
+        while n_kept < self.n_representatives and run.n_rows < n_rows:
+            batch = next(batches, None)
+            if batch is None:
+                return []
+            run.waiting = [*run.waiting, batch]
+            n_kept += counting_rows(batch).size
         if n_kept < self.n_components:
             raise ValueError(
                 f"X has {n_kept} rows that count, fewer than n_components={self.n_components}."
             )
-        taken, self._buffer = self._buffer, []
-        self._start_from(taken, wanted, rng)
-        return taken
+        taken, run.waiting = run.waiting, []
+        self._start(self._starting_hulls(taken, min(self.n_representatives, n_kept)))
+        return list(taken)
 
-    def _start_from(self, batches: list[Batch], wanted: int, rng: np.random.Generator) -> None:
-        rows = [_counting(batch) for batch in batches]
-        parts = [batch.X[some] for batch, some in zip(batches, rows, strict=True)]
-        X = (
-            sp.vstack(parts, format="csr")
-            if any(map(sp.issparse, parts))
-            else np.concatenate(parts)
-        )
-        places = np.concatenate(
-            [batch.position + some for batch, some in zip(batches, rows, strict=True)]
-        )
-        pairs: Any = list(zip(batches, rows, strict=True))
-        ids = np.concatenate(alike(*(batch.ids[some] for batch, some in pairs)))
+    def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
+        """Return hulls of the first rows of these batches that count."""
+        rows = [(batch, counting_rows(batch)) for batch in batches]
+        X, places, ids = stacked_rows(rows)
         labels = None
         if self.assignment == "labels":
-            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in pairs])
-            self.classes_, labels = np.unique(known[:wanted], return_inverse=True)
+            known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in rows])
+            self.classes_, labels = np.unique(known[:n_wanted], return_inverse=True)
             if len(self.classes_) != self.n_components:
                 raise ValueError(
-                    f"y has {len(self.classes_)} different labels in the first {wanted} rows, needed is one for each "
-                    f"of n_components={self.n_components} atoms."
+                    f"y has {len(self.classes_)} different labels in the first {n_wanted} rows, "
+                    f"needed is one for each of n_components={self.n_components} atoms."
                 )
-        seed, shared = int(rng.integers(2**31)), self.assignment == "pooled"
-        some = slice(0, wanted)
-        hulls = starting_hulls(
-            X[some], places[some], ids[some], self.n_components, labels, seed, shared=shared
+        seed, first = int(self._run.rng.integers(2**31)), slice(0, n_wanted)
+        return starting_hulls(
+            X[first],
+            places[first],
+            ids[first],
+            self.n_components,
+            labels,
+            seed,
+            shared=self.assignment == "pooled",
         )
-        self._loss = Squared()
-        self.state_ = State(hulls, self._memory(*hulls.shape), Usage(self.n_components))
-
-    def _labels(self, y: Any, X: Any) -> NDArray | None:
-        if self.assignment != "labels":
-            return None
-        if y is None:
-            raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
-        labels = np.asarray(y)
-        if labels.shape != (X.shape[0],):
-            raise ValueError(
-                f"y must be of shape ({X.shape[0]},), one label per row of X, got {labels.shape}."
-            )
-        return labels
-
-
-def _counting(batch: Batch) -> NDArray:
-    """Return the rows of a batch that have weight."""
-    return np.arange(batch.X.shape[0]) if batch.weights is None else np.flatnonzero(batch.weights)
-
-
-def _names(names: NDArray) -> NDArray:
-    """Return what rows are called, as numbers or texts: what a file can hold."""
-    if names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max(initial=0) < 2**63):
-        return names.astype(np.int64)
-    if names.dtype.kind == "f":
-        return names.astype(np.float64)
-    if names.dtype.kind == "M":
-        return np.datetime_as_string(names, unit="auto").astype(object)
-    return np.array([str(name) for name in names], dtype=object)
-
-
-def _fixed(part: Any) -> Any:
-    """Return an array that cannot be written to, sharing its numbers."""
-    if not sp.issparse(part):
-        part = part.view()
-        part.flags.writeable = False
-    return part

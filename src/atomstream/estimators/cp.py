@@ -1,9 +1,9 @@
-"""Online CP-dictionaries: the one loop with rank-one atoms, known by their loadings, and a sweep over the modes."""
+"""Online CP-dictionaries: the one loop with rank-one atoms, known by their loadings."""
 
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,39 +13,47 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
-from atomstream.core.state import State
-from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._cp_loadings import (
+    check_radius,
+    loadings_stationarity,
+    starting_loadings,
+    warn_of_schedule,
+)
+from atomstream.estimators._run_state import RunState
+from atomstream.estimators._types import (
+    CoderChoice,
+    RandomSource,
+    Samples,
+    ScheduleChoice,
+    SetChoice,
+    Start,
+    ToleranceChoice,
+)
 from atomstream.estimators._validation import check_size, check_start, check_X
-from atomstream.estimators.registry import SCHEDULES, SETS, resolve, resolve_coder, with_net
+from atomstream.estimators._views import view
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
-from atomstream.memory.gram import GramSums
-from atomstream.memory.usage import Usage
 from atomstream.penalties.ball import NormBall
-from atomstream.penalties.base import TINY, Penalty
-from atomstream.schedules import check_conditions
+from atomstream.penalties.base import Penalty, project
 from atomstream.updates.loadings import LoadingSweep
-from atomstream.updates.reseeding import Reseeding, starting_atoms
+from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["OnlineCPDictionary"]
 
 REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
-BROKEN = {
-    "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
-    "squares_converge": "its weights fall too slowly for noise to average out",
-    "slow_decay": "late samples weigh less than early ones",
-}
 
 
 class OnlineCPDictionary(OnlineDictionary):
-    r"""A dictionary of rank-one atoms for a stream of tensors of any order, in memory that does not grow.
+    r"""A dictionary of rank-one atoms for a stream of tensors of any order.
 
     Samples are tensors :math:`x` of shape (I_1, ..., I_n), stacked along the first axis; atom r is
     the outer product of column r of n loading matrices. Minimises the mean over the stream of
-    :math:`\tfrac12 \|x - \sum_r h_r\, U^{(1)}_{:r} \otimes \dots \otimes U^{(n)}_{:r}\|_F^2 + alpha \|h\|_1
-    + \tfrac{ridge}{2}
-    \|h\|_2^2`. With one mode and ``radius=None`` this is `OnlineNMF` under the squared loss.
+    :math:`\tfrac12 \|x - \sum_r h_r\, U^{(1)}_{:r} \otimes \dots \otimes U^{(n)}_{:r}\|_F^2 + alpha
+    \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2`. With one mode and ``radius=None`` this is `OnlineNMF`
+    under the squared loss.
 
     Parameters
     ----------
@@ -140,8 +148,13 @@ class OnlineCPDictionary(OnlineDictionary):
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     STARTS: ClassVar[tuple[str | None, ...]] = (None, "samples", "random")
 
+    LEARNED = (*OnlineDictionary.LEARNED, "axes_", "norm_")
+
     axes_: Axes
     norm_: float
+
+    shape_in_ = view("axes_.shape", "Shape of a sample.")
+    factors = view("loadings_", "The loading matrices: the factors of the atoms as a CP tensor.")
 
     def __init__(
         self,
@@ -150,23 +163,23 @@ class OnlineCPDictionary(OnlineDictionary):
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "nonnegative",
-        atoms: Any = "nonnegative_ball",
-        reshape: Any = None,
+        codes: SetChoice = "nonnegative",
+        atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball",
+        reshape: object = None,
         radius: Any = "auto",
         n_sweeps: int = 3,
-        coder: Any = "auto",
-        schedule: Any = "harmonic",
-        tol: Any = 1e-3,
+        coder: CoderChoice = "auto",
+        schedule: ScheduleChoice = "harmonic",
+        tol: ToleranceChoice = 1e-3,
         batch_size: int = 64,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = None,
+        init: Start = None,
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
@@ -219,39 +232,36 @@ class OnlineCPDictionary(OnlineDictionary):
         model.axes_ = Axes.of_groups([len(matrix) for matrix in matrices], model.reshape)
         model.n_features_in_ = math.prod(model.axes_.shape)
         model._begin()
-        model._set_loadings([matrix.astype(dtype) for matrix in matrices], 1.0)
+        model.norm_ = 1.0
+        model._start(Loadings([matrix.astype(dtype) for matrix in matrices]))
         return model
 
     # -- the parts
-    #
-    #
-    #
-    #
-    #
-    # ------------------------------------------------------------------------------------------------
 
-    @property
-    def method_(self) -> Method:
-        """The parts that the parameters stand for."""
-        codes = with_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
+    def _make_method(self) -> Method:
+        """Return the parts that the parameters stand for."""
+        codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
         updater = LoadingSweep(
             float(self.damping), self.fixed_components, self.n_sweeps, self.radius_
         )
         return Method(
-            Objective(Squared(), codes, sets), coder, GramSums(factored=True), updater, Reseeding()
+            Objective(Squared(), codes, sets),
+            coder,
+            updater,
+            Reseeding(),
+            missing=bool(self.missing),
         )
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
         known = {name: part for name, part in SETS.items() if name not in ("box", "covering")}
         known["bounded"] = lambda: NormBall(norm)
-        many = isinstance(self.atoms, list | tuple)
-        n_modes = (
-            len(self.axes_.sizes) if hasattr(self, "axes_") else len(self.atoms) if many else 1
-        )
-        choices = list(self.atoms) if many else [self.atoms] * n_modes
+        given: Any = self.atoms
+        many = isinstance(given, list | tuple)
+        n_modes = len(self.axes_.sizes) if hasattr(self, "axes_") else len(given) if many else 1
+        choices = list(given) if many else [given] * n_modes
         if len(choices) != n_modes:
             raise ValueError(
                 f"atoms must name one set or one per mode, {n_modes} here, got {len(choices)}."
@@ -262,13 +272,9 @@ class OnlineCPDictionary(OnlineDictionary):
                 raise ValueError(f"atoms={part!r} brings a penalty; loadings lie in sets only.")
         return parts
 
-    def _schedule(self) -> Any:
-        return resolve("schedule", self.schedule, SCHEDULES, "__call__")
-
     # -- tensors in, tensors out
-    # ----------------------------------------------------------------------------------
 
-    def _take_in(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows, their modes in groups."""
         axes = Axes.of(X, self.reshape)
         if reset:
@@ -277,7 +283,7 @@ class OnlineCPDictionary(OnlineDictionary):
             self.axes_.check_same(axes)
         return check_X(self, self.axes_.flatten(X), reset=reset)
 
-    def _give_out(self, rows: Any) -> Any:
+    def _samples(self, rows: Any) -> Any:
         """Return rows as tensors."""
         return self.axes_.restore(rows)
 
@@ -285,12 +291,6 @@ class OnlineCPDictionary(OnlineDictionary):
     def radius_(self) -> float | None:
         """c', the number that ``radius`` stands for."""
         return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
-
-    @property
-    def shape_in_(self) -> tuple[int, ...]:
-        """Shape of a sample."""
-        check_is_fitted(self)
-        return self.axes_.shape
 
     @property
     def loadings_(self) -> list[NDArray]:
@@ -302,7 +302,7 @@ class OnlineCPDictionary(OnlineDictionary):
     def components_(self) -> NDArray:
         """The atoms as tensors, (n_components, I_1, ..., I_n), formed on demand."""
         check_is_fitted(self)
-        return self._give_out(self.state_.dictionary.atoms())
+        return self._samples(self.state_.dictionary.atoms())
 
     @property
     def weights(self) -> NDArray:
@@ -310,12 +310,7 @@ class OnlineCPDictionary(OnlineDictionary):
         check_is_fitted(self)
         return np.ones(self.state_.dictionary.shape[0], self.state_.dictionary.dtype)
 
-    @property
-    def factors(self) -> list[NDArray]:
-        """The loading matrices: the factors of the atoms as a CP tensor."""
-        return self.loadings_
-
-    def to_cp(self, X: Any) -> tuple[NDArray, list[NDArray]]:
+    def to_cp(self, X: Samples) -> tuple[NDArray, list[NDArray]]:
         """Return samples as a CP tensor whose first factor is their codes: weights and factors.
 
         Parameters
@@ -325,9 +320,10 @@ class OnlineCPDictionary(OnlineDictionary):
         return self.weights, [self.transform(X), *self.loadings_]
 
     def labelled_loadings(self) -> list[Any]:
-        """Return the loadings with the names and coordinates of the xarray data learned from, one array per group.
+        """Return the loadings with the names and coordinates of the xarray data learned from.
 
-        A group of several modes has an axis for each; the last axis is "atom".
+        There is one array per group. A group of several modes has an axis for each; the last axis
+        is "atom".
 
         Raises
         ------
@@ -337,117 +333,79 @@ class OnlineCPDictionary(OnlineDictionary):
         check_is_fitted(self)
         return self.axes_.label(self.loadings_)
 
-    # -- the engine room
-    # ------------------------------------------------------------------------------------------
+    # -- settings
 
-    def _begin(self) -> np.random.Generator:
+    def _settings(self) -> list[Any]:
+        return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_radius(self.radius)
+
+    def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
-        self._check_radius()
-        conditions = check_conditions(self._schedule())
-        if not conditions.met:
-            broken = " and ".join(
-                text for name, text in BROKEN.items() if not getattr(conditions, name)
-            )
-            warnings.warn(
-                f"schedule={self.schedule!r} breaks condition (A3) for batches of equal size: {broken}; convergence "
-                "is not guaranteed.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return super()._begin()
+        run = super()._begin()
+        warn_of_schedule(self.schedule, run.clock.schedule)
+        return run
 
-    def _next_batch(
-        self, X: Any, sample_weight: Any, y: Any = None, ids: Any = None
-    ) -> tuple[Batch, np.random.Generator]:
-        self._check_radius()
-        batch, rng = super()._next_batch(X, sample_weight)
-        if (
-            "state_" in self.__dict__ and self.clock_.step == 0
-        ):  # known loadings meet the first batch
-            self.norm_ = self._norm(batch)
-        return batch, rng
+    # -- the start
 
     def _norm(self, batch: Batch) -> float:
-        """Return the bound (4.83) for a batch: one share of its norm for each mode and one for the samples."""
+        """Return the bound (4.83): a share of the norm for each mode and one for the samples."""
         energy = float(
             batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights
         )
         return math.sqrt(self.n_components) * energy ** (0.5 / (len(self.axes_.sizes) + 1)) or 1.0
 
-    def _check_radius(self) -> None:
-        if self.radius is None or (isinstance(self.radius, str) and self.radius == "auto"):
-            return
-        number = isinstance(self.radius, int | float | np.number) and not isinstance(
-            self.radius, bool
-        )
-        if not (number and 0 < self.radius < np.inf):
-            raise ValueError(
-                f"radius must be a number above 0, 'auto', or None for no bound, got {self.radius!r}."
-            )
+    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+        if not self._run.has_state:
+            return super()._open(batches, n_rows)
+        first = next(batches)  # the first batch that known loadings meet sets their bound
+        self.norm_ = self._norm(first)
+        return [first]
 
-    def _start(self, batch: Batch, rng: np.random.Generator) -> None:
-        """Make the starting loadings: random ones, those of rank-one tensors near samples, or those given."""
-        sizes, r, dtype = self.axes_.sizes, self.n_components, batch.X.dtype
-        norm = self._norm(batch)
-        parts = ModeSets(self._sets(norm))
-        if self.init is None or (isinstance(self.init, str) and self.init == "random"):
-            draw = rng.random if parts.nonnegative else rng.standard_normal
-            rows = [
-                part.normalize(draw((r, size)))
-                for part, size in zip(parts.sets, sizes, strict=True)
-            ]
-        elif isinstance(self.init, str):
-            near = [
-                rank_one(row.reshape(sizes), parts)
-                for row in starting_atoms(batch, r, "samples", parts, rng)
-            ]
-            rows = [np.stack(columns) for columns in zip(*near, strict=True)]
-        else:
-            if len(self.init) != len(sizes):
-                raise ValueError(
-                    f"init must hold a matrix for each of {len(sizes)} modes, got {len(self.init)}."
-                )
-            rows = [check_start(U).T for U in self.init]
-            for U, size in zip(rows, sizes, strict=True):
-                if U.shape != (r, size):
-                    raise ValueError(
-                        f"init must hold matrices of shape (I_k, {r}), {(size, r)} here, got {U.T.shape}."
-                    )
-        fixed = self.fixed_components
-        sets: Any = parts.sets
+    def _starting_dictionary(self, batch: Batch) -> Loadings:
+        """Return random loadings, those of rank-one tensors near samples, or those given."""
+        self.norm_ = self._norm(batch)
+        parts: Any = self.method_.objective.atoms
+        sizes, r = self.axes_.sizes, self.n_components
+        rows = starting_loadings(self.init, batch, sizes, r, parts, self._run.rng)
         inside = [
-            part.project(U.astype(np.float64), fixed) for part, U in zip(sets, rows, strict=True)
+            project(U.astype(np.float64), part, self.fixed_components)
+            for part, U in zip(parts.sets, rows, strict=True)
         ]
-        self._set_loadings([U.T.astype(dtype) for U in inside], norm)
+        return Loadings([U.T.astype(batch.X.dtype) for U in inside])
 
-    def _set_loadings(self, matrices: list[NDArray], norm: float) -> None:
-        self.norm_, self._loss = norm, Squared()
-        dictionary = Loadings(matrices)
-        self.state_ = State(dictionary, self._memory(*dictionary.shape), Usage(dictionary.shape[0]))
+    # -- files
 
-    def stationarity(self, X: Any) -> float:
-        r"""Return how far the loadings are from a critical point of the mean loss on samples, 0 at such points.
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        matrices, axes = self.state_.dictionary.matrices, self.axes_
+        if type(axes) is not Axes:
+            raise ValueError("parts of other kinds")
+        axes.validate()
+        good = [len(matrix) for matrix in matrices] == list(axes.sizes)
+        if not good or not isinstance(self.norm_, float) or not self.norm_ > 0:
+            raise ValueError("loadings, axes or bounds that do not fit together")
+
+    # -- figures
+
+    def stationarity(self, X: Samples) -> float:
+        r"""Return how far the loadings are from a critical point of the mean loss on samples.
 
         With :math:`G_i` the gradient of the mean loss in :math:`U^{(i)}` at optimal codes and
-        :math:`L_i` the largest eigenvalue of its matrix :math:`\bar A`, the root of
-        :math:`\sum_i \|U^{(i)} - P(U^{(i)} - G_i / L_i)\|^2` over that of :math:`\sum_i \|U^{(i)}\|^2`.
+        :math:`L_i` the largest eigenvalue of its matrix :math:`\bar A`, the root of :math:`\sum_i
+        \|U^{(i)} - P(U^{(i)} - G_i / L_i)\|^2` over that of :math:`\sum_i \|U^{(i)}\|^2`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        batch = self._given(X)
-        method, dictionary = self.method_, self.state_.dictionary
-        delta = method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
-        off = size = 0.0
-        for mode, part in enumerate(method.objective.atoms.sets):
-            gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
-            rows = dictionary.matrices[mode].T.astype(np.float64)
-            slope = gram @ rows - cross / delta.mass
-            moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
-            off += float(((rows - moved)[self.fixed_components :] ** 2).sum())
-            size += float((rows**2).sum())
-        return float(np.sqrt(off / max(size, TINY)))
+        method = self.method_
+        delta = self._measured(X)
+        return loadings_stationarity(
+            delta, self.state_.dictionary, method.objective.atoms.sets, self.fixed_components
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

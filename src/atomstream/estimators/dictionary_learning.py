@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
+from atomstream.estimators._types import (
+    CoderChoice,
+    RandomSource,
+    ScheduleChoice,
+    SetChoice,
+    Start,
+    ToleranceChoice,
+)
 
 __all__ = ["OnlineDictionaryLearning"]
 
@@ -70,20 +76,20 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         alpha: float = 0.1,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "free",
-        atoms: Any = "unit_ball",
-        coder: Any = "auto",
-        schedule: Any = "power",
-        tol: Any = "root",
+        codes: SetChoice = "free",
+        atoms: SetChoice = "unit_ball",
+        coder: CoderChoice = "auto",
+        schedule: ScheduleChoice = "power",
+        tol: ToleranceChoice = "root",
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "samples",
+        init: Start = "samples",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha

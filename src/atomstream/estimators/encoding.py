@@ -17,7 +17,8 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_net
+from atomstream.estimators._types import Samples
+from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.exceptions import NotConvergedWarning
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
@@ -28,12 +29,12 @@ GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 
 
 def sparse_encode(
-    X: Any,
-    dictionary: Any,
+    X: Samples,
+    dictionary: object,
     *,
     alpha: float = 0.0,
     ridge: float = 0.0,
-    sign: Any = "nonnegative",
+    sign: object = "nonnegative",
     start: Any = None,
     sparse_output: bool = False,
     n_jobs: int | None = None,
@@ -97,10 +98,11 @@ def sparse_encode(
     atoms = check_array(dictionary, dtype=samples.dtype, input_name="dictionary")
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(
-            f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must agree."
+            f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must "
+            "agree."
         )
     known = {name: SETS[name] for name in ("nonnegative", "free")}
-    penalty = with_net(resolve("sign", sign, known, "prox"), alpha, ridge)
+    penalty = with_elastic_net(resolve("sign", sign, known, "prox"), alpha, ridge)
     objective = Objective(Squared(), codes=penalty, atoms=Free())
     coder = resolve_coder("auto", objective.loss, penalty, n_jobs)
     begin = None if start is None else _check_start(start, (samples.shape[0], len(atoms)))
@@ -115,14 +117,15 @@ def encode_exactly(
     objective: Objective,
     start: NDArray | None = None,
 ) -> Codes:
-    """Code to a residual of 1e-9 (float32 data: 1e-6; more where the loss says so); warn where it was not reached."""
+    """Code to a residual of 1e-9 (float32: 1e-6; more where the loss says so), or warn."""
     wanted = max(GAPS[np.dtype(batch.X.dtype)], getattr(objective.loss, "precision", 0.0))
     codes = coder.encode(batch, dictionary, objective, Accuracy(gap=wanted), start)
     missed = codes.residual > wanted
     if missed.any():
         warnings.warn(
             f"{int(missed.sum())} of {len(missed)} codes stopped at a residual of up to "
-            f"{codes.residual.max():.1e} (wanted: {wanted:.0e}); give the coder more iterations or add ridge.",
+            f"{codes.residual.max():.1e} (wanted: {wanted:.0e}); give the coder more iterations "
+            "or add ridge.",
             NotConvergedWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""`SeriesDictionary` as a forecaster of sktime, which has to be installed: ``pip install 'atomstream[series]'``."""
+"""`SeriesDictionary` as a forecaster of sktime: ``pip install 'atomstream[series]'``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["SktimeForecaster"]
 
 
 class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
-    """Forecast several series with what they do together; `update` goes on with the model, row by row.
+    """Forecast several series with what they do together.
 
-    Rows that were learned from already are passed over. Where an update is asked to leave the
-    parameters, a copy of the model goes through the rows to predict what follows, and `model_`
-    stays.
+    `update` goes on with the model, row by row. Rows that were learned from already are passed
+    over. Where an update is asked to leave the parameters, a copy of the model goes through the
+    rows to predict what follows, and `model_` stays.
 
-    Bands (`predict_interval`) hold what is said in `SeriesDictionary.predict_interval`.
+    Bands (`predict_interval`) are those of `SeriesDictionary.predict_interval`.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         self.model = model
         super().__init__()
 
-    def _fit(self, y: Any, X: Any = None, fh: Any = None) -> SktimeForecaster:
+    def _fit(self, y: Any, X: object = None, fh: Any = None) -> SktimeForecaster:
         from sklearn.base import clone
 
         self.model_ = SeriesDictionary() if self.model is None else clone(self.model)
@@ -68,7 +68,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         self._learned, self._newest = y.index[-1], self.model_
         return self
 
-    def _update(self, y: Any, X: Any = None, update_params: bool = True) -> SktimeForecaster:
+    def _update(self, y: Any, X: object = None, update_params: bool = True) -> SktimeForecaster:
         rows = y[y.index > self._learned]
         self._newest = self.model_ if update_params else deepcopy(self.model_)
         if len(rows):
@@ -76,11 +76,11 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
             self._learned = rows.index[-1] if update_params else self._learned
         return self
 
-    def _predict(self, fh: Any, X: Any = None) -> Any:
+    def _predict(self, fh: Any, X: object = None) -> Any:
         steps = self._steps(fh)
         return self._newest.predict(int(steps.max())).iloc[steps - 1]
 
-    def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
+    def _predict_interval(self, fh: Any, X: object, coverage: list[float]) -> Any:
         import pandas as pd
 
         steps, parts = self._steps(fh), {}
@@ -103,7 +103,7 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         steps = np.asarray(fh.to_relative(self.cutoff), dtype=np.int64)
         if steps.min() < 1:
             raise NotImplementedError(
-                "Times that were learned from cannot be foretold; see one_step_ of model_."
+                "Times that were learned from cannot be predicted; see one_step_ of model_."
             )
         return steps
 

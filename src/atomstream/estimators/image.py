@@ -1,22 +1,17 @@
-"""Pictures by the patches they are made of: rebuilt, cleaned, completed, packed."""
+"""Images by the patches they are made of: reconstructed, denoised, inpainted, compressed."""
 
 from __future__ import annotations
 
-from contextlib import closing
 from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.coders.pursuit import pursue
-from atomstream.core.checks import check_count, generator
 from atomstream.domains.images import compression
-from atomstream.domains.images.overlap import Change, check_stride, whole
-from atomstream.domains.images.patch_sampling import drawn_patches
+from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,
@@ -26,25 +21,25 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._validation import check_settings, check_size
-from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-from atomstream.estimators.nmf import OnlineNMF
+from atomstream.domains.images.restoration import (
+    add_means,
+    complete_image,
+    denoise_image,
+)
+from atomstream.estimators._patch_learning import PatchLearning
+from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
 
 __all__ = ["ImageDictionary"]
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
-NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
 NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
-HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends
 HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
 
 
-class ImageDictionary(CallbackSupportMixin, BaseEstimator):
-    r"""A dictionary of image patches, and what can be done to a picture with it.
+class ImageDictionary(PatchLearning):
+    r"""A dictionary of image patches, and what can be done to an image with it.
 
     Patches are drawn at random places of the images and teach an `OnlineDictionaryLearning` (or an
     `OnlineNMF`); afterwards all patches of an image are coded, decoded, and averaged where they
@@ -65,7 +60,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
     nonnegative : bool, default=False
         Whether atoms and codes are nonnegative and patches keep their means: atoms are then parts
-        of pictures, to be looked at. Signed ones rebuild, clean and complete pictures better.
+        of pictures, to be looked at. Signed ones reconstruct, denoise and inpaint better.
     n_patches : int, default=60000
         Patches that `fit` and each `partial_fit` draw.
     batch_size : int, default=256
@@ -113,10 +108,6 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
     True
     """
 
-    # What learning makes.
-    learner_: OnlineDictionaryLearning | OnlineNMF
-    patch_shape_: tuple[int, ...]
-
     def __init__(
         self,
         n_components: int = 256,
@@ -128,7 +119,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         n_patches: int = 60_000,
         batch_size: int = 256,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.patch_size = patch_size
@@ -140,116 +131,11 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
+    def reconstruct(self, image: ArrayLike, *, out: NDArray | None = None) -> NDArray:
+        """Return an image made of the atoms.
 
-    def fit(self, images: Any, y: Any = None) -> Self:
-        """Learn anew from ``n_patches`` patches of an image or of several.
-
-        Parameters
-        ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
-            Arrays may be memory maps; of them only patches are read. A path is a file, or a folder
-            of images; files are colour if any of them is, and at most 2^25 of their pixels are in
-            memory at a time.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        with untouched(self):
-            self.check()
-            self.__dict__.pop("learner_", None)
-            self._learn(images)
-        return self
-
-    def partial_fit(self, images: Any, y: Any = None) -> Self:
-        """Learn from ``n_patches`` patches of further images.
-
-        Parameters
-        ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
-            Of as many channels as before; files are read so.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        with untouched(self):
-            self.check()
-            self._learn(images)
-        return self
-
-    def _learn(self, images: Any) -> None:
-        """Draw patches in front of the learner."""
-        first = "learner_" not in self.__dict__
-        if first:
-            self._rng = np.random.default_rng(int(generator(self.random_state).integers(2**63)))
-        color = None if first else len(self.patch_shape_) == 3
-        drawn = drawn_patches(
-            images, self.patch_size, self.n_patches, self.batch_size, self._rng, color
-        )
-        if first:
-            self.patch_shape_ = drawn.shape
-            kind = OnlineNMF if self.nonnegative else OnlineDictionaryLearning
-            self.learner_ = kind(self.n_components, random_state=int(self._rng.integers(2**63)))
-        else:
-            check_size(self, self.learner_.n_components)
-            self._check_learned(drawn.shape)
-        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
-        rows = (self._off(batch)[0] for batch in drawn.batches)
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(drawn.batches):
-                self.learner_.fit_stream(rows, n_batches=-(-drawn.n_rows // self.batch_size))
-        finally:
-            self.learner_.set_callbacks()
-
-    # -- what was learned
-    # -----------------------------------------------------------------------------------------
-
-    @property
-    def components_(self) -> NDArray:
-        """The atoms as patches, (n_components, *patch_shape_), read-only."""
-        check_is_fitted(self)
-        return self.learner_.components_.reshape(-1, *self.patch_shape_)
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the absolute codes over the run, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of batches learned from."""
-        check_is_fitted(self)
-        return self.learner_.n_steps_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
-
-    # -- pictures
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
-
-    def reconstruct(self, image: Any, *, out: NDArray | None = None) -> NDArray:
-        """Return an image made of the atoms: all its patches coded, decoded, and averaged where they overlap.
-
-        Beyond the result only a strip of the image and one tile of patches are in memory.
+        All its patches are coded, decoded, and averaged where they overlap. Beyond the result only
+        a strip of the image and one tile of patches are in memory.
 
         Parameters
         ----------
@@ -267,20 +153,25 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
 
         def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return what the dictionary makes of patches."""
-            rows, means = self._off(rows / rows.dtype.type(white(image)))
-            return self._on(coder.inverse_transform(coder.transform(rows)), means), None
+            rows, means = self._split(rows / rows.dtype.type(white(image)))
+            return add_means(coder.inverse_transform(coder.transform(rows)), means), None
 
         if out is not None and (out.shape != image.shape or out.dtype != image.dtype):
             raise ValueError(
                 f"out must be {image.dtype} of shape {image.shape}, got {out.dtype} of {out.shape}."
             )
-        return self._changed(image, self.stride, decoded, out)
+        return whole(
+            image, self.patch_size, self.stride, decoded, lambda strip: of_type(strip, image), out
+        )
 
-    def denoise(self, image: Any, sigma: float | None = None, *, adapt: bool = True) -> NDArray:
-        r"""Return an image without its noise: each patch by the fewest atoms that explain it up to the noise.
+    def denoise(
+        self, image: ArrayLike, sigma: float | None = None, *, adapt: bool = True
+    ) -> NDArray:
+        r"""Return an image without its noise.
 
-        The code of a patch of n entries ends when its squared error is at most
-        :math:`n (1.1 \sigma)^2`; patches lie at every pixel.
+        Each patch is made of the fewest atoms that explain it up to the noise. The code of a patch
+        of n entries ends when its squared error is at most :math:`n (1.1 \sigma)^2`; patches lie at
+        every pixel.
 
         Parameters
         ----------
@@ -307,24 +198,21 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         if noise == 0:
             return np.array(image)
         atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
-        goal = atoms.shape[1] * (NOISE_GAIN * noise) ** 2
+        return denoise_image(
+            image,
+            atoms,
+            noise,
+            self.patch_size,
+            centred=not self.nonnegative,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
 
-        def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
-            """Return patches without what may be noise."""
-            rows, means = self._off(rows / rows.dtype.type(white(image)))
-            codes = pursue(
-                rows, atoms, goal, atoms.shape[1] // 2, n_jobs=effective_n_jobs(self.n_jobs)
-            )
-            return self._on((codes @ atoms).astype(rows.dtype), means), None
+    def inpaint(self, image: ArrayLike, missing: object = None, *, adapt: bool = True) -> NDArray:
+        """Return an image whose missing pixels are filled in by the dictionary.
 
-        return self._changed(image, 1, cleaned)
-
-    def inpaint(self, image: Any, missing: Any = None, *, adapt: bool = True) -> NDArray:
-        """Return an image whose missing pixels are filled in by the dictionary; all others stay as they are.
-
-        Each patch is coded by its known pixels alone; patches lie at every pixel and count by how
-        much of them is known. Where no patch knows anything (inside of large holes) the mean of the
-        surroundings remains.
+        All other pixels stay as they are. Each patch is coded by its known pixels alone; patches
+        lie at every pixel and count by how much of them is known. Where no patch knows anything
+        (inside of large holes) the mean of the surroundings remains.
 
         Parameters
         ----------
@@ -351,7 +239,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)
-        unit = image.reshape(observed.shape).astype(
+        unit: NDArray = image.reshape(observed.shape).astype(
             np.float64 if image.dtype == np.float64 else np.float32
         )
         filled = fill(unit / unit.dtype.type(white(image)), observed)
@@ -360,14 +248,21 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
-            made = self._completed(start, observed, atoms, min(stride, self.patch_size))
+            made = complete_image(
+                start,
+                observed,
+                atoms,
+                self.patch_size,
+                stride=min(stride, self.patch_size),
+                n_jobs=effective_n_jobs(self.n_jobs),
+            )
             filled = np.where(observed, known, made.reshape(observed.shape))
         return np.where(
             observed.reshape(image.shape), image, of_type(filled.reshape(image.shape), image)
         )
 
     def compress(
-        self, image: Any, quality: float = 35.0, *, include_dictionary: bool = True
+        self, image: ArrayLike, quality: float = 35.0, *, include_dictionary: bool = True
     ) -> bytes:
         """Return an image as the bytes of a small file, with losses.
 
@@ -386,7 +281,7 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         bytes
-            What `decompress` reads; its format is told in `atomstream.domains.images.compression`.
+            What `decompress` reads, in the format of `atomstream.domains.images.compression`.
 
         Warns
         -----
@@ -429,9 +324,8 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         return compression.decompress(data, self.components_, max_pixels=max_pixels)
 
     # -- the engine room
-    # ------------------------------------------------------------------------------------------
 
-    def _given(self, image: Any) -> NDArray:
+    def _given(self, image: ArrayLike) -> NDArray:
         """Return an image to work on, checked."""
         check_is_fitted(self)
         self.check()
@@ -440,114 +334,21 @@ class ImageDictionary(CallbackSupportMixin, BaseEstimator):
         patch_view(image, self.patch_size)  # refuses what is too small
         return image
 
-    def _off(self, rows: NDArray) -> tuple[NDArray, NDArray]:
-        """Take the mean of each channel off patches; return both, (n, n_features) and (n, 1, n_channels)."""
-        n_channels = self.patch_shape_[2] if len(self.patch_shape_) == 3 else 1
-        apart = rows.reshape(len(rows), -1, n_channels)
-        if self.nonnegative:
-            return rows, np.zeros((len(rows), 1, n_channels), rows.dtype)
-        means = apart.mean(axis=1, keepdims=True)
-        return (apart - means).reshape(rows.shape), means
-
-    def _on(self, rows: NDArray, means: NDArray) -> NDArray:
-        """Put means back on patches."""
-        return (rows.reshape(len(rows), -1, means.shape[2]) + means).reshape(rows.shape)
-
-    def _changed(
-        self, image: NDArray, stride: int, change: Change, out: NDArray | None = None
-    ) -> NDArray:
-        """Return the image with its patches changed, in its own type."""
-        return whole(
-            image, self.patch_size, stride, change, lambda strip: of_type(strip, image), out
-        )
-
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""
         learner = type(self.learner_).from_components(
             self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
+        unit = white(image)
         return learner.fit_stream(
-            self._off(rows / rows.dtype.type(white(image)))[0] for rows in drawn
+            self._split(rows / rows.dtype.type(unit))[0] for rows in drawn
         ).components_
-
-    def _completed(self, image: NDArray, observed: NDArray, atoms: NDArray, stride: int) -> NDArray:
-        """Return an image whose patches are coded by their observed pixels; where none knows any, it stays as it is.
-
-        Patches lose the mean of what is observed; flat atoms make up for what this mean misses.
-        """
-        size, n_channels = self.patch_size, observed.shape[2]
-        flat = (
-            np.repeat(np.eye(n_channels, dtype=atoms.dtype)[:, None], size**2, axis=1).reshape(
-                n_channels, -1
-            )
-            / size
-        )
-        atoms = np.concatenate([atoms, flat])
-        seen_view, n_jobs = patch_view(observed, size), effective_n_jobs(self.n_jobs)
-
-        def filled(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, NDArray]:
-            """Return patches as their codes complete them, and how much of them is known."""
-            seen = seen_view[tops, lefts].transpose(0, 2, 3, 1).reshape(len(rows), -1, n_channels)
-            apart = rows.reshape(seen.shape)
-            n_seen = seen.sum(axis=1, keepdims=True)
-            means = ((apart * seen).sum(axis=1, keepdims=True) / np.maximum(n_seen, 1)).astype(
-                rows.dtype
-            )
-            mask = seen.reshape(rows.shape)
-            goals = mask.sum(axis=1) * HOLES_ERROR**2
-            codes = pursue(
-                (apart - means).reshape(rows.shape),
-                atoms,
-                goals,
-                size**2 // 4,
-                mask=mask,
-                n_jobs=n_jobs,
-            )
-            done = self._on((codes @ atoms).astype(rows.dtype), means)
-            return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
-
-        made = whole(image, size, stride, filled)
-        return np.where(np.isnan(made), image, made)
-
-    # -- checks
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Refuse settings out of range."""
-        for name in ("n_components", "patch_size", "n_patches", "batch_size"):
-            check_count(name, getattr(self, name))
-        check_stride(self.stride, self.patch_size)
-        if not isinstance(self.nonnegative, bool | np.bool_):
-            raise ValueError(f"nonnegative must be True or False, got {self.nonnegative!r}.")
-        check_settings(
-            OnlineDictionaryLearning(self.n_components, alpha=self.alpha, n_jobs=self.n_jobs)
-        )
-
-    def _check_learned(self, shape: tuple[int, ...]) -> None:
-        """Refuse patches of another shape than was learned, and atoms of the other kind."""
-        if type(self.learner_) is not (OnlineNMF if self.nonnegative else OnlineDictionaryLearning):
-            learned = "signed" if self.nonnegative else "nonnegative"
-            raise ValueError(
-                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call fit to start anew."
-            )
-        if shape != self.patch_shape_:
-            raise ValueError(
-                f"The dictionary has learned patches of shape {self.patch_shape_}, got {shape}."
-            )
 
 
 def _check_sigma(sigma: Any) -> float:
     """Return the noise as a number."""
-    if (
-        isinstance(sigma, bool)
-        or not isinstance(sigma, int | float | np.number)
-        or not 0 <= sigma < np.inf
-    ):
+    real = isinstance(sigma, int | float | np.number) and not isinstance(sigma, bool)
+    if not real or not 0 <= sigma < np.inf:
         raise ValueError(f"sigma must be a number of at least 0, or None, got {sigma!r}.")
     return float(sigma)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ class Alignment:
         return float(self.similarity[self.order >= 0].mean())
 
 
-def align(model_a: Any, model_b: Any) -> Alignment:
+def align(model_a: object, model_b: object) -> Alignment:
     """Match the atoms of two dictionaries by the cosines of their angles.
 
     Signs are free, and not counted, if both dictionaries have negative entries.
@@ -85,11 +84,12 @@ def align(model_a: Any, model_b: Any) -> Alignment:
     return Alignment(order, similarity, sign)
 
 
-def _unit_atoms(model: Any) -> NDArray:
+def _unit_atoms(model: object) -> NDArray:
     atoms = np.asarray(getattr(model, "components_", model), dtype=np.float64)
     if atoms.ndim != 2:
         raise ValueError(
-            f"A dictionary must be a fitted model or of shape (n_components, n_features), got {atoms.shape}."
+            "A dictionary must be a fitted model or of shape (n_components, n_features), got "
+            f"{atoms.shape}."
         )
     lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
     return np.divide(atoms, lengths, out=np.zeros_like(atoms), where=lengths > 0)

@@ -1,43 +1,35 @@
-"""What a network looks like around a motif: a dictionary of its patches, learned along a chain of copies."""
+"""Dictionaries of the patches of a network, learned along a chain of copies of a motif."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Generator
-from contextlib import closing
-from copy import copy, deepcopy
-from functools import partial
-from typing import Any, Self
+from collections.abc import Generator
+from copy import deepcopy
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count, generator
-from atomstream.domains.networks.edge_means import PairMeans
+from atomstream.core.checks import check_arrays, check_count
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._validation import check_settings, check_size
+from atomstream.domains.networks.patches import distinct
+from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._network_reconstruction import NetworkReconstruction
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
-from atomstream.samplers.glauber import is_copy, patches_of
+from atomstream.estimators.registry import resolve_chain
+from atomstream.samplers.base import patches_of
+from atomstream.samplers.glauber import is_copy
 
 __all__ = ["NetworkDictionary"]
 
-CHAINS: dict[str, Callable[..., Any]] = {
-    "glauber": MotifGlauber,
-    "pivot": MotifPivot,
-    "approximate_pivot": partial(MotifPivot, approximate=True),
-}
-ENTRIES = 2**18  # of patches rebuilt at a time
 NOTED = 64  # steps at which the usage of the atoms is kept
 
 
-class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
+class NetworkDictionary(NetworkReconstruction):
     r"""A dictionary of the k x k patches that a network shows on copies of a motif.
 
     A Markov chain moves a copy of the motif through the network; the adjacency matrix between its
@@ -53,11 +45,12 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     n_components : int, default=25
         Number of atoms.
     alpha : float, default=0.0
-        Strength of the l1 penalty on the codes, while learning and rebuilding.
-    chain : {"pivot", "glauber", "approximate_pivot", "all"}, default="pivot"
-        How copies are met: grown anew from a root that walks, for motifs that are trees, or one
+        Strength of the l1 penalty on the codes, while learning and reconstructing.
+    chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
+        How copies are found: grown anew from a root that walks, for motifs that are trees, or one
         node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
-        weighted by its law: for small networks.
+        weighted by its law: for small networks. Anything that makes a
+        `atomstream.samplers.MotifChain` from a network and a motif is a class of chains.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     n_batches : int, default=100
@@ -109,23 +102,24 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
     1.0
     """
 
-    # What learning makes.
+    LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
+
     learner_: OnlineNMF
     motif_: Motif
     position_: NDArray | None
 
     def __init__(
         self,
-        motif: Any = "path:5",
+        motif: object = "path:5",
         n_components: int = 25,
         *,
         alpha: float = 0.0,
         chain: str = "pivot",
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         n_batches: int = 100,
         batch_size: int = 1000,
         thin: int = 1,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.motif = motif
         self.n_components = n_components
@@ -138,14 +132,8 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
-    def fit(self, network: Any, y: Any = None) -> Self:
+    def fit(self, network: object, y: object = None) -> Self:
         """Learn anew from ``n_batches`` batches of copies.
 
         Parameters
@@ -159,15 +147,15 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             self.__dict__.pop("learner_", None)
             network = Network.of(network)
             self._learn(network, self.n_batches)
         return self
 
-    def partial_fit(self, network: Any, y: Any = None, *, n_batches: int = 1) -> Self:
-        """Learn from some more batches; the chain goes on where it stood, or anew where no copy is there.
+    def partial_fit(self, network: object, y: object = None, *, n_batches: int = 1) -> Self:
+        """Learn from more batches; the chain goes on where it stood, or anew if no copy is there.
 
         Parameters
         ----------
@@ -181,7 +169,7 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             check_count("n_batches", n_batches)
             self._learn(Network.of(network), n_batches)
@@ -197,30 +185,22 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             )
         check_size(self, self.learner_.n_components)
         self._check_size(network)
-        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, schedule=self.schedule)
-        batches = (
-            self._every(network, n_batches)
-            if self.chain == "all"
-            else self._along(network, n_batches)
+        batches = self._every if self.chain == "all" else self._along
+        self._teach(
+            batches(network, n_batches), n_batches, alpha=self.alpha, schedule=self.schedule
         )
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(batches):
-                self.learner_.fit_stream(batches, n_batches=n_batches)
-        finally:
-            self.learner_.set_callbacks()
 
     def _begin(self) -> None:
         self.motif_ = Motif.of(self.motif)
-        self._rng = _own_rng(self.random_state)
+        self._rng = np.random.default_rng(drawn_seed(self.random_state))
         seed = int(self._rng.integers(2**63))
         self.learner_ = OnlineNMF(self.n_components, random_state=seed)
         self.position_ = None
         self._totals, self._spacing = np.empty((0, self.n_components)), 1
 
     def _along(self, network: Network, n_batches: int) -> Generator[NDArray]:
-        """Yield batches along the chain; where it stands is noted when the learner has learned them, not before."""
-        chain = CHAINS[self.chain](network, self.motif_)
+        """Yield batches along the chain; its place is kept once the learner has learned them."""
+        chain = resolve_chain(self.chain)(network, self.motif_)
         if self.position_ is None or not is_copy(network, self.motif_, self.position_):
             rng = deepcopy(self._rng)
             self.position_, self._rng = chain.init(rng), rng
@@ -253,215 +233,45 @@ class NetworkDictionary(CallbackSupportMixin, BaseEstimator):
             if len(self._totals) == NOTED:
                 self._totals, self._spacing = self._totals[::2], 2 * self._spacing
 
-    def _all(self, network: Network) -> tuple[NDArray, NDArray]:
-        # A common factor says nothing, and its powers would leave the range of numbers.
-        scaled = Network.of(network.out / network.out.data.max(), network.node_weights)
-        states, weights = homomorphisms(scaled, self.motif_)
-        if not len(states):
-            raise ValueError(f"The network holds no copy of the motif of {self.motif_.size} nodes.")
-        return states, weights * (len(weights) / weights.sum())
-
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
-    def components_(self) -> NDArray:
-        """The atoms as adjacency matrices, (n_components, k, k), read-only."""
-        check_is_fitted(self)
-        k = self.motif_.size
-        return self.learner_.components_.reshape(-1, k, k)
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes over the run, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
+    def _atom_shape(self) -> tuple[int, ...]:
+        return self.motif_.size, self.motif_.size
 
     @property
     def recent_importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes over the last half of the batches, (n_components,)."""
+        """Share of each atom in the codes of the last half of the batches, (n_components,)."""
         check_is_fitted(self)
         half = self._totals[min(self._n_steps // 2 // self._spacing, len(self._totals) - 1)]
         usage = self.learner_.state_.usage.total - half
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
-    @property
-    def n_steps_(self) -> int:
-        """Number of batches learned from."""
-        check_is_fitted(self)
-        return self._n_steps
-
-    @property
-    def _n_steps(self) -> int:
-        return self.learner_.n_steps_ if hasattr(self.learner_, "state_") else 0
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
-
-    # -- rebuilding
-    #
-    #
-    #
-    #
-    #
-    # -----------------------------------------------------------------------------------------------
-
-    def reconstruct(
-        self, network: Any, *, n_steps: int = 100_000, random_state: Any = 0
-    ) -> Reconstruction:
-        """Rebuild a network, the one learned from or another: every pair is the mean of what patches propose for it.
-
-        A fresh chain meets ``n_steps`` copies; each patch is coded and decoded, and its entries are
-        proposals for the pairs of nodes it covers, all of the same weight (under "all": every copy
-        by its law, the limit of endless steps). Memory is that of the pairs that were visited.
-
-        Parameters
-        ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
-        n_steps : int, default=100_000
-            Copies; not used under "all".
-        random_state : int, Generator, RandomState or None, default=0
-            Of the chain.
-
-        Returns
-        -------
-        Reconstruction
-        """
-        return self._rebuilt(self._given(network, n_steps), n_steps, random_state)
-
-    def denoise(
-        self, network: Any, pairs: Any = "edges", *, n_steps: int = 100_000, random_state: Any = 0
-    ) -> Ranking:
-        """Rank pairs of nodes by how much the dictionary, from what lies around them, holds them for edges.
-
-        As `reconstruct`, but entries of patches on edges of the motif are not heard: those are
-        edges of every copy, true or false, and say nothing. Low edges are likely to be spurious,
-        high non-edges to be missing.
-
-        Parameters
-        ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
-            What was observed: usually the one learned from.
-        pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
-            What to rank: all edges between different nodes, lowest first; all visited pairs of
-            different nodes that are no edges, highest first; or these pairs, in their order.
-        n_steps : int, default=100_000
-            Copies; not used under "all".
-        random_state : int, Generator, RandomState or None, default=0
-
-        Returns
-        -------
-        Ranking
-            Pairs that were not visited score 0.
-
-        References
-        ----------
-        Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in
-        networks", for edges of the motif left out.
-        """
-        if isinstance(pairs, str) and pairs not in {"edges", "non-edges"}:
-            raise ValueError(
-                f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs."
-            )
-        network = self._given(network, n_steps)
-        if not isinstance(pairs, str):
-            network.places(pairs)  # refuses what is none before anything is computed
-        bound = self.motif_.adjacency() > 0
-        free = ~(bound | bound.T) if network.undirected else ~bound
-        if not np.any(free & ~np.eye(len(free), dtype=bool)):
-            raise ValueError(
-                "The motif joins every two of its nodes: nothing is left to say; take a longer one."
-            )
-        return Ranking.of(self._rebuilt(network, n_steps, random_state, free), pairs)
-
-    def _given(self, network: Any, n_steps: int) -> Network:
-        """Return the network to rebuild, checked."""
-        check_is_fitted(self)
-        check_count("n_steps", n_steps)
-        self.check()
-        network = Network.of(network)
-        self._check_size(network)
-        return network
-
-    def _rebuilt(
-        self, network: Network, n_steps: int, random_state: Any, entries: Any = None
-    ) -> Reconstruction:
-        """Return the means of what patches propose, in all their entries or in some."""
-        many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
-        pairs = PairMeans(network.n_nodes, weighted=many or self.chain == "all")
-        coder = copy(self.learner_).set_params(alpha=self.alpha)
-        told = None
-        for states, weights in self._copies(network, n_steps, random_state):
-            patches, places = distinct(patches_of(network, states))
-            with warnings.catch_warnings(record=True) as heard:
-                warnings.simplefilter("always")
-                rebuilt = coder.inverse_transform(coder.transform(patches))
-            told = told or next(iter(heard), None)
-            pairs.add(states, rebuilt[places], weights, entries)
-        if told is not None:  # once, not for each of many blocks
-            warnings.warn(told.message, stacklevel=3)
-        return Reconstruction(network, *pairs.drain())
-
-    def _copies(
-        self, network: Network, n_steps: int, random_state: Any
-    ) -> Generator[tuple[NDArray, NDArray | None]]:
-        """Yield copies of the motif, with weights where they are no draws of a chain."""
-        rows = max(1, ENTRIES // self.motif_.size**2)
-        if self.chain == "all":
-            states, weights = self._all(network)
-            for start in range(0, len(states), rows):
-                yield states[start : start + rows], weights[start : start + rows]
-            return
-        chain, rng = CHAINS[self.chain](network, self.motif_), _own_rng(random_state)
-        state = chain.init(rng)
-        for start in range(0, n_steps, rows):
-            states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
-            yield states, None
-
     # -- checks
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        if self.chain not in {*CHAINS, "all"}:
-            raise ValueError(
-                f"chain={self.chain!r} is unknown; known are {', '.join(sorted({*CHAINS, 'all'}))}."
-            )
+        if self.chain != "all":
+            resolve_chain(self.chain)
         for name in ("n_components", "n_batches", "batch_size", "thin"):
             check_count(name, getattr(self, name))
         Motif.of(self.motif)
-        learner = OnlineNMF(self.n_components, alpha=self.alpha, schedule=self.schedule)
-        check_settings(learner)
-        learner._schedule()
+        super().check()
 
-    def _check_size(self, network: Network) -> None:
-        if self.motif_.size > network.n_nodes:
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        motif, position, totals = self.motif_, self.position_, self._totals
+        if type(motif) is not Motif or not isinstance(self._rng, np.random.Generator):
+            raise ValueError("parts of other kinds")
+        n_features = getattr(self.learner_, "n_features_in_", motif.size**2)
+        if n_features != motif.size**2:
+            raise ValueError(f"patches of {n_features} entries for a motif of {motif.size} nodes")
+        if position is not None and (
+            np.shape(position) != (motif.size,) or position.dtype != np.int64
+        ):
             raise ValueError(
-                f"The motif has {self.motif_.size} nodes, more than the network, which has {network.n_nodes}."
+                f"a position of shape {np.shape(position)} for a motif of {motif.size} nodes"
             )
-
-
-def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the patches that differ, and which of them each patch is.
-
-    Patches of one number are taken for one: the number is their sum with random weights, and
-    checked.
-    """
-    numbers = patches @ np.random.default_rng(0).random(patches.shape[1])
-    _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
-    if not np.array_equal(patches[first][places], patches):
-        found, places = np.unique(patches, axis=0, return_inverse=True)
-        return found, places.ravel()
-    return patches[first], places
-
-
-def _own_rng(random_state: Any) -> np.random.Generator:
-    """Return a source of randomness of one's own, drawn from the one given."""
-    return np.random.default_rng(int(generator(random_state).integers(2**63)))
+        check_arrays(self, {"_totals": (len(totals), self.learner_.n_components)})
+        if not isinstance(self._spacing, int) or self._spacing < 1:
+            raise ValueError(f"usage at every {self._spacing!r:.80} steps")

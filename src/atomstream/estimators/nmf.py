@@ -12,22 +12,33 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.method import Method
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
+from atomstream.estimators._types import (
+    CoderChoice,
+    LossChoice,
+    RandomSource,
+    Samples,
+    ScheduleChoice,
+    SetChoice,
+    Start,
+    ToleranceChoice,
+)
 from atomstream.estimators._validation import raise_zeros
-from atomstream.estimators.registry import resolve_loss
 from atomstream.losses import Huber, Mahalanobis
 
 __all__ = ["OnlineNMF"]
 
 
 class OnlineNMF(_OnlineMatrixFactorization):
-    r"""Nonnegative matrix factorization of a stream under any divergence: nonnegative codes, nonnegative atoms.
+    r"""Nonnegative matrix factorization of a stream under any divergence.
 
-    Minimises the mean over the stream of
-    :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their
-    set; by default d is half the squared distance and atoms are nonnegative, of Euclidean length at
-    most one. Under divergences (Kullback-Leibler and the like) atoms are distributions over the
-    features: they sum to one, and the scale of a sample lives in its code. Each batch is coded,
-    enters a few small sums, and is forgotten.
+    Codes and atoms are nonnegative.
+
+    Minimises the mean over the stream of :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2}
+    \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their set; by default d is half the
+    squared distance and atoms are nonnegative, of Euclidean length at most one. Under divergences
+    (Kullback-Leibler and the like) atoms are distributions over the features: they sum to one, and
+    the scale of a sample lives in its code. Each batch is coded, enters a few small sums, and is
+    forgotten.
 
     Parameters
     ----------
@@ -102,7 +113,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient
         (`atomstream.memory`).
     n_steps_, n_samples_seen_, n_reseeded_ : int
-        Steps made, rows met, atoms that were replaced because nothing used them.
+        Steps made, rows learned from, atoms that were replaced because nothing used them.
     batch_objective_ : float
         Mean objective of the last batch, before the update it caused.
     n_features_in_ : int
@@ -140,26 +151,26 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self,
         n_components: int = 20,
         *,
-        loss: Any = "squared",
-        method: Any = "auto",
+        loss: LossChoice = "squared",
+        method: object = "auto",
         zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
-        codes: Any = "auto",
-        atoms: Any = "auto",
-        coder: Any = "auto",
-        schedule: Any = "power",
-        tol: Any = "root",
+        codes: SetChoice = "auto",
+        atoms: SetChoice = "auto",
+        coder: CoderChoice = "auto",
+        schedule: ScheduleChoice = "power",
+        tol: ToleranceChoice = "root",
         batch_size: int = 256,
         n_epochs: int = 10,
         shuffle: bool = True,
-        init: Any = "auto",
+        init: Start = "auto",
         fixed_components: int = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.loss = loss
@@ -183,20 +194,20 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.max_time = max_time
         self.random_state = random_state
 
-    @property
-    def method_(self) -> Method:
-        """The parts that the parameters stand for; both sets must be nonnegative."""
-        method = super().method_
+    def _make_method(self) -> Method:
+        """Return the parts that the parameters stand for; both sets must be nonnegative."""
+        method = super()._make_method()
         for role in ("codes", "atoms"):
             part = getattr(method.objective, role)
             if not getattr(part, "nonnegative", False):
                 raise ValueError(
-                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative {role}; "
+                    f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
+                    f"{role}; "
                     "use OnlineDictionaryLearning for signed ones."
                 )
         return method
 
-    def clean(self, X: Any) -> NDArray:
+    def clean(self, X: Samples) -> NDArray:
         """Return the reconstructions of samples: under a robust loss, without their outliers.
 
         Parameters
@@ -209,8 +220,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         """
         return self.inverse_transform(self.transform(X))
 
-    def outliers(self, X: Any) -> NDArray:
-        """Return by how much entries miss their reconstruction where that is beyond the threshold of the Huber loss.
+    def outliers(self, X: Samples) -> NDArray:
+        """Return the errors of entries beyond the threshold of the Huber loss.
 
         Parameters
         ----------
@@ -230,7 +241,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         loss = self.method_.objective.loss
         if not isinstance(loss, Huber):
             raise ValueError(
-                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for every loss."
+                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for "
+                "every loss."
             )
         batch = self._batch(X)
         reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
@@ -240,7 +252,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
 
     def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in the domain of the loss as a batch."""
-        loss = resolve_loss(self.loss)
+        loss = self.method_.objective.loss
         if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
             raise ValueError(
                 f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."

@@ -1,4 +1,4 @@
-"""One offline tensor, factorized by streaming through its slices: CP decomposition of what does not fit in memory."""
+"""CP decomposition of a tensor that does not fit in memory, by streaming through its slices."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from atomstream.core.checks import check_count, generator
 from atomstream.core.clock import Accuracy
 from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.estimators._types import Samples
 from atomstream.estimators.cp import OnlineCPDictionary
 
 __all__ = ["CPTensor", "online_parafac"]
@@ -56,7 +57,7 @@ class CPTensor:
 
 
 def online_parafac(
-    X: Any,
+    X: Samples,
     rank: int,
     *,
     sample_mode: int = 0,
@@ -64,13 +65,13 @@ def online_parafac(
     n_epochs: int = 10,
     n_polish: int = 0,
     callbacks: Iterable[Any] = (),
-    random_state: Any = None,
     **params: Any,
 ) -> CPTensor:
-    """Factorize one tensor into nonnegative rank-one parts, holding a fraction of its slices at a time.
+    """Factorize one tensor into nonnegative rank-one parts.
 
-    The slices along one mode are the samples of an `OnlineCPDictionary`; they are read in an order
-    drawn anew for each pass, and at the end the factor of that mode is found by coding all of them.
+    Only a fraction of its slices is held at a time. The slices along one mode are the samples of an
+    `OnlineCPDictionary`; they are read in an order drawn anew for each pass, and at the end the
+    factor of that mode is found by coding all of them.
 
     Parameters
     ----------
@@ -90,10 +91,9 @@ def online_parafac(
         does.
     callbacks : iterable of callback, default=()
         As for `OnlineCPDictionary.set_callbacks`.
-    random_state : int, Generator, RandomState or None, default=None
     **params
-        Further parameters of `OnlineCPDictionary`; ``max_time`` holds for all passes together, and
-        a pass that is stopped is the last.
+        Further parameters of `OnlineCPDictionary`, ``random_state`` among them; ``max_time`` holds
+        for all passes together, and a pass that is stopped is the last.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def online_parafac(
             "online_parafac needs a dense X; give sparse slices to OnlineCPDictionary.fit_stream."
         )
     if "batch_size" in params:
-        raise ValueError("batch_size is told by fraction here; leave it out.")
-    mode, rng = sample_mode % len(shape), generator(random_state)
+        raise ValueError("batch_size follows from fraction here; leave it out.")
+    mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
     slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
@@ -137,14 +137,20 @@ def online_parafac(
         if model.max_time is not None:
             model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
         model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
-        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(
-            slices
-        ):  # told to stop
+        if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):
             n_polish = 0
             break
     model.set_callbacks()
     for _ in range(n_polish):
         _polish(model, slices)
+    codes, error = _coded(model, slices)
+    factors = model.loadings_
+    factors.insert(mode, codes)
+    return CPTensor(model.weights, factors, error, model)
+
+
+def _coded(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> tuple[NDArray, float]:
+    """Return the codes of all slices and the relative error that they leave."""
     codes, left, energy = [], 0.0, 0.0
     for part in slices:
         batch = model._batch(part)
@@ -152,10 +158,7 @@ def online_parafac(
         codes.append(found)
         left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())
         energy += float(batch.energy.sum())
-    factors = model.loadings_
-    factors.insert(mode, np.concatenate(codes))
-    error = float(np.sqrt(2 * left / energy)) if energy else 0.0
-    return CPTensor(model.weights, factors, error, model)
+    return np.concatenate(codes), float(np.sqrt(2 * left / energy)) if energy else 0.0
 
 
 class _Slices:
@@ -191,9 +194,9 @@ class _Slices:
 
 
 def _polish(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> None:
-    """Code all slices exactly, and minimise the error for these codes over the loadings, one mode after the other."""
+    """Code all slices exactly, and minimise the error for these codes, mode by mode."""
     state, method = model.state_, model.method_
-    with one_blas_thread():
+    with one_blas_thread:
         batches = (model._batch(part) for part in slices)
         found = (
             (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))

@@ -1,4 +1,4 @@
-"""How many atoms: judged by entries that were hidden, and by whether other seeds find the same atoms."""
+"""How many atoms: judged by hidden entries, and by whether other seeds find the same atoms."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from atomstream.core.checks import generator
+from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.matching import align
 from atomstream.estimators.nmf import OnlineNMF
 
@@ -22,7 +23,7 @@ __all__ = ["RankChoice", "choose_rank"]
 
 @dataclass(frozen=True)
 class RankChoice:
-    """What `choose_rank` found; ``atomstream.viz.plots.rank`` draws it.
+    """Choice of `choose_rank`; ``atomstream.viz.plots.rank`` draws it.
 
     Attributes
     ----------
@@ -52,18 +53,18 @@ class RankChoice:
 
     @property
     def stability(self) -> NDArray:
-        """Mean similarity of the atoms that different seeds found, 1 if they are the same, (n_ranks,)."""
+        """Mean similarity of the atoms of different seeds, (n_ranks,); 1 if they are the same."""
         return self.similarities.mean(axis=1)
 
 
 def choose_rank(
-    X: Any,
+    X: Samples,
     ranks: Iterable[int],
     *,
     model: Any = None,
     n_seeds: int = 5,
     holdout: float = 0.1,
-    random_state: Any = None,
+    random_state: RandomSource = None,
 ) -> RankChoice:
     """Choose the number of atoms by errors on hidden entries, with the one-standard-error rule.
 
@@ -109,9 +110,10 @@ def choose_rank(
     """
     if sp.issparse(X):
         raise ValueError(
-            "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or a part."
+            "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or "
+            "a part."
         )
-    X = check_array(
+    data: NDArray = check_array(
         X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
     )
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
@@ -126,24 +128,19 @@ def choose_rank(
     errors = np.empty((len(tried), n_seeds))
     found: list[list[Any]] = [[] for _ in tried]
     for seed in range(n_seeds):
-        hidden = (rng.random(X.shape) < holdout) & ~np.isnan(X)
-        judged = hidden & ((~hidden & ~np.isnan(X)).sum(axis=1, keepdims=True) >= tried[-1])
+        hidden = (rng.random(data.shape) < holdout) & ~np.isnan(data)
+        judged = hidden & ((~hidden & ~np.isnan(data)).sum(axis=1, keepdims=True) >= tried[-1])
         if not judged.any():
             raise ValueError(
-                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take smaller ranks, "
-                f"another holdout than {holdout!r}, or more rows."
+                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take "
+                f"smaller ranks, another holdout than {holdout!r}, or more rows."
             )
-        shown, start = np.where(hidden, np.nan, X), int(rng.integers(2**31))
+        shown, start = np.where(hidden, np.nan, data), int(rng.integers(2**31))
         for place, rank in enumerate(tried):
-            learned = (
-                clone(base)
-                .set_params(n_components=int(rank), missing=True, random_state=start)
-                .fit(shown)
-            )
-            error = (learned.inverse_transform(learned.transform(shown)) - X)[judged].astype(
-                np.float64
-            )
-            errors[place, seed] = np.mean(error**2)
+            settings = {"n_components": int(rank), "missing": True, "random_state": start}
+            learned = clone(base).set_params(**settings).fit(shown)
+            error = (learned.inverse_transform(learned.transform(shown)) - data)[judged]
+            errors[place, seed] = np.mean(error.astype(np.float64) ** 2)
             found[place].append(learned.components_)
     similar = np.array(
         [[align(a, b).stability for a, b in combinations(atoms, 2)] for atoms in found]
@@ -152,7 +149,7 @@ def choose_rank(
 
 
 def _smallest_good(ranks: NDArray, errors: NDArray) -> int:
-    """Return the smallest rank whose mean error is at most the smallest one plus its standard error."""
+    """Return the smallest rank whose mean error is within one standard error of the best."""
     means = errors.mean(axis=1)
     best = int(means.argmin())
     bound = means[best] + errors[best].std(ddof=1) / np.sqrt(errors.shape[1])

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
 from joblib import effective_n_jobs
 
-from atomstream.coders import ActiveSet, Multiplicative, ProjectedGradient, ProjectedSubgradient
+from atomstream.coders import (
+    ActiveSet,
+    Coder,
+    Multiplicative,
+    ProjectedGradient,
+    ProjectedSubgradient,
+)
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.losses import (
     L1,
@@ -21,6 +28,7 @@ from atomstream.losses import (
     Huber,
     ItakuraSaito,
     KullbackLeibler,
+    Loss,
     Squared,
 )
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
@@ -28,7 +36,10 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
+from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
 from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.updates.base import Updater
+from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
 from atomstream.updates.subgradient import SubgradientStep
 
@@ -66,11 +77,15 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "constant": lambda: Constant(weight=0.05),
 }
 METHODS: dict[str, Callable[[], Any]] = {
-    "auto": lambda: None,
     "majorise": lambda: Majorise(newton=False),
     "spsg": SubgradientStep,
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
+CHAINS: dict[str, Callable[..., Any]] = {
+    "glauber": MotifGlauber,
+    "pivot": MotifPivot,
+    "approximate_pivot": partial(MotifPivot, approximate=True),
+}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "multiplicative": Multiplicative,
@@ -106,13 +121,14 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
         return known[choice]()
     if isinstance(choice, type) or not hasattr(choice, need):
         raise TypeError(
-            f"{argument} must be one of {', '.join(sorted(known))} or a part with a method {need!r}, got {choice!r}."
+            f"{argument} must be one of {', '.join(sorted(known))} "
+            f"or a part with a method {need!r}, got {choice!r}."
         )
     return choice
 
 
 def resolve_loss(choice: Any) -> Any:
-    """Return the loss that a name or a part stands for; half the squared distance is one loss, by whatever name.
+    """Return the loss that a name or a part stands for; one loss by many names is one part.
 
     A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
     """
@@ -141,26 +157,75 @@ def resolve_tolerance(choice: Any) -> float | Callable[[int], float]:
     return float(choice)
 
 
-def with_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
-    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``, refusing to set it twice."""
+def with_fields(part: Any, **values: tuple[str, float]) -> Any:
+    """Return a part with numbers in those of its fields that have these names.
+
+    Parameters
+    ----------
+    part : part
+    **values : (str, float)
+        By the name of the field: the argument that the number came as, for messages, and the
+        number. A number other than 0 is refused where the part has no such field.
+    """
+    own = _field_names(part)
+    for name, (argument, value) in values.items():
+        if value and name not in own:
+            raise ValueError(
+                f"{argument}={value!r} needs a part with a field {name!r}, got {part!r}."
+            )
+    known = {name: value for name, (_, value) in values.items() if name in own}
+    return replace(part, **known) if known else part
+
+
+def resolve_chain(choice: Any) -> Callable[..., MotifChain]:
+    """Return the class of chains, or function of network and motif, of this name or as given."""
+    if isinstance(choice, str) and choice in CHAINS:
+        return CHAINS[choice]
+    if isinstance(choice, str) or not callable(choice):
+        known = ", ".join(sorted({*CHAINS, "all"}))
+        raise ValueError(
+            f"chain={choice!r} is unknown; known are {known}, or give a class of chains."
+        )
+    return choice
+
+
+def _field_names(part: Any) -> set[str]:
+    return {field.name for field in fields(part)} if is_dataclass(part) else set()
+
+
+def resolve_updater(choice: Any, loss: Loss, fixed: int, damping: float) -> Updater:
+    """Return the updater that a name or a part stands for; "auto" is the fastest one."""
+    auto: Any = Majorise if loss.exponents else SubgradientStep
+    if loss.quadratic:
+        auto = BlockCoordinate
+    part = resolve("method", choice, {**METHODS, "auto": auto}, "update")
+    return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
+
+
+def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
+    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``."""
     if not alpha and not ridge:
         return penalty
     if penalty.l1 or penalty.l2:
         raise ValueError(
-            f"codes={penalty!r} and alpha={alpha!r}, ridge={ridge!r} both set the penalty on the codes; "
-            "give it in one place."
+            f"codes={penalty!r} and alpha={alpha!r}, ridge={ridge!r} both set the penalty on the "
+            "codes; give it in one place."
         )
-    return replace(penalty, l1=float(alpha), l2=float(ridge))  # type: ignore[type-var]
+    return with_fields(penalty, l1=("alpha", float(alpha)), l2=("ridge", float(ridge)))
 
 
 def resolve_coder(
-    choice: Any, loss: Any, penalty: Penalty, n_jobs: int | None, *, subgradient: bool = False
-) -> Any:
-    """Return the coder that a name stands for on ``n_jobs`` threads; a part given as itself says its own number."""
-    auto: Any = ActiveSet if getattr(penalty, "polyhedral", False) else ProjectedGradient
-    if subgradient:
-        auto = ProjectedSubgradient
-    elif not loss.quadratic:
-        auto = Multiplicative
-    part = resolve("coder", choice, {**CODERS, "auto": auto}, "encode")
-    return replace(part, n_jobs=effective_n_jobs(n_jobs)) if isinstance(choice, str) else part
+    choice: Any, loss: Loss, penalty: Penalty, n_jobs: int | None, *, auto: Coder | None = None
+) -> Coder:
+    """Return the coder that a name stands for, on ``n_jobs`` threads, or the part given.
+
+    "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
+    """
+    fastest: Any = ActiveSet if penalty.polyhedral else ProjectedGradient
+    if not loss.quadratic:
+        fastest = Multiplicative
+    known = {**CODERS, "auto": fastest if auto is None else lambda: auto}
+    part = resolve("coder", choice, known, "encode")
+    if isinstance(choice, str) and "n_jobs" in _field_names(part):
+        part = replace(part, n_jobs=effective_n_jobs(n_jobs))
+    return part

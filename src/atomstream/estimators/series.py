@@ -1,20 +1,15 @@
-"""What several series do together over a window of time: a dictionary of joint patterns that follows the series."""
+"""Dictionaries of what several series do together over a window of time, following the series."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
-from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count, generator
-from atomstream.core.method import Method
-from atomstream.domains.series.conformal import half_widths
+from atomstream.core.checks import check_arrays, check_count, check_number
 from atomstream.domains.series.frames import (
     Form,
     Table,
@@ -24,42 +19,18 @@ from atomstream.domains.series.frames import (
     nonnegative_table,
 )
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._series_reconstruction import Rebuilding
-from atomstream.estimators._validation import check_settings, check_size, observe
-from atomstream.estimators.encoding import encode_exactly
+from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._series_forecast import SeriesForecast
+from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import windows
 
-__all__ = ["Interval", "SeriesDictionary"]
-
-MADE = (
-    "learner_",
-    "form_",
-    "initial_atoms_",
-    "_rows",
-    "_steps",
-    "_n_rows",
-    "_first_honest",
-    "_seed",
-    "_seen",
-)
+__all__ = ["SeriesDictionary"]
 
 
-class Interval(NamedTuple):
-    """Bands of a forecast.
-
-    Attributes
-    ----------
-    low, high : array or frame of shape (horizon, n_series)
-    """
-
-    low: Any
-    high: Any
-
-
-class SeriesDictionary(CallbackSupportMixin, Rebuilding):
+class SeriesDictionary(SeriesForecast):
     r"""A dictionary of what several nonnegative series do together in ``window`` consecutive times.
 
     Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3).
@@ -80,7 +51,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
     memory : int, optional
         Rows whose windows make a batch, at least ``window``; by default ten windows.
     alpha : float, default=0.0
-        Strength of the l1 penalty on the codes while learning and rebuilding.
+        Strength of the l1 penalty on the codes while learning and reconstructing.
     ridge : float, default=0.01
         Strength of the squared l2 penalty (halved) on all codes; atoms have length one at most. It
         decides between codes where few entries were observed, and costs some accuracy where all
@@ -101,7 +72,8 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
 
     Attributes
     ----------
-    atoms_ : ndarray of shape (n_components, window, n_series)
+    components_ : ndarray of shape (n_components, window, n_series)
+        The atoms.
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of the codes, initialisation included.
     initial_atoms_ : ndarray of shape (n_components, window, n_series), or None
@@ -137,16 +109,34 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
     >>> t = np.arange(200)
     >>> Y = np.column_stack([2 + np.sin(t / 3), 1 + np.cos(t / 3) ** 2])
     >>> model = SeriesDictionary(8, window=10, random_state=0).fit(Y)
-    >>> model.atoms_.shape, model.predict(30).shape
+    >>> model.components_.shape, model.predict(30).shape
     ((8, 10, 2), (30, 2))
     >>> bool(np.nanmean(np.abs(model.one_step_ - Y[-100:])) < 0.1)
     True
     """
 
-    # What learning makes.
+    LEARNED = (
+        "learner_",
+        "form_",
+        "initial_atoms_",
+        "_rows",
+        "_steps",
+        "_n_rows",
+        "_first_honest",
+        "_seed",
+        "_seen",
+    )
+
     learner_: OnlineNMF
     form_: Form
     initial_atoms_: NDArray | None
+    _rows: NDArray
+    _steps: NDArray
+    _n_rows: int
+    _seen: NDArray
+
+    atoms_ = view("components_", "The same as `components_`.")
+    n_rows_ = view("_n_rows", "Number of rows learned from.")
 
     def __init__(
         self,
@@ -157,11 +147,11 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         alpha: float = 0.0,
         ridge: float = 0.01,
         forecast_alpha: float = 0.0,
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         n_init: int | None = None,
         n_init_batches: int = 20,
         init_batch_size: int = 100,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.window = window
@@ -176,14 +166,8 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
-    def fit(self, Y: Any, y: Any = None, *, init: Any = None) -> Self:
+    def fit(self, Y: object, y: object = None, *, init: Any = None) -> Self:
         """Learn anew: initialise, then follow the rows of the table.
 
         Parameters
@@ -200,7 +184,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             table, other = (
                 nonnegative_table(Y, "Y"),
@@ -213,8 +197,8 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             )
             if len(given.values) < needed:
                 raise ValueError(
-                    f"{name} has {len(given.values)} rows, initialising needs {needed}: give more, or choose a "
-                    "smaller window or n_init."
+                    f"{name} has {len(given.values)} rows, initialising needs {needed}: give more, "
+                    "or choose a smaller window or n_init."
                 )
             self._begin(table)
             if other is not None:
@@ -224,7 +208,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             self._note_times(table.form.times, self._n_rows - len(table.values))
         return self
 
-    def partial_fit(self, Y: Any, y: Any = None) -> Self:
+    def partial_fit(self, Y: object, y: object = None) -> Self:
         """Go on with new rows; the first ones wait until there are enough for the initialisation.
 
         Parameters
@@ -237,7 +221,7 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.check()
             table = nonnegative_table(Y, "Y")
             first = "form_" not in self.__dict__
@@ -261,13 +245,13 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         """Start a run that has seen nothing."""
         form, d = table.form, table.values.shape[1]
         if table.labels is not None:
-            Times.of(table.labels)  # refuses one row, of which no rule can be told
-        for name in MADE:
+            Times.of(table.labels)  # refuses one row, which shows no rule
+        for name in self.LEARNED:
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))
         self._n_rows = self._first_honest = 0
         self._seen = np.zeros(d, dtype=bool)
-        self._seed = int(generator(self.random_state).integers(2**63))
+        self._seed = drawn_seed(self.random_state)
 
     def _initialise(self, values: NDArray) -> None:
         """Make the first dictionary from windows drawn at random (Algorithm 3)."""
@@ -301,18 +285,15 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             self._first_honest = self._n_init if self.n_init_batches else 0
             self._n_rows, self._rows = 0, values[:0]
         self._check_shape()
-        settings = {"alpha": self.alpha, "ridge": self.ridge, "schedule": self.schedule}
-        self.learner_ = copy(self.learner_).set_params(**settings)
-        moments = self._moments(values)
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(moments):
-                self.learner_.fit_stream(moments, n_batches=len(values))
-        finally:
-            self.learner_.set_callbacks()
+        settings: dict[str, Any] = {
+            "alpha": self.alpha,
+            "ridge": self.ridge,
+            "schedule": self.schedule,
+        }
+        self._teach(self._moments(values), len(values), **settings)
 
     def _moments(self, values: NDArray) -> Generator[NDArray]:
-        """Yield for every row all windows of the last rows (2.4), as soon as the row has been predicted.
+        """Yield for every row, once it has been predicted, all windows of the last rows (2.4).
 
         The row counts as seen when the learner has learned the batch, not before.
         """
@@ -338,134 +319,12 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
                 if self._n_steps > n_steps:
                     self.__dict__.update(seen)
 
-    # -- predictions
-    # ----------------------------------------------------------------------------------------------
-
-    def predict(self, horizon: int = 1) -> Any:
-        """Predict the next rows, each from those before it and the predictions so far (Algorithm 2, recursively).
-
-        Parameters
-        ----------
-        horizon : int, default=1
-
-        Returns
-        -------
-        array or frame of shape (horizon, n_series)
-            NaN where the last ``window - 1`` rows hold nothing to go by.
-        """
-        self._check_horizon(horizon)
-        return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
-
-    def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
-        """Return bands around `predict`, as wide as the honest errors of the last one-step predictions ask for.
-
-        One step ahead the band is conformal: it holds the next value of a series with at least this
-        chance, whatever the law of the errors, as far as the next error is exchangeable with the
-        last ones. For later steps nothing is promised: the band is widened by the square root of
-        the step, as if errors were independent and added up.
-
-        Parameters
-        ----------
-        horizon : int, default=1
-        coverage : float, default=0.9
-            Above 0 and below 1.
-
-        Returns
-        -------
-        Interval
-            ``low`` (not below 0) and ``high``, each of shape (horizon, n_series).
-
-        Raises
-        ------
-        ValueError
-            Where there are too few honest predictions: coverage / (1 - coverage) of each series are
-            needed.
-        """
-        self._check_horizon(horizon)
-        if isinstance(coverage, bool) or not isinstance(coverage, float) or not 0 < coverage < 1:
-            raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
-        steps = self._predicted(honest=True)
-        errors, width = (
-            steps - self._rows[len(self._rows) - len(steps) :],
-            np.full(steps.shape[1], np.nan),
-        )
-        width[self._seen] = half_widths(errors[:, self._seen], coverage)
-        middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
-        reach = np.sqrt(np.arange(1, horizon + 1))[:, None] * width
-        return Interval(self._ahead(np.maximum(middle - reach, 0)), self._ahead(middle + reach))
-
-    @property
-    def one_step_(self) -> Any:
-        """Honest predictions of the last rows, (at most memory, n_series)."""
-        check_is_fitted(self)
-        return self._behind(self._predicted(honest=True))
-
-    @property
-    def in_sample_(self) -> Any:
-        """One-step predictions of the last rows, those that the initialisation had seen included."""
-        check_is_fitted(self)
-        return self._behind(self._predicted(honest=False))
-
-    def _predicted(self, *, honest: bool) -> NDArray:
-        first = self._n_rows - len(self._steps)
-        seen = honest & (np.arange(first, self._n_rows) < self._first_honest)
-        return np.where(seen[:, None], np.nan, self._steps)
-
-    def _extrapolated(self, horizon: int, method: Method) -> NDArray:
-        """Code the last ``window - 1`` rows and one that is missing; what the atoms put there is the next row."""
-        rows, lags = self._rows, self.window - 1
-        ahead = np.full((horizon, rows.shape[1]), np.nan)
-        if len(rows) < lags or not self.__sklearn_is_fitted__():
-            return ahead
-        both = np.concatenate([rows[len(rows) - lags :], ahead])
-        for step in range(horizon):
-            sample = both[step : step + self.window]
-            if not np.isnan(sample).all():
-                both[step + lags] = self._from_atoms(sample.reshape(1, -1), method)[0, -1]
-        return both[lags:]
-
-    def _method(self, alpha: float) -> Method:
-        """Return the parts that code windows; checked when the model was."""
-        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
-
-    def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
-        """Return windows as the last dictionary rebuilds them from their observed entries; NaN in unknown series."""
-        dictionary = self.learner_.state_.dictionary
-        codes = encode_exactly(
-            method.coder, observe(rows, missing=True), dictionary, method.objective
-        )
-        return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
-
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
-    def atoms_(self) -> NDArray:
-        """The atoms, (n_components, window, n_series), read-only."""
-        check_is_fitted(self)
-        return self._shaped(self.learner_.components_)
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes over the run, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
-
-    @property
-    def n_rows_(self) -> int:
-        """Number of rows learned from."""
-        check_is_fitted(self)
-        return self._n_rows
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps of the learner, those of the initialisation included."""
-        check_is_fitted(self)
-        return self._n_steps
-
-    @property
-    def _n_steps(self) -> int:
-        return self.learner_.n_steps_ if self.__sklearn_is_fitted__() else 0
+    def _atom_shape(self) -> tuple[int, ...]:
+        d = self._rows.shape[1]
+        return self.learner_.n_features_in_ // d, d
 
     @property
     def _memory(self) -> int:
@@ -478,26 +337,6 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
             return self.window
         return 4 * self.window if self.n_init is None else self.n_init
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
-
-    # -- forms and checks
-    # -----------------------------------------------------------------------------------------
-
-    def _shaped(self, rows: NDArray) -> NDArray:
-        """Return rows as windows, (n, window, n_series)."""
-        return rows.reshape(len(rows), -1, self._rows.shape[1])
-
-    def _ahead(self, values: NDArray) -> Any:
-        times = self.form_.times
-        return self.form_.dressed(values, None if times is None else times.at(1, len(values)))
-
-    def _behind(self, values: NDArray) -> Any:
-        times = self.form_.times
-        return self.form_.dressed(
-            values, None if times is None else times.at(1 - len(values), len(values))
-        )
-
     def check(self) -> None:
         """Refuse settings out of range."""
         check_count("window", self.window, 2)
@@ -507,24 +346,23 @@ class SeriesDictionary(CallbackSupportMixin, Rebuilding):
         for name in ("memory", "n_init"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
-        for alpha in (self.forecast_alpha, self.alpha):
-            learner = OnlineNMF(
-                self.n_components, alpha=alpha, ridge=self.ridge, schedule=self.schedule
-            )
-            check_settings(learner)
-        learner._schedule()
+        check_number("alpha", self.forecast_alpha)
+        super().check()
 
-    def _check_horizon(self, horizon: Any) -> None:
-        check_is_fitted(self)
-        check_count("horizon", horizon, 1)
-        self._check_shape()
-
-    def _check_shape(self) -> None:
-        """Refuse settings of another shape than what was learned."""
-        if self.__sklearn_is_fitted__():
-            check_size(self, len(self.learner_.components_))
-            learned = self.learner_.n_features_in_ // self._rows.shape[1]
-            if self.window != learned:
-                raise ValueError(
-                    f"window is {self.window}, the atoms have {learned} times; call fit to start anew."
-                )
+    def _validate_learned(self) -> None:
+        rows, steps, d = self._rows, self._steps, self._rows.shape[1]
+        self.form_.validate(d)
+        check_arrays(self, {"_rows": (len(rows), d), "_steps": (len(steps), d)})
+        counts = (self._n_rows, self._first_honest, self._seed)
+        good = rows.dtype == steps.dtype == np.float64 and not (rows < 0).any()
+        good &= all(isinstance(count, int) and count >= 0 for count in counts)
+        good &= len(steps) <= len(rows) <= self._n_rows
+        good &= self._seen.dtype == np.bool_ and self._seen.shape == (d,)
+        if "learner_" in vars(self):
+            super()._validate_learned()
+            shape = (self.n_components, self.window, d)
+            first = getattr(self, "initial_atoms_", None)
+            good &= first is None or first.shape == shape
+            good &= not self.__sklearn_is_fitted__() or self.components_.shape == shape
+        if not good:
+            raise ValueError("rows, predictions or atoms that do not fit together")

@@ -1,58 +1,38 @@
-"""Topics of documents: words counted, and a dictionary of word distributions learned from the counts."""
+"""Topics of documents: dictionaries of word distributions, learned from counted words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_number, generator
+from atomstream.core.checks import check_count
 from atomstream.domains.text.documents import check_documents
-from atomstream.domains.text.time_bins import spans
+from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._validation import check_settings, check_size
+from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 
-__all__ = ["TopicModel", "TopicsOverTime"]
+__all__ = ["TopicModel"]
 
 TOGETHER = 256  # documents coded at a time
 
 
-@dataclass(frozen=True, eq=False)
-class TopicsOverTime:
-    """Shares of topics in spans of time.
+class TopicModel(LearnerInside):
+    r"""Topics of a stream of documents.
 
-    Attributes
-    ----------
-    starts : ndarray of shape (n_spans,)
-        When each span begins: days (datetime64) or numbers.
-    shares : ndarray of shape (n_spans, n_components)
-        Mean share of each topic in the documents of the span that hold known words; NaN where there
-        is none.
-    n_documents : ndarray of int of shape (n_spans,)
-    """
-
-    starts: NDArray
-    shares: NDArray
-    n_documents: NDArray
-
-
-class TopicModel(CallbackSupportMixin, BaseEstimator):
-    r"""Topics of a stream of documents: distributions over words, of which every document is a mixture.
-
-    Words are counted (`Vocabulary`) and the counts taught to an `OnlineNMF` under the
-    Kullback-Leibler divergence: an atom is a topic, its entries sum to one, and the code of a
-    document tells how many of its words a topic explains.
+    Topics are distributions over words, of which every document is a mixture. Words are counted
+    (`Vocabulary`) and the counts taught to an `OnlineNMF` under the Kullback-Leibler divergence: an
+    atom is a topic, its entries sum to one, and the code of a document tells how many of its words
+    a topic explains.
 
     Parameters
     ----------
@@ -84,7 +64,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         The topics; rows sum to one.
     vocabulary_ : Vocabulary
     importance_ : ndarray of shape (n_components,)
-        Share of each topic in all words met.
+        Share of each topic in all words.
     learner_ : OnlineNMF
         Codes rows of counts, and tells how well.
     n_steps_ : int
@@ -104,13 +84,15 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
     Examples
     --------
     >>> from atomstream import TopicModel
-    >>> documents = ["the cat chased a mouse", "cat and mouse", "stocks fell", "the stocks and bonds fell"] * 20
+    >>> documents = ["the cat chased a mouse", "cat and mouse"] * 20
+    >>> documents += ["stocks fell", "the stocks and bonds fell"] * 20
     >>> model = TopicModel(2, vectorizer="counts", random_state=0).fit(documents)
     >>> sorted(sorted(word for word, _ in topic) for topic in model.top_words(2))
     [['cat', 'mouse'], ['fell', 'stocks']]
     """
 
-    # What learning makes.
+    LEARNED = ("learner_", "vocabulary_")
+
     learner_: OnlineNMF
     vocabulary_: Vocabulary
 
@@ -123,10 +105,10 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         stop_words: Any = "english",
         min_df: int = 1,
         alpha: float = 0.0,
-        schedule: Any = "power",
+        schedule: ScheduleChoice = "power",
         batch_size: int = 256,
         n_epochs: int = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.vectorizer = vectorizer
@@ -140,15 +122,11 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
-    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
-        """Learn anew from documents at hand: their words are counted once, and the counts kept for all passes.
+    def fit(self, documents: Iterable[str], y: object = None) -> Self:
+        """Learn anew from documents at hand.
+
+        Their words are counted once, and the counts kept for all passes.
 
         Parameters
         ----------
@@ -160,11 +138,11 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self.fit_counts(self.begin(documents))
         return self
 
-    def partial_fit(self, documents: Iterable[str], y: Any = None) -> Self:
+    def partial_fit(self, documents: Iterable[str], y: object = None) -> Self:
         """Make one step on these documents; the first call also makes vocabulary and topics.
 
         Parameters
@@ -176,7 +154,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             block = list(check_documents(documents))
             if not block:
                 raise ValueError("There are no documents.")
@@ -184,7 +162,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         return self
 
     def fit_stream(self, documents: Iterable[str], *, n_batches: int | None = None) -> Self:
-        """Go on learning from a stream of documents, finite or not, in the order in which they come.
+        """Go on learning from a stream of documents, finite or not, in its order.
 
         Where a document is refused, or the stream breaks, the model is as after the last good
         batch.
@@ -232,7 +210,9 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         return sp.csr_array(sp.vstack(counts, format="csr"))
 
     def fit_counts(self, counts: sp.csr_array) -> Self:
-        """Make what is left of ``n_epochs`` passes over counted documents; a callback may end it, and this goes on.
+        """Make what is left of ``n_epochs`` passes over counted documents.
+
+        A callback may end it; another call goes on from there.
 
         Parameters
         ----------
@@ -245,10 +225,10 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         """
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
-        seed = self.learner_.random_state
+        seed: Any = self.learner_.random_state
 
         def batches() -> Iterator[sp.csr_array]:
-            """Yield the batches that are left; the order of a pass depends on seed and pass alone."""
+            """Yield what is left; the order of a pass depends on seed and pass alone."""
             for step in range(done, per_pass * self.n_epochs):
                 epoch, place = divmod(step, per_pass)
                 order = np.random.default_rng((seed, epoch)).permutation(n_documents)
@@ -259,8 +239,9 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
 
     def _start(self) -> None:
         self.check()
-        seed = int(generator(self.random_state).integers(2**63))
-        self.learner_ = OnlineNMF(self.n_components, loss="kl", random_state=seed)
+        self.learner_ = OnlineNMF(
+            self.n_components, loss="kl", random_state=drawn_seed(self.random_state)
+        )
         self.vocabulary_ = Vocabulary(
             self.vectorizer, self.n_features, self.stop_words, self.min_df
         )
@@ -268,7 +249,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
     def _counted(self, blocks: Iterable[list[str]]) -> Iterator[sp.csr_array]:
         """Yield the counts of lists of documents; names of features are noted before the step."""
         for block in blocks:
-            with untouched(self):
+            with Transaction(self):
                 if "learner_" not in self.__dict__:
                     self._start()
                 self._check_words()
@@ -282,56 +263,26 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
     def _learn(
         self, batches: Iterator[sp.csr_array], n_batches: int | None, horizon: float = np.inf
     ) -> None:
-        """Hand batches to the learner, watched by the callbacks of this model."""
+        """Hand batches to the learner; the first makes it where there is none."""
         self.check()
-        first = next(batches, None)  # makes the learner where there is none
+        first = next(batches, None)
         if first is None:
             return
         check_size(self, self.learner_.n_components)
-        self.learner_ = copy(self.learner_).set_params(alpha=self.alpha, schedule=self.schedule)
 
-        def all_of_them() -> Iterator[sp.csr_array]:
+        def all_batches() -> Generator[sp.csr_array]:
+            """Yield the first batch again, and the others."""
             yield first
             yield from batches
 
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            self.learner_.fit_stream(all_of_them(), n_batches=n_batches, horizon=horizon)
-        finally:
-            self.learner_.set_callbacks()
+        self._teach(all_batches(), n_batches, horizon, alpha=self.alpha, schedule=self.schedule)
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
-
-    @property
-    def components_(self) -> NDArray:
-        """The topics, (n_components, n_features), read-only; rows sum to one."""
-        check_is_fitted(self)
-        return self.learner_.components_
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each topic in all words met, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps made."""
-        check_is_fitted(self)
-        return self.learner_.n_steps_
-
-    @property
-    def _n_steps(self) -> int:
-        return self.learner_.n_steps_ if hasattr(self.learner_, "state_") else 0
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
 
     def top_words(self, n_words: int = 10) -> list[list[tuple[str, float]]]:
         """Return the most likely words of each topic with their shares of it, the likeliest first.
 
-        Under "hashing" a feature is named by the word most often met in it; "#7" is feature 7 of
+        Under "hashing" a feature is named by its most frequent word; "#7" is feature 7 of
         which none is known.
 
         Parameters
@@ -344,8 +295,7 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
             One list per topic, in the order of `components_`.
         """
         check_is_fitted(self)
-        if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
-            raise ValueError(f"n_words must be a whole number of at least 1, got {n_words!r}.")
+        check_count("n_words", n_words)
         order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
         return [
             [(self.vocabulary_.word(feature), float(topic[feature])) for feature in row]
@@ -353,12 +303,6 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         ]
 
     # -- documents
-    #
-    #
-    #
-    #
-    #
-    # ------------------------------------------------------------------------------------------------
 
     def transform(self, documents: Iterable[str]) -> NDArray:
         """Return how many words of each document each topic explains.
@@ -412,46 +356,29 @@ class TopicModel(CallbackSupportMixin, BaseEstimator):
         -------
         TopicsOverTime
         """
-        times, starts, span = spans(times, freq, bins)
-        shares = self.topic_shares(documents)
-        if len(shares) != len(times):
-            raise ValueError(
-                f"There are {len(shares)} documents and {len(times)} times; give one for each."
-            )
-        known = shares.any(axis=1) & (span >= 0)
-        counts = np.bincount(span[known], minlength=len(starts))
-        sums = np.stack(
-            [np.bincount(span[known], row[known], len(starts)) for row in shares.T], axis=1
-        )
-        means = np.divide(
-            sums, counts[:, None], out=np.full(sums.shape, np.nan), where=counts[:, None] > 0
-        )
-        return TopicsOverTime(starts, means, counts)
+        return TopicsOverTime.of(self.topic_shares(documents), times, freq, bins)
 
     # -- checks
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        for name in ("batch_size", "n_epochs"):
-            check_number(name, getattr(self, name))
+        super().check()
         Vocabulary(self.vectorizer, self.n_features, self.stop_words, self.min_df)
-        learner = OnlineNMF(self.n_components, loss="kl", alpha=self.alpha, schedule=self.schedule)
-        check_settings(learner)
-        learner._schedule()
+
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        if type(self.vocabulary_) is not Vocabulary:
+            raise ValueError("parts of other kinds")
+        self.vocabulary_.validate(getattr(self.learner_, "n_features_in_", None))
 
     def _check_words(self) -> None:
         """Refuse to go on with words of another kind than those learned."""
         known = self.vocabulary_
         if (self.vectorizer, self.n_features) != (known.kind, known.n_features):
             raise ValueError(
-                f"The model has learned with vectorizer={known.kind!r}, n_features={known.n_features}, its "
-                f"parameters now say {self.vectorizer!r}, {self.n_features}; call fit to start anew."
+                f"The model has learned with vectorizer={known.kind!r}, "
+                f"n_features={known.n_features}, its parameters now say {self.vectorizer!r}, "
+                f"{self.n_features}; call fit to start anew."
             )
 
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
-from contextlib import closing
-from copy import copy
 from itertools import islice
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_number, generator
 from atomstream.domains.series.change_points import ChangePoints, change_points
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._rollback import untouched
-from atomstream.estimators._validation import check_settings, check_size
+from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
+from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.frames import as_array, as_frames, scaled
+from atomstream.io.frames import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
@@ -28,8 +25,8 @@ BATCH = {"frames": 1, "pixels": 256}
 BLOCK = 256  # frames, or pixels, coded at a time
 
 
-class VideoDictionary(CallbackSupportMixin, BaseEstimator):
-    """A dictionary of a video: of its frames (spatial atoms) or of the courses of its pixels (temporal atoms).
+class VideoDictionary(LearnerInside):
+    """A dictionary of the frames of a video, or of the courses of its pixels.
 
     Mode "frames" takes every frame for a sample, in the order of time: atoms are images, and
     `snapshots_` shows how they came to be. One batch of frames is in memory. Mode "pixels" takes
@@ -100,7 +97,9 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
     array([40])
     """
 
-    # What learning makes.
+    LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times")
+    OPTIONAL = ("batch_size",)
+
     learner_: OnlineNMF
     frame_shape_: tuple[int, ...]
 
@@ -110,13 +109,13 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         *,
         mode: str = "frames",
         alpha: float = 0.0,
-        schedule: Any = "power",
-        init: Any = "auto",
+        schedule: ScheduleChoice = "power",
+        init: Start = "auto",
         snapshots: Sequence[int] = (),
         grey: bool = False,
         batch_size: int | None = None,
         n_epochs: int = 10,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.mode = mode
@@ -130,14 +129,8 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
 
     # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
 
-    def fit(self, video: Any, y: Any = None) -> Self:
+    def fit(self, video: object, y: object = None) -> Self:
         """Learn anew.
 
         Parameters
@@ -152,7 +145,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             self._begin()
             if self.mode == "frames":
                 self._learn(
@@ -166,7 +159,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
                 self._learn(self._across(frames), n_batches, horizon=n_pixels)
         return self
 
-    def partial_fit(self, video: Any, y: Any = None) -> Self:
+    def partial_fit(self, video: object, y: object = None) -> Self:
         """Learn from more frames; mode "frames" only.
 
         Parameters
@@ -179,10 +172,11 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        with untouched(self):
+        with Transaction(self):
             if self.mode == "pixels":
                 raise ValueError(
-                    "partial_fit needs mode='frames': more frames make other pixels; call fit instead."
+                    "partial_fit needs mode='frames': more frames make other pixels; call fit "
+                    "instead."
                 )
             if self.__sklearn_is_fitted__():
                 self._check_fitted()
@@ -197,8 +191,7 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
 
     def _begin(self) -> None:
         self.check()
-        seed = int(generator(self.random_state).integers(2**63))
-        self.learner_ = OnlineNMF(self.n_components, random_state=seed)
+        self.learner_ = OnlineNMF(self.n_components, random_state=drawn_seed(self.random_state))
         self._mode = self.mode
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
@@ -207,19 +200,13 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
     def _learn(
         self, batches: Generator[NDArray], n_batches: int | None, horizon: float = np.inf
     ) -> None:
-        """Hand batches to the learner, watched by the callbacks of this model."""
-        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
-        self.learner_ = copy(self.learner_).set_params(**settings)
+        """Hand batches to the learner."""
         self._kept, self._kept_times = list(self._kept), list(self._kept_times)
-        try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(batches):
-                self.learner_.fit_stream(batches, n_batches=n_batches, horizon=horizon)
-        finally:
-            self.learner_.set_callbacks()
+        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
+        self._teach(batches, n_batches, horizon, **settings)
 
     def _along(self, frames: Iterator[NDArray]) -> Generator[NDArray]:
-        """Yield batches of frames in the order of time; atoms are kept when the learner has learned them."""
+        """Yield batches of frames in the order of time, and keep snapshots of the atoms."""
         while batch := list(islice(frames, self._batch_size)):
             self.__dict__.setdefault("frame_shape_", batch[0].shape)
             self._check_shape(batch[0].shape)
@@ -235,9 +222,9 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         """Yield batches of the courses of pixels, in an order drawn anew for each pass."""
         rng = np.random.default_rng(self.learner_.random_state)
         for _ in range(self.n_epochs):
-            yield from _courses(frames, rng.permutation(frames[0].size), self._batch_size)
+            yield from pixel_courses(frames, rng.permutation(frames[0].size), self._batch_size)
 
-    def _n_batches(self, video: Any) -> int | None:
+    def _n_batches(self, video: object) -> int | None:
         n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None
         return None if n_frames is None else -(-n_frames // self._batch_size)
 
@@ -246,26 +233,16 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         return BATCH[self.mode] if self.batch_size is None else self.batch_size
 
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
 
     @property
     def components_(self) -> NDArray:
         """The atoms, as images or as curves over time, read-only."""
         self._check_fitted()
-        atoms = self.learner_.components_
-        return atoms.reshape(-1, *self.frame_shape_) if self.mode == "frames" else atoms
+        return super().components_
 
     @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the codes over the run, (n_components,)."""
-        check_is_fitted(self)
-        return self.learner_.importance_
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps made."""
-        check_is_fitted(self)
-        return self.learner_.n_steps_
+    def _atom_shape(self) -> tuple[int, ...]:
+        return self.frame_shape_ if self.mode == "frames" else super()._atom_shape
 
     @property
     def snapshots_(self) -> NDArray:
@@ -284,9 +261,6 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
     def _n_seen(self) -> int:
         return self.learner_.n_samples_seen_ if hasattr(self.learner_, "state_") else 0
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(getattr(self, "learner_", None), "state_")
-
     def change_points(
         self,
         *,
@@ -295,7 +269,9 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         min_size: int = 8,
         n_draws: int = 499,
     ) -> ChangePoints:
-        """Find the frames at which the temporal atoms change their level or their spread; mode "pixels" only.
+        """Find the frames at which the temporal atoms change their level or spread.
+
+        For mode "pixels" only.
 
         Parameters
         ----------
@@ -318,14 +294,8 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         )
 
     # -- coding
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
 
-    def transform(self, video: Any) -> NDArray:
+    def transform(self, video: object) -> NDArray:
         """Return how much each atom is in each frame, or in each pixel.
 
         Parameters
@@ -342,11 +312,12 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
             return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
         codes = [
-            self.learner_.transform(rows) for rows in _courses(whole, range(whole[0].size), BLOCK)
+            self.learner_.transform(rows)
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
         ]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
-    def reconstruct(self, video: Any) -> NDArray:
+    def reconstruct(self, video: object) -> NDArray:
         """Code a video and decode it.
 
         Parameters
@@ -360,24 +331,27 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         """
         self._check_fitted()
         if self.mode == "frames":
-            return np.concatenate([self._rebuilt(rows) for rows in self._blocks(video)]).reshape(
-                -1, *self.frame_shape_
-            )
+            return np.concatenate(
+                [self._reconstructed(rows) for rows in self._blocks(video)]
+            ).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
-        rebuilt = [self._rebuilt(rows).T for rows in _courses(whole, range(whole[0].size), BLOCK)]
-        return np.concatenate(rebuilt, axis=1).reshape(whole.shape)
+        reconstruction = [
+            self._reconstructed(rows).T
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
+        ]
+        return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
-    def _rebuilt(self, rows: NDArray) -> NDArray:
+    def _reconstructed(self, rows: NDArray) -> NDArray:
         return self.learner_.inverse_transform(self.learner_.transform(rows))
 
-    def _blocks(self, video: Any) -> Iterator[NDArray]:
+    def _blocks(self, video: object) -> Iterator[NDArray]:
         """Yield flattened frames, some at a time."""
         frames = as_frames(video, grey=self.grey)
         while batch := list(islice(frames, BLOCK)):
             self._check_shape(batch[0].shape)
             yield np.stack(batch).reshape(len(batch), -1)
 
-    def _whole(self, video: Any) -> NDArray:
+    def _whole(self, video: object) -> NDArray:
         whole = as_array(video, grey=self.grey)
         n_frames = self.learner_.n_features_in_
         if len(whole) != n_frames:
@@ -387,20 +361,13 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
         return whole
 
     # -- checks
-    #
-    #
-    #
-    #
-    #
-    # ---------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Refuse settings out of range."""
         if self.mode not in MODES:
             raise ValueError(f"mode={self.mode!r} is unknown; known are {', '.join(MODES)}.")
-        if self.batch_size is not None:
-            check_number("batch_size", self.batch_size)
-        check_number("n_epochs", self.n_epochs)
+        super().check()
+        check_init(self.init, OnlineNMF.STARTS)
         if not isinstance(self.grey, bool | np.bool_):
             raise ValueError(f"grey must be True or False, got {self.grey!r}.")
         times = self.snapshots
@@ -411,19 +378,27 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"snapshots must be numbers of frames of at least 1, got {times!r}.")
         if len(times) and self.mode != "frames":
             raise ValueError(f"snapshots need mode='frames', got mode={self.mode!r}.")
-        learner = OnlineNMF(
-            self.n_components, alpha=self.alpha, schedule=self.schedule, init=self.init
-        )
-        check_settings(learner)
-        learner._schedule()
+
+    def _validate_learned(self) -> None:
+        super()._validate_learned()
+        shape, times, n_features = self.frame_shape_, self._kept_times, self.learner_.n_features_in_
+        if not all(isinstance(number, int) and number > 0 for number in (*shape, *times)):
+            raise ValueError(f"frames of shape {shape}, kept at {times}")
+        n_pixels = int(np.prod(shape))
+        if len(shape) not in (2, 3) or (self.mode == "frames" and n_pixels != n_features):
+            raise ValueError(f"frames of shape {shape} for atoms of {n_features} features")
+        atoms = (self.learner_.n_components, n_features)
+        if len(times) != len(self._kept) or any(part.shape != atoms for part in self._kept):
+            raise ValueError(f"{len(times)} snapshots of other shapes than {atoms}")
 
     def _check_fitted(self) -> None:
         """Refuse a model that has not learned, or has learned in the other mode."""
         check_is_fitted(self)
-        learned = vars(self).get("_mode", self.mode)  # files of before do not tell
+        learned = vars(self).get("_mode", self.mode)  # older files do not say
         if self.mode != learned:
             raise ValueError(
-                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start anew."
+                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "
+                "anew."
             )
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
@@ -431,10 +406,3 @@ class VideoDictionary(CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
             )
-
-
-def _courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
-    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
-    flat = frames.reshape(len(frames), -1)
-    for start in range(0, len(pixels), size):
-        yield scaled(flat[:, pixels[start : start + size]]).T

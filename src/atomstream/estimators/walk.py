@@ -1,31 +1,27 @@
-"""Factor and partition a chain that is only met step by step."""
+"""Factor and partition a chain of which only steps are seen."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
-from numbers import Real
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import generator
 from atomstream.diagnostics import mixing_time
-from atomstream.domains.walks.label_index import StateIndex, check_weights_of
-from atomstream.updates.hebbian import HebbianFactor, Steps
+from atomstream.estimators._types import RandomSource, Start
+from atomstream.estimators._views import view
+from atomstream.estimators._walk_factors import WalkFactors
+from atomstream.estimators._walk_learning import WalkLearning
+from atomstream.updates.hebbian import HebbianFactor
 from atomstream.updates.subspaces import median_subspace, orthonormal
 
 __all__ = ["RandomWalkFactorization"]
 
-AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
-FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 
-
-class RandomWalkFactorization(BaseEstimator):
-    r"""A low-dimensional representation of every state of a chain, and a partition, from the steps of a walk.
+class RandomWalkFactorization(WalkLearning):
+    r"""A low-dimensional representation of the states of a chain, from the steps of a walk.
 
     Finds the leading singular vectors U and V of the joint distribution F of the two ends of a
     transition, by one Hebbian step per transition, in memory of m r for m states: the transitions
@@ -43,7 +39,7 @@ class RandomWalkFactorization(BaseEstimator):
         other; the default uses all, which averaging makes up for.
     step : "auto" or float, default="auto"
         Length of a step, fixed; "auto" decreases it with the root of the transitions per state, and
-        measures it by the mean squared length of the rows met.
+        measures it by the mean squared length of the rows seen.
     averaging : bool, default=True
         Whether the result is the average of all iterates (the t-th weighted by t squared) instead
         of the last one.
@@ -92,19 +88,21 @@ class RandomWalkFactorization(BaseEstimator):
     >>> states, _ = RandomWalk(blocks).run(rng, np.array([0]), 20_000)
     >>> model = RandomWalkFactorization(2, random_state=0).fit(states)
     >>> labels = model.partition()
-    >>> [int(labels[model.states_.index(state)] == labels[model.states_.index(0)]) for state in range(8)]
+    >>> places = [model.states_.index(state) for state in range(8)]
+    >>> [int(label == labels[places[0]]) for label in labels[places]]
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
-    # What learning makes.
-    factor_: HebbianFactor
-    index_: StateIndex
-    visits_: NDArray
-    last_: int
-    n_visits_: int
-    change_: float
-    _look: int
-    _basis: NDArray | None
+    states_ = view("index_.labels", "What the states are called, in the order of the rows.")
+    left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
+    right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
+    singular_values_ = view(
+        "factors_.values", "Estimated singular values of the joint distribution, (n_components,)."
+    )
+    stationary_ = view("factors_.stationary", "Share of each state in all visits, (n_states,).")
+    n_reorthonormalized_ = view(
+        "factor_.n_reorthonormalized", "How often the factors were made orthonormal again."
+    )
 
     def __init__(
         self,
@@ -112,12 +110,12 @@ class RandomWalkFactorization(BaseEstimator):
         *,
         n_states: int | None = None,
         tau: int = 1,
-        step: Any = "auto",
+        step: object = "auto",
         averaging: bool = True,
         min_visits: float = 10,
         tol: float = 0.0,
-        init: Any = None,
-        random_state: Any = None,
+        init: Start = None,
+        random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
         self.n_states = n_states
@@ -129,100 +127,7 @@ class RandomWalkFactorization(BaseEstimator):
         self.init = init
         self.random_state = random_state
 
-    # -- learning
-    #
-    #
-    #
-    #
-    #
-    # -------------------------------------------------------------------------------------------------
-
-    def fit(self, states: Any, y: Any = None) -> Self:
-        """Learn anew from one walk.
-
-        Parameters
-        ----------
-        states : array-like of shape (n_visits,)
-            In the order of the walk.
-        y : ignored
-        """
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
-        self.__dict__.pop("partition_", None)
-        self.__dict__.update(fresh.__dict__)
-        return self
-
-    def partial_fit(self, states: Any, y: Any = None) -> Self:
-        """Learn from the next states of the walk: the first follows the last one of the call before.
-
-        Parameters
-        ----------
-        states : array-like of shape (n_visits,)
-        y : ignored
-        """
-        self._check()
-        index, numbers = self._numbers(states)
-        if not len(numbers):
-            raise ValueError("states is empty; give at least one.")
-        self._take(index)
-        begin = self.n_visits_
-        walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
-        first = begin if begin else 1  # place in the walk of the first transition's end
-        ends = np.arange(first, begin + len(numbers))
-        kept = np.flatnonzero(ends % self.tau == 0)
-        self.visits_ += np.bincount(numbers, minlength=len(index))
-        self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
-        self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)))
-        return self
-
-    def partial_fit_transitions(self, origins: Any, destinations: Any, weights: Any = None) -> Self:
-        """Learn from transitions that do not follow each other, such as trips.
-
-        Parameters
-        ----------
-        origins, destinations : array-like of shape (n_transitions,)
-        weights : array-like of shape (n_transitions,), optional
-            Above 0, at most 1e12; steps are so much longer.
-        """
-        self._check()
-        index, tails = self._numbers(origins)
-        index, heads = index.extended(destinations)
-        if len(tails) != len(heads) or not len(tails):
-            raise ValueError(
-                f"origins and destinations must be as many and at least one, got {len(tails)} and {len(heads)}."
-            )
-        weights = check_weights_of(weights, len(tails))
-        self._take(index)
-        for side, ends in enumerate((tails, heads)):
-            self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
-        self._advance(tails, heads, weights)
-        return self
-
-    def begin_walk(self) -> Self:
-        """Take the next state as the first of another walk: nothing leads to it from the last one."""
-        if "factor_" in self.__dict__:
-            self.last_, self.n_visits_ = -1, 0
-        return self
-
-    def fit_stream(self, batches: Iterable[Any]) -> Self:
-        """Go on learning from pieces of the walk until they end, or ``tol`` is reached.
-
-        Parameters
-        ----------
-        batches : iterable of array-likes of shape (n_visits,)
-        """
-        for states in batches:
-            if self.partial_fit(states).change_ <= self.tol:
-                break
-        return self
-
     # -- what was learned
-    # -----------------------------------------------------------------------------------------
-
-    @property
-    def states_(self) -> Sequence[Any]:
-        """What the states are called, in the order of the rows."""
-        check_is_fitted(self)
-        return self.index_.labels
 
     @property
     def n_steps_(self) -> int:
@@ -231,35 +136,8 @@ class RandomWalkFactorization(BaseEstimator):
         return int(self.factor_.numbers[0])
 
     @property
-    def n_reorthonormalized_(self) -> int:
-        """How often the factors were made orthonormal again."""
-        check_is_fitted(self)
-        return self.factor_.n_reorthonormalized
-
-    @property
-    def left_(self) -> NDArray:
-        """Left singular vectors, (n_states, n_components)."""
-        return self._factors()[0]
-
-    @property
-    def right_(self) -> NDArray:
-        """Right singular vectors, (n_states, n_components)."""
-        return self._factors()[2]
-
-    @property
-    def singular_values_(self) -> NDArray:
-        """Estimated singular values of the joint distribution, (n_components,)."""
-        return self._factors()[1]
-
-    @property
-    def stationary_(self) -> NDArray:
-        """Share of each state in all visits, (n_states,)."""
-        check_is_fitted(self)
-        return self.visits_.sum(axis=0) / self.visits_.sum()
-
-    @property
     def embedding_(self) -> NDArray:
-        """Rows of the right singular vectors over the frequencies of their states, (n_states, n_components)."""
+        """Points of the states, (n_states, n_components); see `embedding`."""
         return self.embedding("right")
 
     def embedding(self, side: str = "right") -> NDArray:
@@ -275,20 +153,10 @@ class RandomWalkFactorization(BaseEstimator):
         -------
         ndarray of shape (n_states, n_components), or (n_states, 2 * n_components)
         """
-        if side not in ("right", "left", "both"):
-            raise ValueError(f"side={side!r} is unknown; known are both, left, right.")
-        left, _, right = self._factors()
-        parts = []
-        for name, vectors, visits in zip(
-            ("left", "right"), (left, right), self.visits_, strict=True
-        ):
-            if side in (name, "both"):
-                shares = np.maximum(visits, self.min_visits) / visits.sum()
-                parts.append(vectors / np.maximum(shares, np.finfo(float).tiny)[:, None])
-        return np.hstack(parts)
+        return self.factors_.embedding(side)
 
     def partition(
-        self, n_clusters: int | None = None, *, side: str = "right", random_state: Any = 0
+        self, n_clusters: int | None = None, *, side: str = "right", random_state: RandomSource = 0
     ) -> NDArray:
         """Partition the states by k-means on their points, each weighted by its visits.
 
@@ -310,34 +178,15 @@ class RandomWalkFactorization(BaseEstimator):
         UserWarning
             Where states that were declared were never visited.
         """
-        from sklearn.cluster import KMeans
-
-        points, visits = self.embedding(side), self.visits_.sum(axis=0)
-        met = visits > 0
-        if self.index_.fixed and not met.all():
-            warnings.warn(
-                f"{int((~met).sum())} of {len(met)} states were never visited: the walk is too short or stays in one "
-                "component; they belong to no cluster.",
-                UserWarning,
-                stacklevel=2,
-            )
-        n_clusters = self.factor_.Q.shape[1] if n_clusters is None else n_clusters
-        if (
-            isinstance(n_clusters, bool)
-            or not isinstance(n_clusters, int | np.integer)
-            or not 1 <= n_clusters <= met.sum()
-        ):
-            raise ValueError(
-                f"n_clusters must be from 1 to the {met.sum()} states visited, got {n_clusters!r}."
-            )
-        means = KMeans(n_clusters, n_init=10, random_state=random_state)
-        labels = np.full(len(points), -1)
-        labels[met] = means.fit(points[met], sample_weight=visits[met]).labels_
+        n_clusters = self.factors_.left.shape[1] if n_clusters is None else n_clusters
+        labels = self.factors_.partition(n_clusters, side, random_state, declared=self.index_.fixed)
         self.partition_ = labels
         return labels.copy()
 
     def predict(self, states: Any) -> NDArray:
-        """Return the cluster of each state by the last `partition`, int of shape (n,); -1 for states not visited.
+        """Return the cluster of each state by the last `partition`, int of shape (n,).
+
+        It is -1 for states not visited.
 
         Parameters
         ----------
@@ -351,7 +200,7 @@ class RandomWalkFactorization(BaseEstimator):
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
         )
 
-    def suggest_tau(self, P: Any = None, accuracy: float = 0.1) -> int:
+    def suggest_tau(self, P: object = None, accuracy: float = 0.1) -> int:
         """Return how many steps apart transitions are nearly independent.
 
         Parameters
@@ -365,24 +214,13 @@ class RandomWalkFactorization(BaseEstimator):
         """
         if P is not None:
             return mixing_time(P, accuracy)
-        left, values, right = self._factors()
-        shares = np.maximum(
-            self.stationary_, max(self.min_visits / self.visits_.sum(), np.finfo(float).tiny)
-        )
-        # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U.
-        sizes = np.sort(
-            np.abs(np.linalg.eigvals((values[:, None] * right.T) @ (left / shares[:, None])))
-        )
-        second = float(sizes[-2]) if len(sizes) > 1 else 0.0
-        if second >= 1:
-            raise ValueError(
-                "The chain does not mix, as far as was learned: it has several components or a period."
-            )
-        return 1 if second <= accuracy else int(np.ceil(np.log(accuracy) / np.log(second)))
+        return self.factors_.mixing_time(accuracy)
 
     @classmethod
     def median_of(cls, models: Sequence[RandomWalkFactorization]) -> Self:
-        """Return the geometric median of independent runs on the same states: near to most, whatever the others do.
+        """Return the geometric median of independent runs on the same states.
+
+        It is near to most of them, whatever the others do.
 
         Parameters
         ----------
@@ -422,110 +260,17 @@ class RandomWalkFactorization(BaseEstimator):
         made._look, made._basis = 2 * max(n_steps, *(model._look for model in models)), None
         return made
 
-    # -- the engine room
-    # ------------------------------------------------------------------------------------------
-
-    def _factors(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return U, the singular values, and V."""
+    @property
+    def factors_(self) -> WalkFactors:
+        """Singular vectors and values, and what follows from them."""
         check_is_fitted(self)
         factor, m = self.factor_, len(self.index_)
         if m < factor.Q.shape[1]:
             raise ValueError(
-                f"n_components={factor.Q.shape[1]} is more than the {m} states that were met."
+                f"n_components={factor.Q.shape[1]} is more than the {m} states that were seen."
             )
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
         sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
         turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
-        return sides[0] @ turned, values, sides[1] @ back.T
-
-    def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
-        """Make the steps, looking back at the average whenever twice as many were made."""
-        factor, done = self.factor_, 0
-        while done < len(tails):
-            left = max(self._look - int(factor.numbers[0]), 1)
-            part = slice(done, done + left)
-            factor.advance(tails[part], heads[part], weights[part], self._steps())
-            done = min(part.stop, len(tails))
-            if factor.numbers[0] >= self._look:
-                basis = orthonormal(factor.average())
-                if self._basis is not None:
-                    before = np.zeros_like(basis)
-                    for new, old in zip(np.split(before, 2), np.split(self._basis, 2), strict=True):
-                        new[: len(old)] = old
-                    cosines = np.linalg.svd(before.T @ basis, compute_uv=False)
-                    self.change_ = float(max(1 - cosines.min() ** 2, 0))
-                self._basis, self._look = basis, 2 * self._look
-
-    def _steps(self) -> Steps:
-        if self.step == "auto":
-            return AUTO
-        return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
-
-    def _numbers(self, states: Any) -> tuple[StateIndex, NDArray]:
-        """Return an index that knows these states, and their numbers in it; nothing is changed yet."""
-        index = self.__dict__.get("index_") or StateIndex.of(self.n_states)
-        return index.extended(states)
-
-    def _take(self, index: StateIndex) -> None:
-        """Make room for the states of an index."""
-        m, r = len(index), self.n_components
-        if "factor_" not in self.__dict__:
-            size = max(m, r)  # as many rows as there are columns at least
-            rng = generator(self.random_state)
-            start = (
-                rng.standard_normal((2 * size, r))
-                if self.init is None
-                else np.asarray(self.init, np.float64)
-            )
-            self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
-            self.visits_ = np.zeros((2, m))
-            self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
-            self._look, self._basis = max(FIRST, m), None
-        if m > self.factor_.n_states:
-            self.factor_.fold()
-            self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
-        if m > self.visits_.shape[1]:
-            self.visits_ = np.pad(self.visits_, ((0, 0), (0, m - self.visits_.shape[1])))
-        self.index_ = index
-        self.__dict__.pop("partition_", None)
-
-    def _check(self) -> None:
-        for name in ("n_components", "tau"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.n_states is not None and self.n_components > len(StateIndex.of(self.n_states)):
-            raise ValueError(
-                f"n_components={self.n_components} is more than n_states={self.n_states}."
-            )
-        if not (isinstance(self.step, str) and self.step == "auto") and not (
-            _number(self.step) and self.step > 0
-        ):
-            raise ValueError(f"step must be 'auto' or a number above 0, got {self.step!r}.")
-        for name in ("min_visits", "tol"):
-            value = getattr(self, name)
-            if not (_number(value) and value >= 0):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
-        if "factor_" in self.__dict__ and self.factor_.Q.shape[1] != self.n_components:
-            raise ValueError(
-                f"n_components is {self.n_components} and the model has learned {self.factor_.Q.shape[1]}; call fit."
-            )
-        if self.init is not None:
-            shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
-            given = np.asarray(self.init)
-            good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
-            if not good or not (np.abs(given) < 1e100).all():
-                raise ValueError(
-                    f"init must be finite, of shape (2 * n_states, n_components) with n_states given, got shape "
-                    f"{np.shape(self.init)}."
-                )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "factor_" in self.__dict__
-
-
-def _number(value: Any) -> bool:
-    """Return whether a setting is a finite real number."""
-    return (
-        isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-    )
+        left, right = sides[0] @ turned, sides[1] @ back.T
+        return WalkFactors(left, values, right, self.visits_, self.min_visits)

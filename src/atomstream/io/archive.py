@@ -121,7 +121,8 @@ def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
         )
     if prefix.arrays > MOST_ARRAYS or prefix.header > min(MOST_HEADER, size - PREFIX.size):
         raise CorruptModelError(
-            f"{path} claims {prefix.arrays} arrays and a header of {prefix.header} bytes in a file of {size}."
+            f"{path} claims {prefix.arrays} arrays and a header of {prefix.header} bytes in a "
+            f"file of {size}."
         )
     return prefix
 

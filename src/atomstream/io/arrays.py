@@ -1,7 +1,9 @@
-"""Arrays on disk: .npy, .npz (dense and scipy sparse), Matrix Market, Zarr."""
+"""Arrays in files: .npy, .npz (dense, or sparse as scipy writes it), Matrix Market, Zarr."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +24,15 @@ from atomstream.io.source import (
     row_blocks,
 )
 
-__all__ = ["matrix_market", "npy", "npz", "zarr_array"]
+__all__ = ["matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
+
+CHUNK = 1 << 20  # bytes that are searched at a time
 
 
 class Sliced(Source):
-    """An array of which any rows can be read: a memory map, a Zarr array, a sparse matrix.
+    """An array with direct access to any rows: a memory map, a Zarr array, a sparse matrix.
 
-    Axes after the first are one sample, flattened.
+    Each row is one sample: axes after the first are flattened.
     """
 
     def __init__(self, array: Any, path: Path, files: list[Path]) -> None:
@@ -61,15 +65,33 @@ def npy(path: Path) -> Source:
 
 
 def matrix_market(path: Path) -> Source:
-    """Open a Matrix Market file; its entries come in any order, so it is read whole, sparse if it says so."""
-    from scipy.io import mmread
-
-    matrix = mmread(path)
+    """Open a Matrix Market file, dense or sparse; it is read as a whole, as its order is free."""
+    matrix = read_matrix_market(path)
     return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
 
 
+def read_matrix_market(path: Path) -> Any:
+    """Return the matrix of a Matrix Market file, plain or compressed (.gz).
+
+    The parser of scipy crashes on numbers that end with a zero byte, or with the file. So zero bytes
+    are refused, and a last line without its end gets one.
+    """
+    from scipy.io import mmread
+
+    last = b"\n"
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            last = chunk[-1:]
+            if b"\0" in chunk:
+                raise InputError(f"{path} holds zero bytes, needed are lines of text.")
+        if last != b"\n":
+            file.seek(0)
+            return mmread(io.BytesIO(file.read() + b"\n"))
+    return mmread(path)
+
+
 def zarr_array(path: Path, key: str | None) -> Source:
-    """Open a Zarr array, or the one array (or that called ``key``) of a Zarr group."""
+    """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
     try:
         import zarr
     except ImportError:
@@ -81,7 +103,7 @@ def zarr_array(path: Path, key: str | None) -> Source:
 
 
 def npz(path: Path, key: str | None) -> Source:
-    """Open a .npz file: one dense array of it, or the sparse matrix that scipy wrote."""
+    """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote."""
     with zipfile.ZipFile(path) as archive:
         members = {name.removesuffix(".npy") for name in archive.namelist()}
     if {"data", "indices", "indptr", "shape"} <= members and key is None:
@@ -92,20 +114,20 @@ def npz(path: Path, key: str | None) -> Source:
 
 
 def _choose(path: Path, arrays: dict[str, Any], key: str | None) -> str:
-    """Return the name of the array that is meant."""
+    """Return the name of the chosen array."""
     if key is not None and key not in arrays:
         raise InputError(
-            f"{path} has no table called {key!r}; it has {', '.join(sorted(arrays)) or 'none'}."
+            f"{path} has no array called {key!r}; it has {', '.join(sorted(arrays)) or 'none'}."
         )
     if key is None and len(arrays) != 1:
         raise InputError(
-            f"{path} has {len(arrays)} tables ({', '.join(sorted(arrays))}); choose one with --key."
+            f"{path} has {len(arrays)} arrays ({', '.join(sorted(arrays))}); choose one with --key."
         )
     return key or next(iter(arrays))
 
 
 class _Member:
-    """An array inside an archive, read from front to back without ever being whole in memory."""
+    """An array in an archive, read from front to back in parts."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
@@ -117,12 +139,12 @@ class _Member:
         return _Opened(self.path, self.name)
 
     def whole(self) -> NDArray:
-        """Return all of it."""
+        """Return the whole array."""
         with np.load(self.path, allow_pickle=False) as archive:
             return archive[self.name]
 
     def parts(self, start: int, counts: Iterator[int]) -> Iterator[NDArray]:
-        """Yield as many items as asked for, time and again, from item ``start`` of the flattened array on."""
+        """Yield consecutive parts of the flattened array from ``start`` on; ``counts`` are sizes."""
         with self._open() as (file, _):
             file.seek(start * self.dtype.itemsize, 1)
             for count in counts:
@@ -133,7 +155,7 @@ class _Member:
 
 
 class _Opened:
-    """A member of an archive, opened behind its header."""
+    """A context manager that opens a member of an archive after its header."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._archive = zipfile.ZipFile(path)
@@ -155,7 +177,7 @@ class _Opened:
 
 
 class _Streamed(Source):
-    """A dense array of an archive."""
+    """A dense array in an archive."""
 
     def __init__(self, path: Path, member: _Member) -> None:
         self.name, self._path, self._member = f"{path}:{member.name}", path, member
@@ -165,7 +187,7 @@ class _Streamed(Source):
         self.shape = member.shape[1:] if len(member.shape) > 2 else None
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows; an array stored by columns is loaded whole."""
+        """Yield blocks of rows; an array stored by columns is loaded as a whole."""
         n_rows, width = self.n_rows or 0, self.n_features
         slices = list(row_blocks(n_rows, start, width * self._member.dtype.itemsize))
         if self._member.fortran:
@@ -182,7 +204,7 @@ class _Streamed(Source):
 
 
 def _sparse(path: Path, members: set[str]) -> Source:
-    """Open a sparse matrix as scipy stores it: rows are streamed, columns are loaded and turned into rows."""
+    """Open a sparse matrix of scipy: CSR rows are streamed, CSC is loaded and converted."""
     with np.load(path, allow_pickle=False) as archive:
         shape = tuple(int(n) for n in archive["shape"])
         kind = archive["format"].item() if "format" in members else None
@@ -205,7 +227,7 @@ def _sparse(path: Path, members: set[str]) -> Source:
 
 
 class _SparseRows(Source):
-    """Sparse rows in an archive; only the pointers to the rows are held."""
+    """Sparse rows in an archive; only the pointers to the rows are in memory."""
 
     def __init__(self, path: Path, shape: tuple[int, ...], pointers: NDArray) -> None:
         self.name, self._path, self._pointers = str(path), path, pointers.astype(np.int64)
@@ -221,12 +243,13 @@ class _SparseRows(Source):
             or steps.min() < 0
         ):
             raise InputError(
-                f"{path} is no sparse matrix: its pointers do not fit its {n_stored} entries."
+                f"{path} is not a valid sparse matrix: its pointers do not fit its {n_stored} "
+                "entries."
             )
         self.n_rows, self.n_features = shape
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows, each of about as many entries."""
+        """Yield blocks of rows of about the same number of entries."""
         n_rows = self.n_rows or 0
         mean = int(self._pointers[-1] // n_rows + 1) * (
             self._values.dtype.itemsize + self._columns.dtype.itemsize

@@ -1,13 +1,13 @@
-"""Models as files: what a model is, told in JSON and arrays, and told back from names that are known here.
+"""Models as files: values encoded in JSON and arrays, and decoded into classes that are known here.
 
-A file says which of the classes listed here it means; no class is looked up by a name from a file
-anywhere else, and parts are made by their constructors, which refuse settings out of range.
+A class comes from the fixed tables of `atomstream.io.registry`, or from the caller; parts are made
+by their constructors, which refuse settings out of range, and a model checks what it has learned.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.exceptions import CorruptModelError
+from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.io.archive import read_archive, write_archive
-from atomstream.io.registry import CHANGING, LEARNED, MODELS, NAMED_CHANGING, PARTS
-from atomstream.io.sanity import check
+from atomstream.io.registry import MODELS, model_class, part_class, tag_of, value_class
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
@@ -44,14 +43,15 @@ def save(model: Any, path: str | Path) -> None:
     Parameters
     ----------
     model : estimator of atomstream
+        Parts of your own (a loss, a schedule) are saved by their class's name and their fields: of
+        a dataclass all, of another class the attributes that its ``SAVED`` lists.
     path : path
         By custom ``*.atoms``.
 
     Raises
     ------
     TypeError
-        Where a setting is not of this library (a function of your own as schedule): it could not be
-        told in a file.
+        Where a setting has no fields (a function as schedule).
     OSError
         Where the disk refuses; an older file of that name is then as it was.
 
@@ -68,46 +68,53 @@ def save(model: Any, path: str | Path) -> None:
     write_model(path, model, {})
 
 
-def load(path: str | Path) -> Any:
-    """Return the model that `save` wrote: it codes, and goes on learning, as the saved one would have, to the bit.
+def load(path: str | Path, parts: Iterable[type] = ()) -> Any:
+    """Return the model that `save` wrote: it codes and goes on learning as that one, to the bit.
 
     Parameters
     ----------
     path : path
         Of a file, or of a run.
+    parts : iterable of type, default=()
+        Classes of your own whose instances the model holds; no other class is ever made from a
+        file, besides those of the library.
 
     Raises
     ------
     NotAModelError, NewerFormatError, CorruptModelError
         Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or
         senseless ones.
+    ModelFileError
+        Where a class of your own is missing from ``parts``.
     """
-    return read_model(path)[0]
+    return read_model(path, parts)[0]
 
 
 def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
     """Write a model together with notes: a dict of numbers, texts, lists and arrays."""
-    name = type(model).__name__
-    if MODELS.get(name) is not type(model):
+    if tag_of(model) != "model":
         raise TypeError(
             f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}."
         )
-    writer = _Writer()
+    encoder = Encoder()
     content = {
         "library": atomstream.__version__,
-        **writer.model(model),
-        "notes": writer.fields(notes),
+        **encoder.model(model),
+        "notes": encoder.fields(notes),
     }
-    write_archive(path, content | {"generators": writer.states}, writer.arrays)
+    write_archive(path, content | {"generators": encoder.states}, encoder.arrays)
 
 
-def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
+def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[str, Any]]:
     """Return a model and the notes that were written with it; of a run, its newest."""
     path = Path(path) / "model.atoms" if Path(path).is_dir() else path
     content, arrays = read_archive(path)
+    own = {part.__name__: part for part in parts}
     try:
-        reader = _Reader(arrays, content["generators"])
-        return reader.model(content), reader.fields(content["notes"])
+        decoder = Decoder(arrays, content["generators"], own)
+        return decoder.model(content), decoder.fields(content["notes"])
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} {error}") from None
     except (
         KeyError,
         TypeError,
@@ -122,33 +129,45 @@ def read_model(path: str | Path) -> tuple[Any, dict[str, Any]]:
         ) from None
 
 
+def _field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of what makes up an instance."""
+    return tuple(getattr(kind, "SAVED", ())) or tuple(field.name for field in fields(kind))
+
+
 def _check_source(bits: str, state: dict[str, Any]) -> None:
-    """Refuse a place in a buffer of random numbers that lies outside of it: NumPy would read there."""
+    """Refuse a place outside of the buffer of random numbers: NumPy would read there."""
     places = {"MT19937": (state["state"].get("pos"), 624), "Philox": (state.get("buffer_pos"), 4)}
     place, end = places.get(bits, (0, 0))
     if type(place) is not int or not 0 <= place <= end:
         raise ValueError(f"a {bits} at place {place!r} of {end}")
 
 
-class _Writer:
-    """Tells values in JSON; arrays and sources of randomness are put aside, each source once."""
+class Encoder:
+    """Encodes values in JSON; arrays and sources of randomness are put aside, each source once.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+    states : list
+        States of the sources of randomness, encoded.
+    """
 
     def __init__(self) -> None:
         self.arrays: list[NDArray] = []
         self.states: list[Any] = []
         self._sources: list[Any] = []
 
-    def fields(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Tell every value of a dict, naming the one that cannot be told."""
-        told = {}
+    def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Encode every value of a dict, naming the one that cannot be encoded."""
+        encoded = {}
         for name, value in values.items():
             try:
-                told[name] = self.tell(value)
+                encoded[name] = self.encode(value)
             except TypeError as error:
                 raise TypeError(f"{name}={value!r:.80} cannot be saved: {error}") from None
-        return told
+        return encoded
 
-    def tell(self, value: Any) -> Any:
+    def encode(self, value: Any) -> Any:
         """Return what stands for the value in JSON."""
         value = value.item() if isinstance(value, np.generic) else value
         if value is None or isinstance(value, bool | int | str):
@@ -156,33 +175,25 @@ class _Writer:
         if isinstance(value, float):
             return value if np.isfinite(value) else {"float": str(value)}
         if isinstance(value, list | tuple):
-            return {
-                "list" if isinstance(value, list) else "tuple": [self.tell(item) for item in value]
-            }
+            items = [self.encode(item) for item in value]
+            return {"list" if isinstance(value, list) else "tuple": items}
         if isinstance(value, dict):
             return {"dict": self.fields(value)}
         if isinstance(value, np.ndarray):
             return self._array(value)
         if isinstance(value, sp.csr_array):
-            return {
-                "csr": [self._array(part) for part in (value.data, value.indices, value.indptr)],
-                "shape": [*value.shape],
-            }
+            stored = (value.data, value.indices, value.indptr)
+            return {"csr": [self._array(part) for part in stored], "shape": [*value.shape]}
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return {"source": self._source(value)}
-        if MODELS.get(type(value).__name__) is type(value):
-            return self.model(value)
         return self._object(value)
 
     def model(self, model: Any) -> dict[str, Any]:
         """Return what stands for a model: its name, its parameters, what it has learned."""
-        learned = {
-            key: model.__dict__[key] for key in LEARNED[type(model)] if key in model.__dict__
-        }
         return {
             "model": type(model).__name__,
             "parameters": self.fields(model.get_params(deep=False)),
-            "learned": self.fields(learned),
+            "learned": self.fields(model.learned_attributes()),
         }
 
     def _array(self, value: NDArray) -> Any:
@@ -206,68 +217,79 @@ class _Writer:
         self.states.append(None)
         state = bits.state if kind == "Generator" else value.get_state(legacy=False)
         number = len(self._sources) - 1
-        self.states[number] = {"kind": kind, "bits": type(bits).__name__, "state": self.tell(state)}
+        self.states[number] = {
+            "kind": kind,
+            "bits": type(bits).__name__,
+            "state": self.encode(state),
+        }
         return number
 
     def _object(self, value: Any) -> Any:
-        name, kind = type(value).__name__, type(value)
-        if PARTS.get(name) is kind:
-            return {
-                "part": name,
-                "fields": self.fields({f.name: getattr(value, f.name) for f in fields(value)}),
-            }
-        if kind in CHANGING:
-            return {
-                "changing": name,
-                "fields": self.fields({key: getattr(value, key) for key in CHANGING[kind]}),
-            }
-        raise TypeError(f"a {name} is no part of atomstream; use one of its parts.")
+        tag, kind = tag_of(value), type(value)
+        if tag == "model":
+            return self.model(value)
+        if not tag:
+            raise TypeError(
+                f"a {kind.__name__} has no fields; use a part of atomstream, or a dataclass."
+            )
+        values = {name: getattr(value, name) for name in _field_names(kind)}
+        return {tag: kind.__name__, "fields": self.fields(values)}
 
 
-class _Reader:
-    """Makes values from what `_Writer` told."""
+class Decoder:
+    """Makes values from what `Encoder` returned.
 
-    def __init__(self, arrays: list[NDArray], states: list[Any]) -> None:
+    Parameters
+    ----------
+    arrays, states : list
+        Those of the encoder.
+    own : dict of str to type, optional
+        Classes of the caller's own, by their names.
+    """
+
+    def __init__(
+        self, arrays: list[NDArray], states: list[Any], own: dict[str, type] | None = None
+    ) -> None:
         self._arrays = arrays
         self._states = states
+        self._own = own or {}
         self._sources: dict[int, Any] = {}
         self._known_texts: dict[int, NDArray] = {}
 
-    def fields(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Make every value of a dict."""
-        return {name: self.make(value) for name, value in told.items()}
+    def fields(self, encoded: dict[str, Any]) -> dict[str, Any]:
+        """Decode every value of a dict."""
+        return {name: self.decode(value) for name, value in encoded.items()}
 
-    def make(self, told: Any) -> Any:
+    def decode(self, encoded: Any) -> Any:
         """Return the value that JSON stands for."""
-        if not isinstance(told, dict):
-            return told
-        kind = next(iter(told), "")
-        makers: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "float": lambda told: float(told["float"]),
-            "list": lambda told: [self.make(item) for item in told["list"]],
-            "tuple": lambda told: tuple(self.make(item) for item in told["tuple"]),
-            "dict": lambda told: self.fields(told["dict"]),
-            "array": lambda told: self._arrays[told["array"]],
-            "texts": lambda told: self._texts(told["texts"]),
+        if not isinstance(encoded, dict):
+            return encoded
+        kind = next(iter(encoded), "")
+        decoders: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "float": lambda it: float(it["float"]),
+            "list": lambda it: [self.decode(item) for item in it["list"]],
+            "tuple": lambda it: tuple(self.decode(item) for item in it["tuple"]),
+            "dict": lambda it: self.fields(it["dict"]),
+            "array": lambda it: self._arrays[it["array"]],
+            "texts": lambda it: self._texts(it["texts"]),
             "csr": self._csr,
-            "source": lambda told: self._source(told["source"]),
-            "part": lambda told: PARTS[told["part"]](**self.fields(told["fields"])),
-            "changing": self._changing,
+            "source": lambda it: self._source(it["source"]),
+            "part": lambda it: part_class(it["part"])(**self.fields(it["fields"])),
+            "changing": lambda it: self._value(value_class(it["changing"]), it["fields"]),
+            "own": self._object,
             "model": self.model,
         }
-        return makers[kind](told)
+        return decoders[kind](encoded)
 
-    def model(self, told: dict[str, Any]) -> Any:
+    def model(self, encoded: dict[str, Any]) -> Any:
         """Return a model from its name, its parameters and what it has learned."""
-        kind = MODELS[told["model"]]
-        model, learned = kind(**self.fields(told["parameters"])), self.fields(told["learned"])
-        model.__dict__.update({key: learned[key] for key in LEARNED[kind] if key in learned})
-        check(model, learned)
+        model = model_class(encoded["model"])(**self.fields(encoded["parameters"]))
+        model.restore_learned(self.fields(encoded["learned"]))
         return model
 
-    def _csr(self, told: dict[str, Any]) -> sp.csr_array:
+    def _csr(self, encoded: dict[str, Any]) -> sp.csr_array:
         matrix = sp.csr_array(
-            tuple(self.make(part) for part in told["csr"]), shape=tuple(told["shape"])
+            tuple(self.decode(part) for part in encoded["csr"]), shape=tuple(encoded["shape"])
         )
         matrix.check_format(full_check=True)
         return matrix
@@ -282,11 +304,11 @@ class _Reader:
 
     def _source(self, number: int) -> Any:
         if number not in self._sources:
-            told = self._states[number]
-            state = self.make(told["state"])
-            _check_source(told["bits"], state)
-            bits = BIT_GENERATORS[told["bits"]]()
-            if told["kind"] == "Generator":
+            encoded = self._states[number]
+            state = self.decode(encoded["state"])
+            _check_source(encoded["bits"], state)
+            bits = BIT_GENERATORS[encoded["bits"]]()
+            if encoded["kind"] == "Generator":
                 source: Any = np.random.Generator(bits)
                 source.bit_generator.state = state
             else:
@@ -295,11 +317,24 @@ class _Reader:
             self._sources[number] = source
         return self._sources[number]
 
-    def _changing(self, told: dict[str, Any]) -> Any:
-        kind = NAMED_CHANGING[told["changing"]]
-        values = self.fields(told["fields"])
-        if set(values) != set(CHANGING[kind]):
-            raise ValueError(f"a {told['changing']} of {sorted(values)}")
+    def _object(self, encoded: dict[str, Any]) -> Any:
+        """Return an instance of a class of the caller's own."""
+        name = encoded["own"]
+        if name not in self._own:
+            raise ModelFileError(
+                f"holds a {name!r:.80}, which is no part of atomstream: give its class, as in "
+                f"load(path, parts=[{name}])."
+            )
+        kind = self._own[name]
+        if hasattr(kind, "SAVED"):
+            return self._value(kind, encoded["fields"])
+        return kind(**self.fields(encoded["fields"]))
+
+    def _value(self, kind: Any, encoded: dict[str, Any]) -> Any:
+        """Return a value that learning changes, made of its attributes."""
+        values = self.fields(encoded)
+        if set(values) != set(_field_names(kind)):
+            raise ValueError(f"a {kind.__name__} of {sorted(values)}")
         made: Any = object.__new__(kind)
         vars(made).update(values)
         return made

@@ -1,4 +1,4 @@
-"""Documents in files: a text file or its lines, a field of JSON lines, a column of a table."""
+"""Documents in files: text files or their lines, a field of JSON lines, a column of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
 
 
 class DocumentFile:
-    """A file of documents, read from its beginning as often as it is iterated over.
+    """A file of documents; every iteration reads it from the beginning.
 
     Parameters
     ----------
@@ -26,17 +26,17 @@ class DocumentFile:
         ``.txt`` or ``.md``, ``.jsonl`` or ``.ndjson``, ``.csv`` or ``.tsv``, each also with
         ``.gz``; UTF-8.
     per : {"line", "file"}
-        What a document is in text files. Empty lines are none.
+        Whether each line of a text file is a document, or the whole file. Empty lines are left out.
     field : str
-        Of JSON lines: which field holds the text.
+        Field of JSON lines that holds the text.
     column : str or None
-        Of tables with a header: which column; may be left out where there is one only.
+        Column of a table with a header; not needed if there is only one.
 
     Raises
     ------
     InputError
-        Where there is no such file, and while it is read: for what cannot be read, and for a
-        document that is empty.
+        If there is no such file, and while reading: for files that cannot be read and for empty
+        documents.
     """
 
     def __init__(self, path: str | Path, per: str, field: str, column: str | None) -> None:
@@ -48,13 +48,13 @@ class DocumentFile:
             raise InputError(f"There is no {path}.")
         if self._kind is None or self.path.is_dir():
             raise InputError(
-                f"{path} ends like no file of documents that is known; known are "
+                f"{path} has an ending that is not known for documents; known are "
                 f"{', '.join(TEXTS + LINES + TABLES)}, each also with .gz."
             )
         self._delimiter = "\t" if bare.endswith(".tsv") else ","
 
     def fingerprint(self) -> str:
-        """Return what changes when the content does."""
+        """Return a digest of the content."""
         return fingerprint([self.path])
 
     def __iter__(self) -> Iterator[str]:
@@ -85,16 +85,16 @@ class DocumentFile:
             if not line.strip():
                 continue
             try:
-                told: Any = json.loads(line)
+                entry: Any = json.loads(line)
             except ValueError as error:
-                raise InputError(f"{self.name}, line {number}: no JSON ({error}).") from None
-            text = told.get(self._field) if isinstance(told, dict) else None
+                raise InputError(f"{self.name}, line {number}: not valid JSON ({error}).") from None
+            is_object = isinstance(entry, dict)
+            text = entry.get(self._field) if is_object else None
             if not isinstance(text, str):
-                listed = (
-                    f"fields are {', '.join(told)}" if isinstance(told, dict) else "it is no object"
-                )
+                found = f"fields are {', '.join(entry)}" if is_object else "it is not an object"
                 raise InputError(
-                    f"{self.name}, line {number}: no text in the field {self._field!r}; {listed:.200}."
+                    f"{self.name}, line {number}: no text in the field {self._field!r}; "
+                    f"{found:.200}."
                 )
             yield f"line {number}", text
 
@@ -105,7 +105,8 @@ class DocumentFile:
             raise InputError(f"{self.name} has no lines.")
         if self._column is None and len(header) != 1:
             raise InputError(
-                f"{self.name} has {len(header)} columns; choose one with --column: {', '.join(header)}."
+                f"{self.name} has {len(header)} columns; choose one with --column: "
+                f"{', '.join(header)}."
             )
         column = header[0] if self._column is None else self._column
         if column not in header:
@@ -121,7 +122,7 @@ class DocumentFile:
 def open_documents(
     inputs: tuple[str, ...], per: str, field: str, column: str | None
 ) -> list[DocumentFile]:
-    """Return the files of documents; of a folder, all its text files."""
+    """Return files of documents; a folder stands for all text files in it."""
     files: list[str | Path] = []
     for name in inputs:
         path = Path(name)

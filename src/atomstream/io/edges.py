@@ -1,4 +1,4 @@
-"""Networks from what people hold them in: files, frames, graphs of networkx, matrices."""
+"""Networks from files, frames, graphs of networkx, and matrices."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import mmread
+
+from atomstream.io.arrays import read_matrix_market
 
 __all__ = ["Entries", "entries_of"]
 
-ENDS = (("source", "target"), ("tail", "head"), ("from", "to"))  # names of columns that are known
+ENDS = (("source", "target"), ("tail", "head"), ("from", "to"))  # known names of columns
 
 
 class Entries(NamedTuple):
-    """What a network is made of.
+    """The parts of a network.
 
     Attributes
     ----------
     matrix : sparse array of shape (n_nodes, n_nodes)
     labels : sequence
     directed : bool or None
-        None where only the matrix can tell.
+        None if it depends on the symmetry of the matrix.
     """
 
     matrix: Any
@@ -37,12 +38,12 @@ class Entries(NamedTuple):
 
 
 def entries_of(data: Any) -> Entries:
-    """Return the matrix, the labels and the kind of a network.
+    """Return the matrix and the labels of a network, and whether it is directed.
 
     Raises
     ------
     ValueError
-        With one sentence for what is no network.
+        For data that are not a network; the message says what is needed.
     """
     if isinstance(data, str | Path):
         return _from_file(Path(data))
@@ -52,14 +53,14 @@ def entries_of(data: Any) -> Entries:
         return _from_frame(data)
     if data is None or isinstance(data, dict | set | bytes):
         raise ValueError(
-            "A network is a networkx graph, a square matrix, a frame of edges or a path of a file, "
+            "A network must be a networkx graph, a square matrix, a frame of edges or a path, "
             f"got {type(data).__name__}."
         )
     matrix = data if sp.issparse(data) else np.asarray(data)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
         raise ValueError(
-            f"A network is a square matrix of real numbers, got shape {matrix.shape} of {matrix.dtype}; "
-            "edges come in frames, files or graphs of networkx."
+            f"The matrix of a network must be square and of real numbers, got shape {matrix.shape} "
+            f"of {matrix.dtype}; give edges as a frame, a file or a graph of networkx."
         )
     return Entries(matrix, range(matrix.shape[0]), None)
 
@@ -93,7 +94,7 @@ def _from_file(path: Path) -> Entries:
 
 def _from_matrix(path: Path, kind: str) -> Entries:
     try:
-        matrix = sp.load_npz(path) if kind == ".npz" else mmread(path)
+        matrix = sp.load_npz(path) if kind == ".npz" else read_matrix_market(path)
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, EOFError, OSError, BadZipFile, zlib.error) as error:
@@ -111,7 +112,7 @@ def _from_graph(graph: Any, name: str) -> Entries:
     try:
         matrix = nx.to_scipy_sparse_array(graph, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} has weights that are no numbers ({error}).") from None
+        raise ValueError(f"{name} has weights that are not numbers ({error}).") from None
     return Entries(matrix, list(graph.nodes), bool(graph.is_directed()))
 
 
@@ -119,15 +120,15 @@ def _from_frame(frame: Any) -> Entries:
     names = [str(name) for name in frame.columns]
     known = next((ends for ends in ENDS if set(ends) <= set(names)), None)
     if known is not None:
-        wanted = [*known, *(["weight"] if "weight" in names else [])]
+        used = [*known, *(["weight"] if "weight" in names else [])]
     elif len(names) in (2, 3):
-        wanted = names
+        used = names
     else:
         raise ValueError(
-            f"A frame of edges has two columns, or three with weights, or columns called source and target; got "
-            f"{len(names)}."
+            "A frame of edges must have two columns, or three with weights, or columns called "
+            f"source and target; got {len(names)} columns."
         )
-    columns = [frame[frame.columns[names.index(name)]].to_list() for name in wanted]
+    columns = [frame[frame.columns[names.index(name)]].to_list() for name in used]
     edges = []
     for row, (tail, head, *rest) in enumerate(zip(*columns, strict=True)):
         if any(end is None or end != end for end in (tail, head)):
@@ -142,12 +143,15 @@ def _weight(value: Any, where: str) -> float:
     except (TypeError, ValueError):
         weight = math.nan
     if not 0 <= weight < math.inf:
-        raise ValueError(f"{where}: the weight {value!r:.40} is no finite number of at least 0.")
+        raise ValueError(f"{where}: the weight {value!r:.40} is not a finite number of at least 0.")
     return weight
 
 
 def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield the edges in lines of text; fields are parted by commas, as in CSV, where the first line has one."""
+    """Yield the edges in lines of text.
+
+    Fields are separated by commas, as in CSV, if the first line has a comma, else by blanks.
+    """
     packed = path.suffix.lower() == ".gz"
     with (
         gzip.open(path, "rt", encoding="utf-8-sig")
@@ -172,12 +176,15 @@ def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
             first = False
             where = f"{path}, line {number}"
             if not 2 <= len(fields) <= 3 or not all(fields):
-                raise ValueError(f"{where}: {text!r:.60} is no edge: two nodes and maybe a weight.")
+                raise ValueError(
+                    f"{where}: {text!r:.60} is not an edge; needed are two nodes and optionally a "
+                    "weight."
+                )
             yield fields[0], fields[1], _weight(fields[2], where) if len(fields) > 2 else 1.0
 
 
 def _from_edges(edges: list[tuple[Any, Any, float]]) -> Entries:
-    """Return the symmetric matrix of undirected edges, and the nodes in the order in which they come."""
+    """Return the symmetric matrix of undirected edges, and the nodes in order of appearance."""
     places: dict[Any, int] = {}
     ends = [
         (places.setdefault(edge[0], len(places)), places.setdefault(edge[1], len(places)))

@@ -1,4 +1,4 @@
-"""From inputs to batches: all rows of all inputs in order, cut evenly, read ahead by another thread."""
+"""Batches from inputs: all rows in order, in even batches, read ahead by another thread."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from atomstream.io.source import Block, Source
 __all__ = ["Feed", "Piece", "Position"]
 
 SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
-AHEAD = 6  # blocks read ahead: row groups come in bursts
-LAST = 0.5  # seconds for lines that have come to become rows, when all else ends
-PATIENCE = 0.1  # seconds between looks at whether to stop, while waiting
+AHEAD = 6  # blocks that are read ahead, because row groups come in bursts
+LAST = 0.5  # seconds to wait for the last lines of a live stream after a stop
+PATIENCE = 0.1  # seconds between checks for a stop while waiting
 
 
 class Position(NamedTuple):
-    """The first row that has not been handed out.
+    """The position of the next row.
 
     Attributes
     ----------
     epoch : int
-        Passes completed.
+        Number of completed passes.
     source : int
         Number of the input.
     row : int
-        Row in that input.
+        Number of the row in that input.
     """
 
     epoch: int = 0
@@ -42,15 +42,15 @@ class Position(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A batch of rows on its way to the learner.
+    """A batch of rows, and the position after it.
 
     Attributes
     ----------
     X : ndarray or csr_array of shape (n_rows, n_features)
     ids : ndarray of uint64 of shape (n_rows,)
-        Unlike for every row of every input, the same in each pass.
+        Different for all rows of all inputs, and the same in each pass.
     after : Position
-        Where to go on when these rows have been learned.
+        Position at which to continue after these rows.
     """
 
     X: Any
@@ -59,7 +59,7 @@ class Piece(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """A block of which the first ``taken`` rows have been handed out; ``first`` is the position of its first row."""
+    """A block at position ``first``, of which ``taken`` rows are already in batches."""
 
     block: Block
     first: Position
@@ -67,12 +67,12 @@ class _Held(NamedTuple):
 
 
 class Feed:
-    """Rows of several inputs as one stream of even batches, from any position on.
+    """The rows of several inputs as one stream of even batches, from any position on.
 
     Parameters
     ----------
     sources : list of Source
-        With the same features.
+        Inputs with the same features.
     batch_size : int
     """
 
@@ -81,34 +81,35 @@ class Feed:
         for other in sources[1:]:
             if other.n_features != first.n_features:
                 raise InputError(
-                    f"{other.name} has {other.n_features} columns and {first.name} has {first.n_features}; "
-                    "all inputs must have the same."
+                    f"{other.name} has {other.n_features} columns and {first.name} has "
+                    f"{first.n_features}; all inputs must have the same number."
                 )
             if other.names is not None and first.names is not None and other.names != first.names:
                 raise InputError(
-                    f"{other.name} names its columns otherwise than {first.name}; they must agree."
+                    f"{other.name} and {first.name} have different names of columns; they must "
+                    "agree."
                 )
         self.sources, self.batch_size = sources, batch_size
-        self.idle: Callable[[], Any] = lambda: None  # called now and then while waiting for rows
+        self.idle: Callable[[], Any] = lambda: None  # called repeatedly while waiting for rows
         self._stop = threading.Event()
 
     @property
     def n_rows(self) -> int | None:
-        """Rows of a pass, where all inputs know theirs."""
+        """Number of rows of a pass, or None if an input does not know it."""
         counts = [source.n_rows for source in self.sources]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def live(self) -> bool:
-        """Whether rows come from a stream that cannot be gone back to."""
+        """Whether rows come from a stream that can be read only once."""
         return any(source.live for source in self.sources)
 
     def stop(self) -> None:
-        """End the pass under way; what a live stream has brought is still handed out."""
+        """End the current pass; the rows of a live stream so far are still yielded."""
         self._stop.set()
 
     def batches(self, start: Position) -> Iterator[Piece]:
-        """Yield the batches of one pass, of ``batch_size`` rows but for the last."""
+        """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
         held: deque[_Held] = deque()
         n_held = 0
         for part in self._blocks(start):
@@ -117,17 +118,17 @@ class Feed:
             while n_held >= self.batch_size:
                 yield _taken(held, self.batch_size)
                 n_held -= self.batch_size
-        # Stopped while waiting: what a file holds comes again, what a live stream brought does not.
+        # After a stop, rows of a file can be read again, but rows of a live stream cannot.
         if n_held and (self.live or not self._stop.is_set()):
             yield _taken(held, n_held)
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
-        """Yield what the reading thread has read."""
+        """Yield the blocks that the reading thread has read."""
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
-            """Hand an item over; false when nobody waits for it any more."""
+            """Put an item into the queue; return False if nobody waits for it any more."""
             while not given_up.is_set():
                 try:
                     ready.put(item, timeout=PATIENCE)
@@ -137,7 +138,7 @@ class Feed:
             return False
 
         def read() -> None:
-            """Read what is left of the pass, in a thread of its own."""
+            """Read the rest of the pass, in a thread of its own."""
             try:
                 for number in range(start.source, len(self.sources)):
                     row = start.row if number == start.source else 0
@@ -167,14 +168,14 @@ class Feed:
                 return ready.get(timeout=PATIENCE)
             except queue.Empty:
                 self.idle()
-        try:  # what was read of a file comes again, what a live stream brought does not
+        try:  # rows of a file can be read again, rows of a live stream cannot
             return ready.get(timeout=LAST) if self.live else None
         except queue.Empty:
             return None
 
 
 def _taken(held: deque[_Held], size: int) -> Piece:
-    """Take the first rows off what is held."""
+    """Remove the first rows from the blocks and return them as a batch."""
     parts: list[Block] = []
     while size:
         block, first, taken = held[0]

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writes: a file is there as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import BinaryIO
 
 __all__ = ["PART", "sync_folder", "whole_file"]
 
-PART = ".part"  # ending of files that are being written
+PART = ".part"  # ending of a file while it is written
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file that takes its name only when all is written and on disk; if the body raises, nothing is left.
+    """Open a file for writing that gets its name only when all of it is on disk.
 
-    A temporary file beside it is written, synced and renamed, then the folder is synced: whoever
-    looks at ``path``, also after a crash of the process or of the machine, sees the old content or
-    the new one.
+    A temporary file beside it is written, synced and renamed, and then the folder is synced. A
+    reader of ``path`` sees the old content or the new one, also after a crash of the process or of
+    the machine. If the body raises, the temporary file is removed.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
@@ -39,7 +39,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk, where the system can."""
+    """Write the names in a folder to disk, if the system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

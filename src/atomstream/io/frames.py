@@ -1,9 +1,9 @@
-"""Videos as frames that come one after the other: arrays, stacks of images, files."""
+"""Videos as streams of frames: from arrays, lists of images, and files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +14,32 @@ from atomstream.exceptions import InputError
 from atomstream.io.images import ENDINGS, is_color, load_image
 from atomstream.io.source import reading
 
-__all__ = ["as_array", "as_frames", "scaled"]
+__all__ = ["as_array", "as_frames", "pixel_courses", "scaled"]
 
 LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey (ITU-R BT.601)
-PAGES = (".tif", ".tiff")  # which imageio would read whole
+PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 
 
 def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
-    """Yield the frames of a video, floating point; integers become shares of the largest value of their type.
+    """Yield the frames of a video in floating point; white of integer types becomes 1.
 
     Parameters
     ----------
-    video : array of shape (n_frames, height, width[, n_channels]), file or folder of images, or
-    iterable of images
-        A file is read frame by frame through imageio; an iterable holds arrays or names of image
-        files.
+    video : array of shape (n_frames, height, width[, n_channels]), path, or iterable of images
+        A path is a folder of images, or a file that imageio reads frame by frame. An iterable holds
+        arrays or names of image files.
     grey : bool, default=False
-        Whether frames of three channels become their luma.
+        Whether frames of three channels are converted to luma.
 
     Yields
     ------
     ndarray of shape (height, width) or (height, width, n_channels)
-        float64 for float64, else float32. All of one shape.
+        float64 for float64, else float32. All frames have the same shape.
 
     Raises
     ------
     ValueError
-        For what is no video, and where a frame has another shape than the first.
+        For data that are not a video, and if a frame has another shape than the first.
     """
     shape = None
     for number, image in enumerate(_images(video, grey)):
@@ -53,25 +52,26 @@ def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
             frame = frame @ LUMA.astype(frame.dtype)
         shape = frame.shape if shape is None else shape
         if frame.shape != shape:
-            raise ValueError(f"Frame {number} is of shape {frame.shape}, the first one of {shape}.")
+            raise ValueError(f"Frame {number} has shape {frame.shape}, the first has {shape}.")
         yield frame
     if shape is None:
         raise ValueError("The video has no frames.")
 
 
 def as_array(video: Any, *, grey: bool = False) -> NDArray:
-    """Return a video as one array; an array or memory map is not copied, unless it is to become grey."""
+    """Return a video as one array; an array or memory map is copied only to make it grey."""
     if hasattr(video, "shape") and not (grey and len(video.shape) == 4):
         if len(video.shape) not in (3, 4) or not all(video.shape):
             raise ValueError(
-                f"A video must be of shape (n_frames, height, width[, n_channels]), got {tuple(video.shape)}."
+                "A video must be of shape (n_frames, height, width[, n_channels]), "
+                f"got {tuple(video.shape)}."
             )
         return video
     return np.stack(list(as_frames(video, grey=grey)))
 
 
 def _images(video: Any, grey: bool) -> Iterable[Any]:
-    """Return what yields the images of a video."""
+    """Return an iterable of the images of a video."""
     if hasattr(video, "shape"):
         return as_array(video)
     if isinstance(video, str | os.PathLike):
@@ -92,7 +92,7 @@ def _images(video: Any, grey: bool) -> Iterable[Any]:
 
 
 def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
-    """Yield images, read where they are names of files; the first decides whether there is colour."""
+    """Yield arrays and loaded files; the first file decides whether there is colour."""
     color = None
     for image in images:
         if not isinstance(image, str | os.PathLike):
@@ -107,7 +107,7 @@ def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
 
 
 def _from_file(path: Path) -> Iterator[Any]:
-    """Yield the frames of a file, one in memory at a time."""
+    """Yield the frames of a file; one of them is in memory at a time."""
     try:
         import imageio.v3 as iio
     except ImportError:
@@ -121,7 +121,7 @@ def _from_file(path: Path) -> Iterator[Any]:
 
 
 def scaled(image: Any) -> NDArray:
-    """Return an image in floating point, integers over the largest value of their type."""
+    """Return an image in floating point; integers are divided by the largest of their type."""
     image = np.asarray(image)
     if image.dtype.kind not in "fiub":
         raise ValueError(f"Frames must hold numbers, got {image.dtype}.")
@@ -129,3 +129,10 @@ def scaled(image: Any) -> NDArray:
         return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
     top = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
     return image.astype(np.float32) / np.float32(top)
+
+
+def pixel_courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
+    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
+    flat = frames.reshape(len(frames), -1)
+    for start in range(0, len(pixels), size):
+        yield scaled(flat[:, pixels[start : start + size]]).T

@@ -1,4 +1,4 @@
-"""Images, one or many, as patches drawn at random places of a few images at a time."""
+"""Image files as a source of patches, drawn at random positions."""
 
 from __future__ import annotations
 
@@ -17,20 +17,16 @@ from atomstream.streams import patch_view, take
 __all__ = ["ENDINGS", "Pictures", "is_color", "load_image", "not_kept"]
 
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
-DEEP = {
-    "I": 65535,
-    "I;16": 65535,
-    "I;16B": 65535,
-    "F": 1,
-}  # grey modes of more than 8 bits, and their white
-GROUP_PIXELS = 1 << 25  # pixels of the images that patches are mixed from
+DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # white of grey modes above 8 bits
+GROUP_PIXELS = 1 << 25  # most pixels of a group of images whose patches are mixed
 BLOCK_ROWS = 4096
 
 
 class Pictures(Source):
-    """Patches of images: a pass visits the images in an order drawn anew, a group of them at a time.
+    """Patches of image files.
 
-    Within a group all patches are mixed. Values are in [0, 1].
+    A pass visits the images in a new random order, one group of images at a time. Within a group
+    all patches are mixed. Values are in [0, 1].
 
     Parameters
     ----------
@@ -38,11 +34,11 @@ class Pictures(Source):
     size : int
         Height and width of a patch.
     grey : bool
-        Turn colour into grey; else images are colour if any of them is.
+        Whether to convert to grey. Otherwise all images are read in colour if any has colour.
     per_image : int
-        Patches drawn from each image in a pass, all places of it if there are fewer.
+        Number of patches drawn from each image in a pass, or all if there are fewer.
     center : {"patch"} or None
-        Take its mean off each patch.
+        "patch" subtracts the mean of each patch.
     seed : int
     """
 
@@ -67,7 +63,8 @@ class Pictures(Source):
         ]
         if small:
             raise InputError(
-                f"{small[0]} is smaller than a patch of {size} x {size} pixels; choose a smaller --patch."
+                f"{small[0]} is smaller than a patch of {size} x {size} pixels; choose a smaller "
+                "--patch."
             )
         self.color = not grey and any(head.color for head in heads)
         self._pixels = np.array([head.height * head.width for head in heads])
@@ -78,7 +75,7 @@ class Pictures(Source):
         self.n_features = int(np.prod(self.shape))
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of patches; the order depends on seed and epoch alone."""
+        """Yield blocks of patches; the order depends only on seed and epoch."""
         row = 0
         for number, group in enumerate(self._groups(epoch)):
             n_rows = int(self._counts[group].sum())
@@ -94,7 +91,7 @@ class Pictures(Source):
         return np.split(order, cuts)
 
     def _mixed(self, group: NDArray, rng: np.random.Generator, start: int) -> Iterator[Block]:
-        """Yield the patches of a group of images, mixed, from the patch ``start`` on."""
+        """Yield the mixed patches of a group of images, from patch ``start`` on."""
         drawn = [rng.choice(self._places[i], self._counts[i], replace=False) for i in group]
         which = np.repeat(np.arange(len(group)), self._counts[group])
         order, places = rng.permutation(len(which)), np.concatenate(drawn)
@@ -126,17 +123,16 @@ def _head(path: Path) -> _Head:
 
 
 def is_color(path: Path) -> bool:
-    """Return whether an image has colours, as its head tells."""
+    """Return whether an image file has colours; only its header is read."""
     return _head(path).color
 
 
 def not_kept(path: Path) -> list[str]:
-    """Return what an image has that is lost when it is read and written again with 8 bits: in words."""
+    """Return, in words, what is lost when an image is written again with 8 bits."""
     with _opened(path) as image:
         alpha = image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info
-        deep = image.mode in DEEP or any(
-            "16" in str(tile.args) for tile in image.tile
-        )  # Pillow reads 16-bit RGB as 8
+        # Pillow reads 16-bit RGB as 8-bit, so the mode alone does not say it
+        deep = image.mode in DEEP or any("16" in str(tile.args) for tile in image.tile)
     return ["an alpha channel"] * alpha + ["more than 8 bits per channel"] * deep
 
 
@@ -162,9 +158,9 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def image_library() -> None:
-    """Refuse images where Pillow is missing."""
+    """Check that Pillow is installed."""
     try:
-        import PIL  # noqa: F401 - asked for, not used
+        import PIL  # noqa: F401 - only to see whether it is there
     except ImportError:
         raise InputError(
             "Images need Pillow to be read: pip install 'atomstream[images]'."

@@ -1,4 +1,4 @@
-"""Inputs as rows of numbers: tables, arrays and images, read in batches, from any row on."""
+"""Inputs as rows of numbers: tables, arrays and images, read in blocks from any row on."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures
 from atomstream.io.source import Source, reading
 
-__all__ = ["Feed", "Position", "Source", "Wanted", "images_in", "open_inputs"]
+__all__ = ["Feed", "InputOptions", "Position", "Source", "images_in", "open_inputs"]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How inputs are to be read; each setting concerns the kinds of input that have a use for it.
+class InputOptions:
+    """Options for reading inputs; each one concerns only some kinds of input.
 
     Parameters
     ----------
     columns : sequence of str
-        Of tables: names, numbers from 1, or ranges of numbers.
+        Columns of tables: names, numbers from 1, or ranges of numbers.
     key : str, optional
-        Which table of a ``.npz`` file or Zarr group.
+        Name of the array in a ``.npz`` file or Zarr group.
     patch : int, default=12
         Height and width of the patches of images.
     grey : bool, default=False
-        Whether images are turned into grey.
+        Whether images are converted to grey.
     per_image : int, default=20000
-        Patches drawn from each image in a pass.
+        Number of patches drawn from each image in a pass.
     center : {"patch"}, optional
-        Whether patches lose their mean.
+        "patch" subtracts the mean of each patch.
     seed : int, default=0
-        Of the order of patches.
+        Random seed of the order of patches.
     """
 
     columns: Sequence[str] = ()
@@ -46,30 +46,30 @@ class Wanted:
     seed: int = 0
 
 
-KINDS: dict[str, Callable[[Path, Wanted], Source]] = {
-    ".csv": lambda path, wanted: tables.Lines(path, wanted.columns),
-    ".tsv": lambda path, wanted: tables.Lines(path, wanted.columns),
-    ".csv.gz": lambda path, wanted: tables.Lines(path, wanted.columns),
-    ".tsv.gz": lambda path, wanted: tables.Lines(path, wanted.columns),
-    ".parquet": lambda path, wanted: tables.Parquet(path, wanted.columns),
+KINDS: dict[str, Callable[[Path, InputOptions], Source]] = {
+    ".csv": lambda path, options: tables.Lines(path, options.columns),
+    ".tsv": lambda path, options: tables.Lines(path, options.columns),
+    ".csv.gz": lambda path, options: tables.Lines(path, options.columns),
+    ".tsv.gz": lambda path, options: tables.Lines(path, options.columns),
+    ".parquet": lambda path, options: tables.Parquet(path, options.columns),
     ".npy": lambda path, _: arrays.npy(path),
-    ".npz": lambda path, wanted: arrays.npz(path, wanted.key),
+    ".npz": lambda path, options: arrays.npz(path, options.key),
     ".mtx": lambda path, _: arrays.matrix_market(path),
     ".mtx.gz": lambda path, _: arrays.matrix_market(path),
-    ".zarr": lambda path, wanted: arrays.zarr_array(path, wanted.key),
-    ".zarr.zip": lambda path, wanted: arrays.zarr_array(path, wanted.key),
+    ".zarr": lambda path, options: arrays.zarr_array(path, options.key),
+    ".zarr.zip": lambda path, options: arrays.zarr_array(path, options.key),
 }
 STANDARD_INPUT = "-"
 
 
-def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Source]:
-    """Open inputs as sources of rows; all images together are one.
+def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> list[Source]:
+    """Return inputs as sources of rows; all images together are one source.
 
     Parameters
     ----------
     inputs : sequence of str
         Files, folders of images, or "-" for lines on standard input.
-    wanted : Wanted, optional
+    options : InputOptions, optional
 
     Returns
     -------
@@ -78,22 +78,22 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
     Raises
     ------
     InputError
-        A sentence for each thing that can be wrong with an input.
+        If an input cannot be read; the message names it and says what to do.
     """
-    wanted = wanted or Wanted()
+    options = options or InputOptions()
     if not inputs:
         raise InputError(
             "No input was given; name files, a folder of images, or - for standard input."
         )
     if STANDARD_INPUT in inputs and len(inputs) > 1:
         raise InputError(
-            "Standard input cannot be combined with other inputs: it cannot be gone back to."
+            "Standard input cannot be combined with other inputs, because it can be read only once."
         )
     sources: list[Source] = []
     images: list[Path] = []
     for name in inputs:
         if name == STANDARD_INPUT:
-            sources.append(tables.Lines(None, wanted.columns))
+            sources.append(tables.Lines(None, options.columns))
             continue
         if not name:
             raise InputError("The name of an input is empty.")
@@ -102,23 +102,22 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
         if not path.exists():
             raise InputError(f"There is no {name}.")
         if ending is not None:
-            sources.append(_opened(path, KINDS[ending], wanted))
+            sources.append(_opened(path, KINDS[ending], options))
         elif path.is_dir():
             images.extend(images_in(path))
         elif path.suffix.lower() in ENDINGS:
             images.append(path)
         else:
             raise InputError(
-                f"{name} ends like no input that is known; known are {', '.join([*KINDS, *sorted(ENDINGS)])} "
-                "and folders of images."
+                f"{name} has an ending that is not known; known are "
+                f"{', '.join([*KINDS, *sorted(ENDINGS)])} and folders of images."
             )
-    tables_only = [
+    without_columns = [
         source for source in sources if not isinstance(source, tables.Lines | tables.Parquet)
     ]
-    if wanted.columns and (images or tables_only):
-        raise InputError(
-            f"--columns chooses columns of tables, {images[0] if images else tables_only[0].name} is none."
-        )
+    if options.columns and (images or without_columns):
+        other = images[0] if images else without_columns[0].name
+        raise InputError(f"--columns chooses columns of tables, and {other} is not a table.")
     if images and sources:
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."
@@ -127,25 +126,27 @@ def open_inputs(inputs: Sequence[str], wanted: Wanted | None = None) -> list[Sou
         return [
             Pictures(
                 images,
-                wanted.patch,
-                grey=wanted.grey,
-                per_image=wanted.per_image,
-                center=wanted.center,
-                seed=wanted.seed,
+                options.patch,
+                grey=options.grey,
+                per_image=options.per_image,
+                center=options.center,
+                seed=options.seed,
             )
         ]
     return sources
 
 
-def _opened(path: Path, kind: Callable[[Path, Wanted], Source], wanted: Wanted) -> Source:
+def _opened(
+    path: Path, kind: Callable[[Path, InputOptions], Source], options: InputOptions
+) -> Source:
     if path.is_dir() and ".zarr" not in path.name:
         raise InputError(f"{path} is a folder, needed is a file.")
     with reading(str(path)):
-        return kind(path, wanted)
+        return kind(path, options)
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Return the image files in a folder and below, in the order of their names."""
+    """Return the image files in a folder and its subfolders, sorted by name."""
     images = sorted(
         path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()
     )

@@ -1,120 +1,108 @@
-"""What files may hold: the models, parts and changing values that are known by name, and what learning makes of each.
+"""The classes that model files may name: fixed tables, each class imported when a file needs it.
 
 No class is looked up by a name from a file anywhere else.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
 
-from atomstream import coders, losses, penalties, schedules, updates
-from atomstream.coders import tolerances
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.low_rank import Product
-from atomstream.core.state import State
-from atomstream.dictionaries.hulls import Hulls
-from atomstream.dictionaries.loadings import Loadings
-from atomstream.dictionaries.rows import Rows
-from atomstream.domains.images.patch_classes import PatchClassifier
-from atomstream.domains.networks import motifs
-from atomstream.domains.series.frames import Form
-from atomstream.domains.series.time_index import Times
-from atomstream.domains.tensors.axes import Axes
-from atomstream.domains.text import vocabulary
-from atomstream.domains.walks.label_index import StateIndex
-from atomstream.estimators.color import ColorRestorer
-from atomstream.estimators.convex import OnlineConvexMF
-from atomstream.estimators.cp import OnlineCPDictionary
-from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-from atomstream.estimators.image import ImageDictionary
-from atomstream.estimators.network import NetworkDictionary
-from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.series import MADE, SeriesDictionary
-from atomstream.estimators.topics import TopicModel
-from atomstream.estimators.video import VideoDictionary
-from atomstream.estimators.walk import RandomWalkFactorization
-from atomstream.memory.gram import Aggregates
-from atomstream.memory.majorant import MAJORANT_SUMS, Majorants
-from atomstream.memory.subgradient import Subgradient
-from atomstream.memory.usage import Usage
-from atomstream.updates.hebbian import HebbianFactor
+__all__ = [
+    "MODELS",
+    "library_parts",
+    "model_class",
+    "part_class",
+    "tag_of",
+    "value_class",
+]
 
-__all__ = ["CHANGING", "LEARNED", "MODELS", "NAMED_CHANGING", "PARTS"]
-
+# Estimators; each names the attributes made by learning in ``LEARNED``.
 MODELS = {
-    model.__name__: model
-    for model in (
-        ColorRestorer,
-        ImageDictionary,
-        NetworkDictionary,
-        OnlineCPDictionary,
-        OnlineConvexMF,
-        OnlineDictionaryLearning,
-        OnlineNMF,
-        RandomWalkFactorization,
-        SeriesDictionary,
-        TopicModel,
-        VideoDictionary,
-    )
+    "ColorRestorer": "atomstream.estimators.color",
+    "ImageDictionary": "atomstream.estimators.image",
+    "NetworkDictionary": "atomstream.estimators.network",
+    "OnlineCPDictionary": "atomstream.estimators.cp",
+    "OnlineConvexMF": "atomstream.estimators.convex",
+    "OnlineDictionaryLearning": "atomstream.estimators.dictionary_learning",
+    "OnlineNMF": "atomstream.estimators.nmf",
+    "RandomWalkFactorization": "atomstream.estimators.walk",
+    "SeriesDictionary": "atomstream.estimators.series",
+    "TopicModel": "atomstream.estimators.topics",
+    "VideoDictionary": "atomstream.estimators.video",
 }
-# Parts are frozen dataclasses: their fields are all there is.
-PARTS = {
-    name: part
-    for module in (coders, losses, motifs, penalties, schedules, tolerances, updates, vocabulary)
-    for name in module.__all__
-    if is_dataclass(part := getattr(module, name)) and isinstance(part, type)
-} | {"Form": Form, "Times": Times}
-# What changes while learning: the attributes that make it up.
-CHANGING: dict[type, tuple[str, ...]] = {
-    State: ("dictionary", "memory", "usage"),
-    Rows: ("_rows",),
-    Loadings: ("_matrices",),
-    Product: ("left", "right"),
-    Hulls: Hulls.PARTS,
-    Batch: ("X", "weights", "mask", "ids", "labels", "position"),
-    Axes: tuple(field.name for field in fields(Axes)),
-    Aggregates: ("gram", "cross", "constant"),
-    Majorants: ("exponents", *MAJORANT_SUMS),
-    Subgradient: ("slope", "pulls", "errors", "energy", "constant"),
-    Usage: ("total", "idle"),
-    Clock: tuple(field.name for field in fields(Clock)),
-    HebbianFactor: HebbianFactor.PARTS,
-    PatchClassifier: PatchClassifier.PARTS,
-    StateIndex: ("names",),
+# Values that learning changes; each names the attributes that make it up in ``SAVED``.
+VALUES = {
+    "Aggregates": "atomstream.memory.gram",
+    "Axes": "atomstream.domains.tensors.axes",
+    "Batch": "atomstream.core.batch",
+    "Clock": "atomstream.core.clock",
+    "HebbianFactor": "atomstream.updates.hebbian",
+    "Hulls": "atomstream.dictionaries.hulls",
+    "Loadings": "atomstream.dictionaries.loadings",
+    "Majorants": "atomstream.memory.majorant",
+    "PatchClassifier": "atomstream.domains.images.patch_classes",
+    "Product": "atomstream.core.low_rank",
+    "Rows": "atomstream.dictionaries.rows",
+    "State": "atomstream.core.state",
+    "StateIndex": "atomstream.domains.walks.label_index",
+    "Subgradient": "atomstream.memory.subgradient",
+    "Usage": "atomstream.memory.usage",
 }
-NAMED_CHANGING = {changing.__name__: changing for changing in CHANGING}
-DICTIONARY = (
-    "state_",
-    "clock_",
-    "_rng",
-    "_loss",
-    "n_reseeded_",
-    "batch_objective_",
-    "n_features_in_",
-    "feature_names_in_",
+# Parts: the dataclasses among the public names of these modules, and those named here. Their fields
+# are all there is, and their constructors refuse settings out of range.
+PART_MODULES = (
+    "atomstream.coders",
+    "atomstream.coders.tolerances",
+    "atomstream.losses",
+    "atomstream.penalties",
+    "atomstream.schedules",
+    "atomstream.updates",
 )
-# What learning makes, by model.
-LEARNED: dict[type, tuple[str, ...]] = {
-    OnlineDictionaryLearning: DICTIONARY,
-    OnlineNMF: DICTIONARY,
-    OnlineCPDictionary: (*DICTIONARY, "axes_", "norm_"),
-    OnlineConvexMF: (*DICTIONARY, "_buffer", "classes_"),
-    RandomWalkFactorization: (
-        "factor_",
-        "index_",
-        "visits_",
-        "last_",
-        "n_visits_",
-        "change_",
-        "partition_",
-        "_look",
-        "_basis",
-    ),
-    ColorRestorer: ("dictionaries_", "classifier_"),
-    ImageDictionary: ("learner_", "patch_shape_", "_rng"),
-    NetworkDictionary: ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing"),
-    TopicModel: ("learner_", "vocabulary_"),
-    VideoDictionary: ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times"),
-    SeriesDictionary: MADE,
+DOMAIN_PARTS = {
+    "Form": "atomstream.domains.series.frames",
+    "Motif": "atomstream.domains.networks.motifs",
+    "Times": "atomstream.domains.series.time_index",
+    "Vocabulary": "atomstream.domains.text.vocabulary",
 }
+
+
+def model_class(name: str) -> Any:
+    """Return the estimator of this name."""
+    return getattr(import_module(MODELS[name]), name)
+
+
+def value_class(name: str) -> Any:
+    """Return the class of a value that learning changes."""
+    return getattr(import_module(VALUES[name]), name)
+
+
+def part_class(name: str) -> Any:
+    """Return the class of a part of the library."""
+    if name in DOMAIN_PARTS:
+        return getattr(import_module(DOMAIN_PARTS[name]), name)
+    return library_parts()[name]
+
+
+@cache
+def library_parts() -> dict[str, type]:
+    """Return the parts of methods by their names."""
+    modules = map(import_module, PART_MODULES)
+    public = ((name, getattr(module, name)) for module in modules for name in module.__all__)
+    return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}
+
+
+def tag_of(value: Any) -> str:
+    """Return what a value is in a file: "model", "changing", "part", "own", or "" for nothing."""
+    kind = type(value)
+    name, module = kind.__name__, kind.__module__
+    if MODELS.get(name) == module:
+        return "model"
+    if VALUES.get(name) == module:
+        return "changing"
+    if DOMAIN_PARTS.get(name) == module or library_parts().get(name) is kind:
+        return "part"
+    own = not module.startswith("atomstream.") and (is_dataclass(kind) or hasattr(kind, "SAVED"))
+    return "own" if own else ""

@@ -1,4 +1,4 @@
-"""Tables of series: a column of times, if there is one, and columns of numbers beside it."""
+"""Tables of series: columns of numbers, and optionally a column of times."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["SeriesTable", "read_series"]
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
-LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # of forms that are not read too
+LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """Several series over time.
+    """A table of several series over time.
 
     Attributes
     ----------
     values : ndarray of shape (n_times, n_series)
         NaN where an entry is missing.
     names : list of str
-        Of the series.
+        Names of the series.
     labels : ndarray of int64 or datetime64 of shape (n_times,)
-        When the rows were taken; their numbers from 1 where no column says it.
+        Times of the rows; without a column of times their numbers from 1.
     time : str
-        Name of that column.
+        Name of the column of times.
     """
 
     values: NDArray
@@ -47,7 +47,7 @@ class SeriesTable:
 def read_series(
     path: str | Path, *, time: str | None = None, columns: Sequence[str] = ()
 ) -> SeriesTable:
-    """Read a table of series from comma-separated lines, plain or compressed (.gz).
+    """Return a table of series from comma-separated lines, plain or compressed (.gz).
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     except ValueError as error:
         odd = str(error)
     raise InputError(
-        f"Column {name!r} of {path} holds {odd!r:.60}, needed are dates such as 2020-04, 2020-04-12 or "
-        "2020-04-12 18:00, or whole numbers."
+        f"Column {name!r} of {path} holds {odd!r:.60}, needed are dates such as 2020-04, "
+        "2020-04-12 or 2020-04-12 18:00, or whole numbers."
     )
 
 

@@ -1,4 +1,4 @@
-"""What every input offers: rows of numbers from any row on, block by block, and a mark to know it again."""
+"""The interface of inputs: blocks of rows from any row on, and a fingerprint."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from atomstream.exceptions import InputError
 
 __all__ = ["Block", "Source", "fingerprint", "reading", "row_blocks"]
 
-BLOCK_BYTES = 1 << 22  # of a block of rows: large enough to read at speed, small against memory
-WHOLE = 1 << 26  # files up to this size are digested whole, larger ones at 64 places
+BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
+WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
 PLACES = 64
 
 
 class Block(NamedTuple):
-    """Rows that were read together.
+    """Rows that are read together.
 
     Attributes
     ----------
     X : ndarray or csr_array of shape (n_rows, n_features)
     ids : ndarray of int64 of shape (n_rows,)
-        What names each row within its input, the same in every pass.
+        Id of each row within its input, the same in every pass.
     """
 
     X: Any
@@ -36,21 +36,21 @@ class Block(NamedTuple):
 
 
 class Source(ABC):
-    """Rows of numbers in a file.
+    """An input of rows of numbers.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name for messages.
     n_features : int
     n_rows : int or None
-        Where it is known without reading.
+        Number of rows, if it is known without reading.
     names : list of str or None
-        Of the features, where the file has them.
+        Names of the features, if the file has them.
     live : bool
-        Whether it is a stream that cannot be gone back to.
+        Whether it is a stream that can be read only once.
     shape : tuple of int or None
-        Of one sample, where rows are flattened patches or images.
+        Shape of one sample, if rows are flattened patches or images.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Source(ABC):
         Raises
         ------
         InputError
-            Where the file turns out to be damaged.
+            If the file turns out to be damaged.
         """
         with reading(self.name):
             yield from self._blocks(start, epoch)
@@ -77,19 +77,19 @@ class Source(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str | None:
-        """Return what changes when the content does; None where there is no content to look at twice."""
+        """Return a digest of the content; None for a stream that can be read only once."""
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn whatever a reader of foreign bytes stumbles over into a sentence that names the input."""
+    """Turn any error of a parser into an InputError that names the input."""
     try:
         yield
     except (InputError, MemoryError):
         raise
     except Exception as error:
-        told = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        raise InputError(f"{name} cannot be read ({told:.200}).") from error
+        reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise InputError(f"{name} cannot be read ({reason:.200}).") from error
 
 
 def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:
@@ -100,18 +100,18 @@ def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:
 
 
 def numbered(X: Any, first: int) -> Block:
-    """Return a block of rows that follow each other."""
+    """Return a block of consecutive rows, numbered from ``first``."""
     return Block(X, np.arange(first, first + X.shape[0], dtype=np.int64))
 
 
 def check_numeric(dtype: np.dtype, name: str) -> None:
-    """Refuse arrays of anything but real numbers."""
+    """Check that an array holds real numbers."""
     if dtype.kind not in "fiub":
         raise InputError(f"{name} holds {dtype}, needed are numbers.")
 
 
 def check_table(shape: tuple[int, ...], name: str) -> None:
-    """Refuse arrays that are no rows of features."""
+    """Check that an array has rows of features."""
     if len(shape) < 2:
         raise InputError(f"{name} has shape {shape}, needed is (n_samples, n_features).")
     if not all(shape):
@@ -119,7 +119,10 @@ def check_table(shape: tuple[int, ...], name: str) -> None:
 
 
 def fingerprint(paths: list[Path]) -> str:
-    """Return a digest of names, sizes and content; of files above 64 MiB, of 64 places, the ends included."""
+    """Return a digest of names, sizes and content.
+
+    Of files above 64 MiB only 64 places are read, including both ends.
+    """
     digest = hashlib.sha256()
     for path in paths:
         size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Tables: .csv and .csv.gz in chunks of lines, lines that come on standard input, .parquet by row groups."""
+"""Tables: comma-separated lines of files and standard input, and Parquet files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from atomstream.io.source import Block, Source, fingerprint, numbered
 __all__ = ["Lines", "Parquet"]
 
 CHUNK = 1 << 22
-SAMPLE = 1 << 16  # bytes looked at to find delimiter, header and columns that are no numbers
+SAMPLE = 1 << 16  # bytes that are read to detect delimiter, header and text columns
 NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
 BLANK = re.compile(rb"\n\r?(?=\n)")
 MOST_BLANK = 1 << 10
@@ -32,10 +32,10 @@ MOST_NAMED = 5  # columns that a message lists
 
 
 class Lines(Source):
-    """Comma-separated lines of a file, of a compressed file, or of a stream that is read once.
+    """Comma-separated lines of a file, of a compressed file, or of standard input.
 
-    Delimiter (comma, semicolon, tab or bar) and header are found by looking at the first lines. A
-    field must not contain a line end. Empty fields and ``NA``, ``NaN``, ``null`` are missing
+    The first lines tell the delimiter (comma, semicolon, tab or bar) and whether there is a header.
+    A field must not contain a line end. Empty fields and ``NA``, ``NaN``, ``null`` are missing
     entries.
 
     Parameters
@@ -49,7 +49,7 @@ class Lines(Source):
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
-        # What was read of a stream to find the columns is its beginning.
+        # The sample of a live stream stays in its buffer and is yielded as its beginning.
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:
             sample = stream.peek(SAMPLE)
@@ -75,8 +75,8 @@ class Lines(Source):
             yield Stream(file.readinto, self.name)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows; those before ``start`` are passed over without being parsed."""
-        row = 0 if self._path else start  # a stream cannot be gone back to: it goes on where it is
+        """Yield blocks of rows; rows before ``start`` are skipped without parsing."""
+        row = 0 if self._path else start  # a live stream continues where it is
         first = row
         with self._open() as stream:
             for chunk in stream.chunks(skip_first=self._header):
@@ -97,7 +97,7 @@ class Lines(Source):
             raise InputError(self._explained(str(error), row)) from None
 
     def _explained(self, error: str, row: int) -> str:
-        """Return what Arrow complained about, in terms of the file."""
+        """Return an error message of Arrow in terms of the file."""
         place, value = re.search(r"Row #(\d+)", error), re.search(r"invalid value '(.*)'", error)
         where = (
             f"row {row + int(place[1])} of {self.name}" if place else f"{self.name} after row {row}"
@@ -105,7 +105,10 @@ class Lines(Source):
         column = re.search(r"In CSV column #(\d+)", error)
         if column and value:
             name = self._all_names[int(column[1])]
-            return f"Column {name!r} has {value[1]!r:.40} in {where}, needed are numbers; choose others with --columns."
+            return (
+                f"Column {name!r} has {value[1]!r:.40} in {where}, needed are numbers; choose "
+                "others with --columns."
+            )
         counts = re.search(r"Expected (\d+) columns, got (\d+)", error)
         if counts:
             return f"Expected {counts[1]} columns in {where}, got {counts[2]}."
@@ -117,12 +120,12 @@ class Lines(Source):
 
 
 class Stream:
-    """Whole lines out of a stream of bytes, in one buffer that is filled time and again.
+    """Chunks of whole lines from a stream of bytes, in one buffer that is reused.
 
     Parameters
     ----------
     fill : callable
-        Writes into a buffer and returns how many bytes, 0 at the end.
+        Writes into a buffer and returns the number of bytes, 0 at the end.
     name : str
     """
 
@@ -131,7 +134,10 @@ class Stream:
         self._buffer, self._filled = bytearray(CHUNK), 0
 
     def peek(self, size: int) -> bytes:
-        """Return the first lines, about ``size`` bytes and two lines at least if there are, without taking them."""
+        """Return the first lines without removing them.
+
+        They are about ``size`` bytes, and at least two lines if there are two.
+        """
         while self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
             continue
         second = (
@@ -142,7 +148,7 @@ class Stream:
         return bytes(self._buffer[: end if second else self._filled])
 
     def chunks(self, *, skip_first: bool) -> Iterator[memoryview]:
-        """Yield bytes that end with a line, each line once; they are good until the next are asked for."""
+        """Yield chunks of whole lines; each is valid until the next one is requested."""
         if self.peek(len(BOM)).startswith(BOM):
             self._drop(len(BOM))
         while self._filled or self._more():
@@ -150,7 +156,7 @@ class Stream:
             if not end:
                 if self._more():
                     continue
-                self._write(b"\n")  # the last line may lack its end
+                self._write(b"\n")  # the last line may lack its line end
                 end = self._filled
             self._check_line_ends(end)
             start = 0
@@ -162,16 +168,17 @@ class Stream:
             self._drop(end)
 
     def _check_line_ends(self, end: int) -> None:
-        """Refuse lines that end otherwise than with a line feed: they could not be counted."""
+        """Check that lines end with a line feed: others would not be counted."""
         if self._buffer.find(b"\r", 0, end) < 0:
             return
         if self._buffer.count(b"\r", 0, end) != self._buffer.count(b"\r\n", 0, end):
             raise InputError(
-                f"{self._name} has carriage returns that end no line; save it with one kind of line end."
+                f"{self._name} has carriage returns inside lines; save it with one kind of line "
+                "end."
             )
 
     def _more(self) -> bool:
-        """Fill what is left of the buffer; say whether anything came."""
+        """Fill the rest of the buffer; return whether any bytes came."""
         self._make_room()
         came = self._fill(memoryview(self._buffer)[self._filled :])
         self._filled += came
@@ -183,25 +190,25 @@ class Stream:
         self._filled += len(data)
 
     def _make_room(self) -> None:
-        """Take a larger buffer for a line that does not fit."""
+        """Enlarge the buffer for a line that does not fit."""
         if self._filled >= MOST_LINE:
             raise InputError(
-                f"{self._name} has a line of more than {MOST_LINE} bytes; it is no table."
+                f"{self._name} has a line of more than {MOST_LINE} bytes; it is not a table."
             )
         if self._filled == len(self._buffer):
             self._buffer = self._buffer + bytes(len(self._buffer))
 
     def _drop(self, size: int) -> None:
-        """Forget the first bytes."""
+        """Remove the first bytes."""
         left = self._filled - size
         self._buffer[:left] = self._buffer[size : self._filled]
         self._filled = left
 
 
 def _standard_input(room: memoryview) -> int:
-    """Read what has come; wait for the first of it.
+    """Read the available bytes, and wait for the first one.
 
-    Reads past Python's own buffer, whose lock would hold up the end of the program.
+    Python's own buffer is not used, because its lock would delay the end of the program.
     """
     data = os.read(0, len(room))
     while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
@@ -214,13 +221,13 @@ def _standard_input(room: memoryview) -> int:
 
 
 def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any]:
-    """Return how Arrow is to read lines: the columns that are kept, as numbers, and no line more than once."""
+    """Return the options of Arrow: only the kept columns, as numbers."""
     pa, pc = arrow()
     ids = [str(number) for number in range(width)]
     kinds = {ids[i]: pa.float64() for i in kept}
     return (
-        # One thread: the other cores are for learning, and only then does Arrow say in which row it
-        # failed.
+        # One thread, because the other cores are for learning, and because only then does Arrow
+        # name the row of an error.
         pc.ReadOptions(column_names=ids, use_threads=False, block_size=MOST_LINE),
         pc.ParseOptions(delimiter=delimiter),
         pc.ConvertOptions(
@@ -230,7 +237,7 @@ def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any
 
 
 def _n_rows(chunk: memoryview) -> int:
-    """Return how many lines of a chunk are not empty: those that Arrow makes rows of."""
+    """Return the number of lines that are not empty: these become rows."""
     return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
 
 
@@ -255,7 +262,7 @@ def _is_number(field: str) -> bool:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """Say whether the first line names the columns: it holds texts alone, or a text above a number."""
+    """Return whether the first line is a header: only texts, or a text above a number."""
     texts = [not _is_number(field) for field in rows[0]]
     if any(texts) and all(
         text or field.strip() in NOTHING for text, field in zip(texts, rows[0], strict=True)
@@ -268,7 +275,7 @@ def has_header(rows: list[list[str]]) -> bool:
 
 
 def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
-    """Return the places of the columns that were asked for by name, number or range; all where none was."""
+    """Return the places of columns given by name, number or range; by default all."""
     if not columns:
         return list(range(len(names)))
     places: list[int] = []
@@ -293,13 +300,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def refuse_texts(texts: dict[str, str], name: str) -> None:
-    """Refuse columns that hold no numbers, by name, each with what it holds."""
+    """Raise for columns of text; ``texts`` maps each name to an example."""
     if texts:
         first = next(iter(texts.items()))
         raise InputError(
             f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
-            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds {first[1]!r:.40}); "
-            "choose others with --columns."
+            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
+            f"{first[1]!r:.40}); choose others with --columns."
         )
 
 
@@ -314,12 +321,15 @@ def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], sour
 
 def _index_columns(schema: Any) -> list[str]:
     """Return the columns that pandas wrote as the index of its frame."""
-    told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    return [name for name in told.get("index_columns", []) if isinstance(name, str)]
+    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
 
 
 def rows_of(table: Any) -> NDArray:
-    """Return an Arrow table as rows of numbers, float32 where all columns are; missing entries become NaN."""
+    """Return an Arrow table as rows of numbers; missing entries become NaN.
+
+    The rows are float32 if all columns are, else float64.
+    """
     pa, _ = arrow()
     if not len(table):
         return np.empty((0, table.num_columns))
@@ -331,7 +341,7 @@ def rows_of(table: Any) -> NDArray:
 
 
 def _floats(column: Any) -> Any:
-    """Return a column of any kind of number as floats; booleans go by way of whole numbers."""
+    """Return a column of numbers or booleans as floats."""
     pa, _ = arrow()
     kind = column.type
     if pa.types.is_boolean(kind):
@@ -342,7 +352,7 @@ def _floats(column: Any) -> Any:
 
 
 def arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its reader of lines."""
+    """Return pyarrow and its CSV module."""
     try:
         import pyarrow as pa
         from pyarrow import csv as pc
@@ -352,7 +362,7 @@ def arrow() -> tuple[Any, Any]:
 
 
 class Parquet(Source):
-    """A Parquet file, read by row groups.
+    """A Parquet file, which is read by row groups.
 
     Parameters
     ----------
@@ -370,7 +380,7 @@ class Parquet(Source):
         schema = self._file.schema_arrow
         names, types = schema.names, schema.types
         kept = chosen(names, columns, self.name)
-        if not columns:  # what pandas wrote as the index is no feature, unless it is asked for
+        if not columns:  # an index written by pandas is a feature only on request
             kept = [i for i in kept if names[i] not in _index_columns(schema)]
         self.names = [names[i] for i in kept]
         kinds = {names[i]: types[i] for i in kept}
@@ -388,7 +398,7 @@ class Parquet(Source):
             raise InputError(f"{path} has no rows.")
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows, from the row group on that holds row ``start``."""
+        """Yield blocks of rows, starting with the row group that has row ``start``."""
         pa, _ = arrow()
         sizes = [
             self._file.metadata.row_group(i).num_rows

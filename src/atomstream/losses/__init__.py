@@ -1,6 +1,6 @@
-"""What a wrong reconstruction costs: one frozen class per divergence."""
+"""Losses of a reconstruction: one frozen class per divergence."""
 
-from atomstream.losses.base import Loss
+from atomstream.losses.base import Entrywise, Loss
 from atomstream.losses.divergences import Alpha, Beta, Hellinger, ItakuraSaito, KullbackLeibler
 from atomstream.losses.robust import L1, L2, Huber
 from atomstream.losses.squared import Mahalanobis, Squared, squared_norms
@@ -10,6 +10,7 @@ __all__ = [
     "L2",
     "Alpha",
     "Beta",
+    "Entrywise",
     "Hellinger",
     "Huber",
     "ItakuraSaito",

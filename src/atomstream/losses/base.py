@@ -1,9 +1,9 @@
-"""What the rest of the library knows of a loss, and what losses that are sums over entries share."""
+"""The interface of a loss, and what losses that are sums over entries share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,81 +11,73 @@ from numpy.typing import NDArray
 
 from atomstream.dictionaries.base import Dictionary
 
-__all__ = ["Entrywise", "General", "Loss"]
+__all__ = ["Entrywise", "Loss"]
 
 BLOCK = 1 << 20  # numbers that are dense at a time where sparse data must meet their reconstruction
 
 
-class Loss(Protocol):
-    """What coders and statistics know of a loss d(x, y) of a reconstruction y of x.
+class Loss(ABC):
+    """A loss d(x, y) of a reconstruction y of x: frozen, without data.
+
+    A loss of your own inherits from this class, or from `Entrywise`, and defines ``value`` (there
+    ``entries``) and ``gradient``; all else has a default, which the attributes below name. With no
+    more than that projected subgradient steps learn with it.
 
     Attributes
     ----------
-    quadratic : bool
+    quadratic : bool, default=False
         Whether the loss depends on data and dictionary through products alone (squared loss): then
         codes and dictionary need the Gram matrix of the atoms and the correlations with the data,
         nothing else.
-    smoothness : float or None
-        Lipschitz constant of the gradient with respect to the reconstruction; None if there is
-        none.
-    convex : bool
-        Whether it is convex in the reconstruction; only then do the theorems on convergence hold.
-    data : {"real", "nonnegative", "positive"}
-        What entries of the data may be.
-    reconstruction : {"real", "positive"}
+    reconstruction : {"real", "positive"}, default="real"
         What entries of the reconstruction must be.
-    slope_at_zero, ratio_power : float or None
-        Where the gradient is slope * (1 - (x/y)^power) and d(0, y) = slope * y: entries of the data
-        that are zero then ask for the sum of the reconstruction only, never for its entries.
-    exponents : (float, float) or None
-        p > q where the loss has a power majoriser for nonnegative data
-        (`atomstream.losses.majorisers`) and a method ``split``; None where it has none.
+    precision : float, default=0.0
+        Share of the objective below which no code can be told from an exact one.
     """
 
-    quadratic: ClassVar[bool]
-    smoothness: ClassVar[Any]
-    convex: ClassVar[Any]
-    data: ClassVar[Any]
-    reconstruction: ClassVar[Any]
-    slope_at_zero: ClassVar[Any]
-    ratio_power: ClassVar[Any]
-    exponents: ClassVar[Any]
-
-    def value(self, X: NDArray, Y: NDArray) -> NDArray:
-        """Return the loss of each row ``Y`` as a reconstruction of the row ``X``, summed over features."""
-        ...
-
-    def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
-        """Return the loss of each sparse row at its code without ever forming the whole reconstruction."""
-        ...
-
-    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
-        """Return the gradient with respect to ``Y``, or a subgradient where there is a kink."""
-        ...
-
-    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return two parts without negative entries whose difference is the gradient, of nonnegative ``X`` and ``Y``.
-
-        A part that is the same everywhere may be a number. Only losses with ``exponents`` have it.
-        """
-        ...
-
-
-class General(ABC):
-    """Sparse rows by blocks of dense ones, for losses of which no more is known."""
-
     quadratic: ClassVar[bool] = False
-    smoothness: ClassVar[Any] = None
-    convex: ClassVar[Any] = True
-    data: ClassVar[Any] = "real"
-    reconstruction: ClassVar[Any] = "real"
-    slope_at_zero: ClassVar[Any] = None
-    ratio_power: ClassVar[Any] = None
-    exponents: ClassVar[Any] = None
+    reconstruction: ClassVar[str] = "real"
+    precision: ClassVar[float] = 0.0
+
+    @property
+    def smoothness(self) -> float | None:
+        """Lipschitz constant of the gradient in the reconstruction; None, the default: unknown."""
+        return None
+
+    @property
+    def convex(self) -> bool:
+        """True, the default, where it is convex in the reconstruction, as theorems need."""
+        return True
+
+    @property
+    def data(self) -> str:
+        """Domain of the data: "real" (the default), "nonnegative" or "positive"."""
+        return "real"
+
+    @property
+    def slope_at_zero(self) -> float | None:
+        """The number s with d(0, y) = s y, so that zeros need sums only; None: there is none."""
+        return None
+
+    @property
+    def ratio_power(self) -> float | None:
+        """The power a of a gradient s (1 - (x/y)^a) with s the slope at zero; None for others."""
+        return None
+
+    @property
+    def exponents(self) -> tuple[float, float] | None:
+        """Powers p > q of the majoriser, which needs ``split``; None: there is none."""
+        return None
+
+    @property
+    def has_kinks(self) -> bool:
+        """True where no second derivative is known."""
+        one = np.ones((1, 1))
+        return self.curvature(one, one) is None
 
     @abstractmethod
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
-        """Return the loss of each row, in float64."""
+        """Return the loss of each row ``Y`` as a reconstruction of ``X``, in float64."""
 
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, a block of rows at a time."""
@@ -95,8 +87,23 @@ class General(ABC):
             values[rows] = self.value(X[rows].toarray(), dictionary.decode(codes[rows]))
         return values
 
+    @abstractmethod
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return the gradient with respect to ``Y``, or a subgradient where there is a kink."""
 
-class Entrywise(General):
+    def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
+        """Return two nonnegative parts of the gradient, ``plus - minus``, for nonnegative data.
+
+        A part that is the same everywhere may be a number. Only losses with ``exponents`` have it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no majoriser.")
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray | None:
+        """Return the second derivative, entry by entry; None, the default: it is not known."""
+        return None
+
+
+class Entrywise(Loss):
     """A sum over entries: one formula for an entry, in float64, and its first derivative."""
 
     @abstractmethod
@@ -108,7 +115,7 @@ class Entrywise(General):
         return self.entries(_double(X), _double(Y)).sum(axis=1)
 
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
-        """Return the loss of each sparse row at its code, from its nonzero entries where zeros ask for sums."""
+        """Return the loss of each sparse row at its code, from stored entries where possible."""
         if self.slope_at_zero is None:
             return super().sparse_value(X, codes, dictionary)
         X = sp.csr_array(X, dtype=np.float64)
@@ -121,7 +128,7 @@ class Entrywise(General):
 
 
 def reconstruct_at(X: Any, codes: NDArray, atoms: NDArray) -> NDArray:
-    """Return the reconstruction at the stored entries of sparse rows, in their order, (n_stored,)."""
+    """Return the reconstruction at the stored entries of sparse rows, (n_stored,)."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     y, columns = np.empty(len(rows), codes.dtype), np.ascontiguousarray(atoms.T)
     size = max(1, BLOCK // max(codes.shape[1], 1))

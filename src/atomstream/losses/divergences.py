@@ -1,4 +1,4 @@
-r"""Divergences of nonnegative data: Kullback-Leibler, Itakura-Saito, and the families they belong to.
+r"""Divergences of nonnegative data: Kullback-Leibler, Itakura-Saito, and their families.
 
 All are sums over entries; x are the data, y their reconstruction, logarithms are natural.
 
@@ -23,9 +23,8 @@ from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
-LIMIT = (
-    1e-7  # parameters as near to a limit as this are the limit: the general formula cancels there
-)
+# Parameters as near to a limit as this are the limit: the general formula cancels there.
+LIMIT = 1e-7
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class KullbackLeibler(Entrywise):
 
 @dataclass(frozen=True)
 class ItakuraSaito(Entrywise):
-    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; blind to scale, not convex in y."""
+    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; not convex in y."""
 
     convex: ClassVar[bool] = False
     data: ClassVar[str] = "positive"
@@ -102,7 +101,7 @@ class Beta(Entrywise):
 
     @property
     def convex(self) -> bool:
-        """Whether beta lies in [1, 2]."""
+        """True where beta lies in [1, 2]."""
         return 1 <= self.beta <= 2
 
     @property
@@ -146,7 +145,9 @@ class Beta(Entrywise):
 
 @dataclass(frozen=True)
 class Alpha(Entrywise):
-    r"""The family from reverse Kullback-Leibler (0) by Hellinger (1/2) to Kullback-Leibler (1); convex in y.
+    r"""The family from reverse Kullback-Leibler (0) to Kullback-Leibler (1); convex in y.
+
+    Hellinger's divergence is its member 1/2.
 
     .. math:: \frac{1}{\alpha (\alpha - 1)} \sum y ((x/y)^\alpha - 1) - \alpha (x - y)
 
@@ -188,7 +189,7 @@ class Alpha(Entrywise):
         )
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return 1/alpha and (x/y)^alpha / alpha, exchanged and without their sign for negative alpha."""
+        """Return 1/alpha and (x/y)^alpha / alpha; for negative alpha exchanged, without sign."""
         parts = 1 / abs(self.alpha), (X / Y) ** self.alpha / abs(self.alpha)
         return parts if self.alpha > 0 else parts[::-1]
 
@@ -213,7 +214,7 @@ class Alpha(Entrywise):
 
 @dataclass(frozen=True)
 class Hellinger(Entrywise):
-    r"""Twice the squared distance of the square roots, :math:`2 \sum (\sqrt x - \sqrt y)^2`: Alpha(1/2)."""
+    r"""Alpha(1/2), twice the squared distance of roots: :math:`2 \sum (\sqrt x - \sqrt y)^2`."""
 
     data: ClassVar[str] = "nonnegative"
     reconstruction: ClassVar[str] = "positive"

@@ -11,8 +11,8 @@ exchanged, the current atoms), and :math:`g^+ - g^-` the gradient of the loss wi
 Terms convex in y are split among the atoms by Jensen's inequality, concave ones replaced by their
 tangent, robust ones by the quadratic that touches from above. Without constraints the minimiser is
 the multiplicative update
-:math:`z = c\,(g^-/g^+)^{1/(p-q)}`; since c and the gradient parts enter through products with fixed powers of z only,
-majorisers of many batches add up to one of the same form.
+:math:`z = c\,(g^-/g^+)^{1/(p-q)}`; since c and the gradient parts enter through products with
+fixed powers of z only, majorisers of many batches add up to one of the same form.
 
 References
 ----------
@@ -29,12 +29,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import Penalty
+from atomstream.losses.base import Loss
+from atomstream.penalties.base import Penalty, kernel_form
 
-__all__ = ["bend", "power_step", "power_value", "times_power"]
+__all__ = ["exponents_of", "majoriser_curvature", "power_step", "power_value", "times_power"]
 
 HALVINGS = 60
 INSIDE = 0.05  # a step into the boundary stops this share of its length before
+
+
+def exponents_of(loss: Loss) -> tuple[float, float]:
+    """Return p and q of a loss, refusing one without a majoriser."""
+    if loss.exponents is None:
+        raise TypeError(f"{loss!r} has no power majoriser.")
+    return loss.exponents
 
 
 def power_step(
@@ -44,7 +52,7 @@ def power_step(
     exponents: tuple[float, float],
     penalty: Penalty,
 ) -> NDArray:
-    """Return rows that minimise the majoriser plus the penalty, or at least lie below where they were.
+    """Return rows that minimise the majoriser plus the penalty, or at least lower it.
 
     Exact for sets of intervals and, where p is 1, for the simplex; a step of projected gradient
     else. A strength of the squared penalty is majorised as well.
@@ -59,23 +67,25 @@ def power_step(
     penalty : Penalty
         Nonnegative, one that ties no rows together.
     """
-    if penalty.entrywise:
+    if penalty.couples == "entries":
         return _on_intervals(current, plus, minus, exponents, penalty)
     if penalty.shape is not None and penalty.shape.total and exponents[0] == 1 and not penalty.l2:
         return _on_simplex(current, plus, minus, 1 / (1 - exponents[1]), penalty.shape.total)
     return _downhill(current, plus, minus, exponents, penalty)
 
 
-def bend(exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray) -> NDArray:
-    """Return the second derivative of the majoriser where it touches, from the parts of the gradient there."""
+def majoriser_curvature(
+    exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray
+) -> NDArray:
+    """Return the second derivative of the majoriser where it touches the loss."""
     p, q = exponents
     return ((p - 1) * plus + (1 - q) * minus) / Y
 
 
 def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
-    """Return ``part * z**exponent``, 0 where ``part`` or z is 0: turns gradients into coefficients and back.
+    """Return ``part * z**exponent``, 0 where ``part`` or z is 0.
 
-    What is zero stays zero, so its coefficients are of no use.
+    This turns gradients into coefficients and back; entries at zero stay there.
     """
     if exponent == 0:
         return part
@@ -89,7 +99,7 @@ def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
 def power_value(
     z: NDArray, plus: NDArray, minus: NDArray, exponents: tuple[float, float]
 ) -> NDArray:
-    """Return the sum of two powers entry by entry, ``plus`` and ``minus`` being its coefficients."""
+    """Return the sum of two powers with coefficients ``plus`` and ``minus``, by entries."""
     p, q = exponents
     if q == 0:
         return times_power(plus, z, p) / p - minus * np.log(np.maximum(z, np.finfo(float).tiny))
@@ -108,7 +118,7 @@ def _on_intervals(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         moved = current * _power(minus / plus, 1 / (p - q))
     moved = np.where(np.isnan(moved), current, moved)  # 0/0: the loss does not depend on the entry
-    low, high = penalty.shape[:2]  # type: ignore[index]
+    low, high = kernel_form(penalty)[2:4]
     return np.clip(moved, low, high, out=moved)
 
 
@@ -119,7 +129,7 @@ def _power(ratio: NDArray, exponent: float) -> NDArray:
 
 
 def _on_simplex(current: NDArray, plus: Any, minus: Any, exponent: float, total: float) -> NDArray:
-    """Find by bisection the multiplier at which c (minus / (plus + multiplier))^exponent sums to the total."""
+    """Find by bisection the multiplier at which the minimisers sum to the total."""
     share = current * _power(minus, exponent)
     sums = share.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,18 +156,19 @@ def _downhill(
     exponents: tuple[float, float],
     penalty: Penalty,
 ) -> NDArray:
-    """Take the longest of ever shorter proximal gradient steps on the majoriser that goes downhill, row by row."""
+    """Take the longest proximal gradient step on the majoriser that goes downhill, row by row."""
     p, q = exponents
     scaled = times_power(plus, current, 1 - p), times_power(minus, current, 1 - q)
     coefficients = [np.where(current > 0, part, 0) for part in scaled]
     with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.where(current > 0, bend(exponents, plus, minus, current), 0).max(axis=1)
+        steep = majoriser_curvature(exponents, plus, minus, current)
+        steep = np.where(current > 0, steep, 0).max(axis=1)
 
     def value(rows: NDArray, which: NDArray) -> NDArray:
         """Return the majoriser and the penalty of some of the rows."""
         return power_value(rows, coefficients[0][which], coefficients[1][which], exponents).sum(
             axis=1
-        ) + penalty.net(rows)
+        ) + penalty.elastic_net(rows)
 
     moved, left = current.copy(), np.flatnonzero(steep > 0)
     before, length = value(current, np.arange(len(current))), 64 / np.where(steep > 0, steep, 1)

@@ -1,4 +1,4 @@
-"""Losses that large errors do not rule: Huber's, the sum of absolute errors, the length of the error."""
+"""Robust losses: Huber's, the sum of absolute errors, the length of the error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.losses.base import Entrywise, General, _double
+from atomstream.losses.base import Entrywise, Loss, _double
 
 __all__ = ["L1", "L2", "Huber"]
 
@@ -17,7 +17,10 @@ SMALL = 1e-6  # errors below this share of the data have the weight of that shar
 
 @dataclass(frozen=True)
 class Huber(Entrywise):
-    r"""Half the squared error up to delta, then linear: :math:`\tfrac12 e^2`, :math:`\delta |e| - \tfrac12\delta^2`.
+    r"""Half the squared error up to delta, then linear.
+
+    .. math:: \tfrac12 e^2 \text{ for } |e| \le \delta, \quad
+              \delta |e| - \tfrac12\delta^2 \text{ beyond}
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class Huber(Entrywise):
         return np.clip(Y - X, -self.delta, self.delta)
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return w y and w x, w = min(1, delta / |x - y|): the weights of the quadratic that touches from above."""
+        """Return w y and w x, w = min(1, delta / |x - y|) of the quadratic from above."""
         weights = self.delta / np.maximum(np.abs(X - Y), self.delta)
         return weights * Y, weights * X
 
@@ -74,15 +77,15 @@ class L1(Entrywise):
         return np.sign(Y - X)
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return w y and w x with w = 1 / |x - y|, errors below 1e-6 of the row's mean counting as that."""
+        """Return w y and w x, w = 1 / |x - y|, errors being at least 1e-6 of the row's mean."""
         least = SMALL * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
         weights = 1 / np.maximum(np.abs(X - Y), least)
         return weights * Y, weights * X
 
 
 @dataclass(frozen=True)
-class L2(General):
-    r"""The length of the error, :math:`\|x - y\|_2`, not squared: robust against whole rows that are wrong."""
+class L2(Loss):
+    r"""The length of the error, :math:`\|x - y\|_2`: robust against whole rows that are wrong."""
 
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from atomstream.core.low_rank import LARGE
 from atomstream.dictionaries.base import Dictionary
-from atomstream.losses.base import General, _double
+from atomstream.losses.base import Loss, _double
 
 __all__ = ["Mahalanobis", "Squared", "squared_norms"]
 
 
 @dataclass(frozen=True)
-class Squared(General):
+class Squared(Loss):
     r"""Half the squared Euclidean distance, :math:`\tfrac12 \|x - y\|_2^2`."""
 
     quadratic: ClassVar[bool] = True
@@ -31,7 +31,7 @@ class Squared(General):
         return 0.5 * np.einsum("ij,ij->i", error, error).astype(np.float64)
 
     def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
-        """Return half the squared distance from products alone; in float64, for the terms nearly cancel."""
+        """Return half the squared distance from products alone, in float64: terms nearly cancel."""
         X, codes = X.astype(np.float64), codes.astype(np.float64)
         linear = np.einsum("ij,ij->i", codes, dictionary.correlate(X))
         quadratic = np.einsum("ij,ij->i", codes @ dictionary.gram(), codes)
@@ -51,7 +51,7 @@ class Squared(General):
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(General):
+class Mahalanobis(Loss):
     r"""Half the squared distance in a metric, :math:`\tfrac12 (x - y) A (x - y)^\top`.
 
     Parameters
@@ -78,7 +78,8 @@ class Mahalanobis(General):
         eigenvalues = np.linalg.eigvalsh(matrix)
         if len(eigenvalues) and eigenvalues[0] < -1e-10 * max(eigenvalues[-1], 0):
             raise ValueError(
-                f"Mahalanobis needs A without negative eigenvalues, the smallest is {eigenvalues[0]:.3g}."
+                "Mahalanobis needs A without negative eigenvalues, "
+                f"the smallest is {eigenvalues[0]:.3g}."
             )
         matrix.flags.writeable = False
         object.__setattr__(self, "A", matrix)

@@ -1,4 +1,6 @@
-"""What is kept of the stream, and what a batch adds to it: the only thing besides the dictionary that changes.
+"""Memories of the stream, and what a batch adds to them.
+
+Besides the dictionary, only memory changes.
 
 Every change builds new arrays and puts them in place in one stroke, so whoever holds the old ones
 (a snapshot, a call that must be undone) holds them unchanged.

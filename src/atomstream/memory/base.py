@@ -1,21 +1,32 @@
-"""What the loop knows of any memory, and of what a batch adds to it."""
+"""The interfaces of a memory, of what a batch adds to it, and of what measures that."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar, Generic, Self, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
+from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 
 __all__ = ["Delta", "Memory", "Statistics"]
 
+DeltaT = TypeVar("DeltaT", bound="Delta")
+MemoryT = TypeVar("MemoryT", bound="Memory")
 
-class Delta(Protocol):
-    """What the loop knows of a delta: sums over the samples of a batch, each by its weight.
+
+@dataclass(frozen=True, kw_only=True)
+class Delta:
+    """Sums over the samples of a batch, each by its weight; deltas of shards add up.
+
+    A delta of your own inherits from this class and adds fields; ``gradient`` and ``smoothness``
+    are asked for by ``stationarity`` alone.
 
     Attributes
     ----------
@@ -32,48 +43,66 @@ class Delta(Protocol):
     objective: float
     mass: float
 
-    def __add__(self, other: Self) -> Self: ...
+    def __add__(self, other: Self) -> Self:
+        names = (field.name for field in fields(self))
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
-    def gradient(self, dictionary: Any) -> NDArray:
+    def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss with respect to the atoms, at the measured codes."""
-        ...
+        raise TypeError(f"{type(self).__name__} holds no gradient of the mean loss.")
 
     def smoothness(self) -> float:
         """Return a Lipschitz constant of that gradient."""
-        ...
+        raise TypeError(f"{type(self).__name__} holds no gradient of the mean loss.")
 
 
-class Memory(Protocol):
-    """What the loop knows of a memory."""
+class Memory(ABC, Generic[DeltaT]):
+    """The past of the stream; a memory of your own inherits from this class, defines ``absorb``.
 
-    def absorb(self, delta: Any, weight: float) -> None:
+    A change puts new arrays in place of the old ones and never writes into them: snapshots share
+    them.
+    """
+
+    @abstractmethod
+    def absorb(self, delta: DeltaT, weight: float) -> None:
         """Take in what a batch adds, by its weight."""
-        ...
 
-    def strength(self, dictionary: Any) -> NDArray:
-        """Return how much of the past each atom explains, (n_components,); 0 where nothing."""
-        ...
+    def atom_energy(self, dictionary: Dictionary) -> NDArray:
+        """Return how much of the past each atom explains, (n_components,); by default all alike.
+
+        Atoms that explain nothing (0) for long are replaced.
+        """
+        return np.ones(dictionary.shape[0])
 
     def forget(self, atoms: NDArray) -> None:
-        """Drop what is known of these atoms."""
-        ...
+        """Drop what is known of these atoms; by default nothing is."""
 
-    def value(self, dictionary: Any) -> float:
+    def value(self, dictionary: Dictionary) -> float:
         """Return the surrogate: the average objective of past samples at their stored codes."""
-        ...
+        raise TypeError(f"{type(self).__name__} has no surrogate.")
 
-    def merge(self, other: Any, share: float) -> None:
-        """Take in another memory that stands for this share of the mass of both."""
-        ...
+    def merge(self, other: Self, share: float) -> None:
+        """Take in a memory that stands for this share of both masses; by default refused."""
+        raise ValueError(f"Memories of the kind {type(self).__name__} do not merge.")
 
 
-class Statistics(Protocol):
-    """Knows what to measure, and the memory that goes with it."""
+class Statistics(ABC, Generic[DeltaT, MemoryT]):
+    """Knows what to measure, and the memory that goes with it.
 
-    def start(self, n_components: int, n_features: int, loss: Loss) -> Any:
+    Attributes
+    ----------
+    needs : mapping, default={}
+        As in `atomstream.coders.Coder`.
+    """
+
+    needs: ClassVar[Needs] = {}
+
+    @abstractmethod
+    def start(self, n_components: int, n_features: int, loss: Loss) -> MemoryT:
         """Return an empty memory of the right kind and size."""
-        ...
 
-    def measure(self, batch: Batch, codes: Codes, dictionary: Any, objective: Objective) -> Any:
+    @abstractmethod
+    def measure(
+        self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective
+    ) -> DeltaT:
         """Return what the batch adds; pure."""
-        ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.checks import check_arrays
 from atomstream.core.low_rank import Product, blend, scale_rows
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss, squared_norms
+from atomstream.memory.base import Delta, Memory, Statistics
 
 __all__ = ["Aggregates", "GramDelta", "GramSums"]
 
 
-@dataclass(frozen=True)
-class GramDelta:
-    """Sums over the samples i of a batch, each with its weight w_i; deltas of shards add up to that of the union.
+@dataclass(frozen=True, kw_only=True)
+class GramDelta(Delta):
+    """Sums over the samples i of a batch, each with its weight w_i.
 
     Attributes
     ----------
@@ -31,23 +33,13 @@ class GramDelta:
         Sum of w_i h_i' x_i.
     constant : float
         Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
-    usage : ndarray of shape (n_components,)
-        Sum of w_i |h_i|.
-    objective : float
-        Sum of w_i times the objective of sample i at its code and the dictionary it was coded with.
-    mass : float
-        Sum of w_i.
+    usage, objective, mass
+        As in `Delta`.
     """
 
     gram: NDArray
     cross: Any
     constant: float
-    usage: NDArray
-    objective: float
-    mass: float
-
-    def __add__(self, other: GramDelta) -> GramDelta:
-        return GramDelta(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return (A D - B) / mass."""
@@ -58,7 +50,7 @@ class GramDelta:
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass
 
 
-class Aggregates:
+class Aggregates(Memory[GramDelta]):
     r"""Weighted averages of code and data products over the stream, in float64.
 
     After batch t of mass n_t, with :math:`w_1 = 1` (averaged over the batch, not summed; the
@@ -84,6 +76,8 @@ class Aggregates:
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
+    SAVED = ("gram", "cross", "constant")
+
     def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
         self.cross: Any = (
@@ -93,11 +87,18 @@ class Aggregates:
         )
         self.constant = 0.0
 
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are of other sizes."""
+        if isinstance(self.cross, Product):
+            self.cross.validate()
+        r, d = n_components, n_features
+        check_arrays(self, {"gram": (r, r), "cross": (r, d), "constant": ()})
+
     def absorb(self, delta: GramDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
         self._move(weight, delta.gram, delta.cross, delta.constant, delta.mass)
 
-    def strength(self, dictionary: Dictionary) -> NDArray:
+    def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
         return np.diag(self.gram) * np.diag(dictionary.gram())
 
@@ -140,13 +141,14 @@ class Aggregates:
 
 
 @dataclass(frozen=True)
-class GramSums:
-    r"""The sums that determine the squared loss of all past samples at their codes, for every dictionary.
+class GramSums(Statistics[GramDelta, Aggregates]):
+    r"""Measures the sums that determine the squared loss of past samples for every dictionary.
 
     Missing entries are completed with the reconstruction at hand. For a row x seen on the features
     M this majorises what is minimised, with equality at the dictionary D it was coded with,
 
-    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2 \quad \text{for every } D',
+    .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2
+              \quad \text{for every } D',
 
     so an update that does not raise the surrogate stays one.
 
@@ -163,7 +165,7 @@ class GramSums:
     """
 
     factored: bool = False
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",)}
+    needs: ClassVar[Needs] = {"loss": ("quadratic",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
         """Return an empty memory."""
@@ -179,12 +181,10 @@ class GramSums:
         ValueError
             If a sum is not finite: data too large for their type.
         """
-        h, unit = codes.values, 1.0
-        weighted = h
+        h = codes.values
+        unit, weighted = 1.0, h
         if batch.weights is not None:
-            unit = float(
-                batch.weights.max()
-            )  # tiny or huge weights must not leave the range of float32
+            unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
         X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
@@ -198,12 +198,20 @@ class GramSums:
                 cross = unit * cross
         constants = 0.5 * (
             batch.energy if X is batch.X else squared_norms(X)
-        ) + objective.codes.net(h)
+        ) + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):
             raise ValueError(
-                f"Sums over the batch are not finite in {h.dtype}; rescale the data or give them as float64."
+                f"Sums over the batch are not finite in {h.dtype}; "
+                "rescale the data or give them as float64."
             )
-        return GramDelta(gram, cross, constant, usage, constant + fit, batch.mass)
+        return GramDelta(
+            gram=gram,
+            cross=cross,
+            constant=constant,
+            usage=usage,
+            objective=constant + fit,
+            mass=batch.mass,
+        )

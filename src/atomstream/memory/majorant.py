@@ -13,42 +13,40 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.objective import Objective
-from atomstream.core.products import ROWS, view
+from atomstream.core.checks import check_arrays
+from atomstream.core.objective import Needs, Objective
+from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
-from atomstream.losses.majorisers import power_value, times_power
+from atomstream.losses.majorisers import exponents_of, power_value, times_power
+from atomstream.memory.base import Delta, Memory, Statistics
 
 __all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 
 MAJORANT_SUMS = ("plus", "minus", "gram", "target", "slope", "bend", "constant")
-FLAT = (
-    1e-6  # of the mean bend; features whose loss bends less (none of their data seen) count as that
-)
+FLAT = 1e-6  # of the mean curvature, which a feature without data counts with
 
 
-@dataclass(frozen=True)
-class MajorantDelta:
+@dataclass(frozen=True, kw_only=True)
+class MajorantDelta(Delta):
     """Sums over the samples i of a batch, each with its weight w_i, measured at one dictionary D.
 
     With :math:`g^+ - g^-` the gradient of the loss of a sample with respect to its reconstruction,
-    b the bend of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the mean of
-    :math:`b_i` over features:
+    b the curvature of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the
+    mean of :math:`b_i` over features:
 
     Attributes
     ----------
     plus, minus : ndarray of shape (n_components, n_features)
         Sum of w_i h_i' g_i, of both parts.
     bend : ndarray of shape (n_features,)
-        Sum of w_i b_i.
+        Sum of w_i b_i: the curvature.
     gram : ndarray of shape (n_components, n_components)
         Sum of w_i r_i h_i' h_i.
     constant : float
         Sum of w_i times the objective of sample i, without what ``plus`` and ``minus`` say of it.
-    usage : ndarray of shape (n_components,)
-        Sum of w_i |h_i|.
-    objective, mass : float
-        As in `GramDelta`.
+    usage, objective, mass
+        As in `Delta`.
     atoms : ndarray of shape (n_components, n_features)
         D.
     """
@@ -58,9 +56,6 @@ class MajorantDelta:
     bend: NDArray
     gram: NDArray
     constant: float
-    usage: NDArray
-    objective: float
-    mass: float
     atoms: NDArray
 
     def __add__(self, other: MajorantDelta) -> MajorantDelta:
@@ -72,17 +67,17 @@ class MajorantDelta:
         return MajorantDelta(**sums, atoms=self.atoms)
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return the gradient of the mean loss with respect to the atoms, at the dictionary it was measured with."""
+        """Return the gradient of the mean loss in the atoms, where it was measured."""
         return (self.plus - self.minus) / self.mass
 
     def smoothness(self) -> float:
-        """Return the largest eigenvalue of the weighted Gram matrix times the largest bend relative to the mean."""
+        """Return the largest eigenvalue of the Gram matrix times the largest relative curvature."""
         peak = float(self.bend.max()) / max(float(self.bend.mean()), np.finfo(float).tiny)
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
 
 
-class Majorants:
-    r"""Weighted averages of the power majorisers of past batches, and of quadratic models of their losses.
+class Majorants(Memory[MajorantDelta]):
+    r"""Weighted averages of the power majorisers of past batches, and of quadratic models.
 
     The majorisers add up to one bound of the average objective of past samples at their stored
     codes,
@@ -90,8 +85,8 @@ class Majorants:
     .. math:: \hat f_t(D) \le c_t + \sum_{kf} P_{kf} D_{kf}^p / p - N_{kf} D_{kf}^q / q .
 
     The quadratic model has the gradients as they were measured and one Gram matrix for all
-    features, each feature's share of the bend beside it: what is known of how atoms depend on each
-    other, in O(r^2 + r d) numbers.
+    features, each feature's share of the curvature beside it: what is known of how atoms depend on
+    each other, in O(r^2 + r d) numbers.
 
     Parameters
     ----------
@@ -113,12 +108,24 @@ class Majorants:
         c.
     """
 
+    SAVED = ("exponents", *MAJORANT_SUMS)
+
     def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:
         self.exponents = exponents
         self.gram = np.zeros((n_components, n_components))
         self.plus, self.minus, self.target, self.slope = np.zeros((4, n_components, n_features))
         self.bend = np.zeros(n_features)
         self.constant = 0.0
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are of other sizes, and exponents that are none."""
+        r, d = n_components, n_features
+        shapes = dict.fromkeys(("plus", "minus", "target", "slope"), (r, d))
+        check_arrays(self, {**shapes, "gram": (r, r), "bend": (d,), "constant": ()})
+        if not isinstance(self.exponents, tuple) or len(self.exponents) != 2:
+            raise ValueError(f"exponents {self.exponents!r:.80}")
+        if not (np.isfinite(self.exponents).all() and self.exponents[0] > self.exponents[1]):
+            raise ValueError(f"exponents {self.exponents!r:.80}")
 
     def absorb(self, delta: MajorantDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
@@ -140,7 +147,7 @@ class Majorants:
         share = self.bend / max(float(self.bend.mean()), np.finfo(float).tiny)
         return self.target - self.slope / np.maximum(share, FLAT)
 
-    def strength(self, dictionary: Dictionary) -> NDArray:
+    def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
         return np.diag(self.gram) * np.diag(dictionary.gram())
 
@@ -169,7 +176,7 @@ class Majorants:
         )
 
     def value(self, dictionary: Dictionary) -> float:
-        r"""Return the surrogate: an upper bound of the average objective of past samples at their stored codes."""
+        r"""Return the surrogate, an upper bound of the average objective of past samples."""
         atoms = dictionary.atoms().astype(np.float64)
         return self.constant + float(
             power_value(atoms, self.plus, self.minus, self.exponents).sum()
@@ -190,19 +197,19 @@ class Majorants:
 
 
 @dataclass(frozen=True)
-class MajorantSums:
-    """The sums that make up the power majoriser of all past losses, and a quadratic model beside it.
+class MajorantSums(Statistics[MajorantDelta, Majorants]):
+    """Measures the power majoriser of past losses, and a quadratic model beside it.
 
     References
     ----------
     docs/algorithms/divergences.md.
     """
 
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("exponents", "split")}
+    needs: ClassVar[Needs] = {"loss": ("exponents",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Majorants:
         """Return an empty memory."""
-        return Majorants(n_components, n_features, loss.exponents)
+        return Majorants(n_components, n_features, exponents_of(loss))
 
     def measure(
         self, batch: Batch, codes: Codes, dictionary: Dictionary, objective: Objective
@@ -222,22 +229,33 @@ class MajorantSums:
             )
             return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
-        atoms, (p, q) = dictionary.atoms().astype(np.float64), loss.exponents
+        atoms, (p, q) = dictionary.atoms().astype(np.float64), exponents_of(loss)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
         unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
-        seen = view(batch, slice(None), dictionary.atoms(), loss)
-        parts = seen.split(h)
+        block = products(batch, slice(None), dictionary.atoms(), loss)
+        parts = block.split_entries(h)
         plus, minus = (
-            unit * np.asarray(seen.push(weighted, part), dtype=np.float64) for part in parts[:2]
+            unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)
+            for part in parts[:2]
         )
         bend = np.asarray(parts[2].T @ weights, dtype=np.float64)
         per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
-        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
         constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
         if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
             raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
-        return MajorantDelta(plus, minus, bend, gram, constant, usage, total, batch.mass, atoms)
+        return MajorantDelta(
+            plus=plus,
+            minus=minus,
+            bend=bend,
+            gram=gram,
+            constant=constant,
+            atoms=atoms,
+            usage=usage,
+            objective=total,
+            mass=batch.mass,
+        )

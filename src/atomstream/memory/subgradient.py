@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.checks import check_arrays
 from atomstream.core.objective import Objective
-from atomstream.core.products import view
+from atomstream.core.products import products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
+from atomstream.memory.base import Delta, Memory, Statistics
 
 __all__ = ["Subgradient", "SubgradientDelta", "Subgradients"]
 
 
-@dataclass(frozen=True)
-class SubgradientDelta:
+@dataclass(frozen=True, kw_only=True)
+class SubgradientDelta(Delta):
     """Sums over the samples i of a batch, each with its weight w_i.
 
     Attributes
@@ -32,21 +34,13 @@ class SubgradientDelta:
     energy : ndarray of shape (n_components,)
         Sum of w_i h_i^2.
     usage, objective, mass
-        As in `GramDelta`.
+        As in `Delta`.
     """
 
     slope: NDArray
     pulls: NDArray
     errors: NDArray
     energy: NDArray
-    usage: NDArray
-    objective: float
-    mass: float
-
-    def __add__(self, other: SubgradientDelta) -> SubgradientDelta:
-        return SubgradientDelta(
-            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
-        )
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the subgradient of the mean loss with respect to the atoms."""
@@ -57,7 +51,7 @@ class SubgradientDelta:
         return float(_curvature(self.energy / self.mass, self.pulls, self.errors).max())
 
 
-class Subgradient:
+class Subgradient(Memory[SubgradientDelta]):
     """The newest batch's subgradient, and running averages of what it is scaled and judged by.
 
     Attributes
@@ -69,14 +63,22 @@ class Subgradient:
     energy : ndarray of shape (n_components,)
         Running average of squared codes.
     constant : float
-        Running average of the objective of batches at the dictionaries they met.
+        Running average of the objective of batches at the dictionaries they were coded with.
     """
+
+    SAVED = ("slope", "pulls", "errors", "energy", "constant")
 
     def __init__(self, n_components: int, n_features: int) -> None:
         self.slope = np.zeros((n_components, n_features))
         self.pulls, self.errors = np.zeros((2, n_features))
         self.energy = np.zeros(n_components)
         self.constant = 0.0
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are of other sizes."""
+        r, d = n_components, n_features
+        shapes = {"slope": (r, d), "pulls": (d,), "errors": (d,), "energy": (r,), "constant": ()}
+        check_arrays(self, shapes)
 
     def absorb(self, delta: SubgradientDelta, weight: float) -> None:
         """Keep the subgradient, and move the averages towards the batch's by its weight."""
@@ -89,13 +91,13 @@ class Subgradient:
             constant=(1 - weight) * self.constant + share * delta.objective,
         )
 
-    def strength(self, dictionary: Dictionary) -> NDArray:
+    def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return the mean energy of each atom's part."""
         return self.energy * np.diag(dictionary.gram())
 
     @property
     def curvature(self) -> NDArray:
-        """How much the slope of each feature's problem changes with its atoms, (n_features,)."""
+        """Curvature of each feature's problem in its atoms, (n_features,)."""
         return _curvature(self.energy, self.pulls, self.errors)
 
     def forget(self, atoms: NDArray) -> None:
@@ -116,7 +118,7 @@ class Subgradient:
 
 
 def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
-    """Return the trace of the Gram matrix of codes times the secant curvature of each feature's loss."""
+    """Return the trace of the Gram matrix of codes times each feature's secant curvature."""
     tiny = np.finfo(np.float64).tiny
     secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
     return energy.sum() * np.where(
@@ -125,8 +127,8 @@ def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
 
 
 @dataclass(frozen=True)
-class Subgradients:
-    """A subgradient of the loss of the newest batch, and how much it can change.
+class Subgradients(Statistics[SubgradientDelta, Subgradient]):
+    """Measures a subgradient of the loss of the newest batch, and how much it can change.
 
     References
     ----------
@@ -149,16 +151,22 @@ class Subgradients:
         """
         h = codes.values.astype(np.float64)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
-        seen = view(batch, slice(None), dictionary.atoms().astype(np.float64), objective.loss)
-        plus, minus, _ = seen.split(h)
+        block = products(batch, slice(None), dictionary.atoms().astype(np.float64), objective.loss)
+        plus, minus, _ = block.split_entries(h)
         weighted = h * weights[:, None]
-        slope = seen.push(weighted, plus) - seen.push(weighted, minus)
-        pulls, errors = seen.secant(h, weights)
-        total = float((seen.losses(h) + objective.codes.net(h)) @ weights)
+        slope = block.atom_gradient(weighted, plus) - block.atom_gradient(weighted, minus)
+        pulls, errors = block.secant(h, weights)
+        total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         if not np.isfinite(total + slope.sum()):
             raise ValueError(
                 f"Sums over the batch are not finite in {codes.values.dtype}; rescale the data."
             )
         return SubgradientDelta(
-            slope, pulls, errors, weights @ h**2, weights @ np.abs(h), total, batch.mass
+            slope=slope,
+            pulls=pulls,
+            errors=errors,
+            energy=weights @ h**2,
+            usage=weights @ np.abs(h),
+            objective=total,
+            mass=batch.mass,
         )

@@ -1,4 +1,4 @@
-"""How much each atom has been used, whatever the memory forgets."""
+"""Usage of the atoms over the run, whatever the memory forgets."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import check_arrays
 from atomstream.memory.base import Delta
 
 __all__ = ["Usage"]
 
-UNUSED = 1e-6  # an atom whose strength is below this share of the strongest counts as unused
+UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts as unused
 
 
 class Usage:
-    """How much each atom has been used, whatever the memory forgets.
+    """Usage of the atoms over the run, whatever the memory forgets.
 
     Attributes
     ----------
@@ -25,13 +26,19 @@ class Usage:
         Mass of the samples that came since an atom was last of use.
     """
 
+    SAVED = ("total", "idle")
+
     def __init__(self, n_components: int) -> None:
         self.total = np.zeros(n_components)
         self.idle = np.zeros(n_components)
 
-    def absorb(self, delta: Delta, strength: NDArray) -> None:
-        """Count a batch; ``strength`` is the memory's, after it took the batch in."""
-        idle = np.where(strength > UNUSED * strength.max(), 0.0, self.idle + delta.mass)
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that are not one for each atom."""
+        check_arrays(self, dict.fromkeys(self.SAVED, (n_components,)))
+
+    def absorb(self, delta: Delta, energy: NDArray) -> None:
+        """Count a batch; ``energy`` is that of the atoms in the memory, the batch included."""
+        idle = np.where(energy > UNUSED * energy.max(), 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
 
     def forget(self, atoms: NDArray) -> None:

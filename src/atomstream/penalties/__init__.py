@@ -1,14 +1,12 @@
-"""Penalties on codes and atoms; a constraint is a penalty that is 0 inside its set and infinite outside."""
+"""Penalties on codes and atoms; a constraint is one that is 0 inside its set, infinite outside."""
 
 from atomstream.penalties.ball import NonnegativeBall, NormBall, UnitBall
-from atomstream.penalties.base import SLACK, TINY, Penalty, Shape
+from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
 
 __all__ = [
-    "SLACK",
-    "TINY",
     "Box",
     "Covering",
     "Free",
@@ -16,7 +14,6 @@ __all__ = [
     "NonnegativeBall",
     "NormBall",
     "Penalty",
-    "Shape",
     "Simplex",
     "UnitBall",
 ]

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import SLACK, TINY, Shape, _ElasticNetOnSet
+from atomstream.penalties.base import SLACK, TINY, ElasticNetOnSet, Penalty, Shape
 
 __all__ = ["NonnegativeBall", "NormBall", "UnitBall"]
 
 
 @dataclass(frozen=True)
-class UnitBall(_ElasticNetOnSet):
+class UnitBall(ElasticNetOnSet):
     """Rows of Euclidean length at most one."""
 
     l1: float = 0.0
@@ -30,7 +30,7 @@ class UnitBall(_ElasticNetOnSet):
 
 
 @dataclass(frozen=True)
-class NonnegativeBall(_ElasticNetOnSet):
+class NonnegativeBall(ElasticNetOnSet):
     """Rows without negative entries and of Euclidean length at most one.
 
     The projection clips at zero first and then scales; the other order is feasible, but not the
@@ -54,8 +54,8 @@ class NonnegativeBall(_ElasticNetOnSet):
 
 
 @dataclass(frozen=True)
-class NormBall:
-    """Matrices without negative entries and of Frobenius norm at most ``radius``: all rows share one bound.
+class NormBall(Penalty):
+    """Nonnegative matrices of Frobenius norm at most ``radius``: all rows share one bound.
 
     Parameters
     ----------
@@ -69,22 +69,12 @@ class NormBall:
     """
 
     radius: float = 1.0
-    l1: ClassVar[float] = 0.0
-    l2: ClassVar[float] = 0.0
-    shape: ClassVar[None] = None
     couples: ClassVar[str] = "all"
-    entrywise: ClassVar[bool] = False
-    polyhedral: ClassVar[bool] = False
-    rowwise: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.radius < np.inf:
             raise ValueError(f"NormBall needs a radius above 0, got {self.radius!r}.")
-
-    def net(self, rows: NDArray) -> NDArray:
-        """Return zeros: a set only."""
-        return np.zeros(len(rows))
 
     def value(self, rows: NDArray) -> NDArray:
         """Return zeros inside the set and infinity outside."""
@@ -96,22 +86,7 @@ class NormBall:
         clipped = np.maximum(rows, 0)
         return clipped / max(float(np.linalg.norm(clipped)) / self.radius, 1.0)
 
-    def conjugate(self, rows: NDArray) -> NDArray:
-        """Refuse: no row has a value of its own."""
-        raise NotImplementedError(
-            "NormBall ties all rows together; there is no conjugate of a row."
-        )
-
     def beside(self, rows: NDArray) -> NormBall:
         """Return the set of what may stand beside some rows."""
         left = self.radius**2 - float(np.vdot(rows, rows))
         return NormBall(max(left, (SLACK * self.radius) ** 2) ** 0.5)
-
-    def project(self, rows: NDArray, fixed: int = 0) -> NDArray:
-        """Return the nearest matrix of the set whose first ``fixed`` rows are these."""
-        return np.concatenate([rows[:fixed], self.beside(rows[:fixed]).prox(rows[fixed:], 0.0)])
-
-    def normalize(self, rows: NDArray) -> NDArray:
-        """Scale rows to length one, clip, and project what is then too large."""
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)

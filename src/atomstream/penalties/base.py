@@ -1,14 +1,14 @@
-"""What a penalty offers, and the elastic net on a convex set."""
+"""The interface of a penalty, and the elastic net on a convex set."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Penalty"]
+__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "kernel_form", "project"]
 
 # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 SLACK = 1e-5
@@ -16,7 +16,7 @@ TINY = 1e-30
 
 
 class Shape(NamedTuple):
-    """A set in the words the compiled kernels know: an interval per entry, then a ball or a simplex per row."""
+    """A set as compiled kernels know it: intervals, then a ball or a simplex per row."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -24,90 +24,117 @@ class Shape(NamedTuple):
     total: float = 0.0  # 0: no simplex
 
 
-class Penalty(Protocol):
-    """What coders and updaters know of a penalty.
+class Penalty(ABC):
+    r"""A penalty on rows of codes or atoms; a constraint is 0 inside its set, infinite outside.
+
+    A set of your own inherits from this class and defines ``couples`` and ``prox``; all else has a
+    default. Codes need ``conjugate`` besides, which certifies them.
 
     Attributes
     ----------
     couples : {"entries", "rows", "columns", "all"}
-        Which entries are tied together: none, those of a row, those of a column, all.
-    shape : Shape or None
-        The set for compiled kernels; None sends coders and updaters through `prox`.
-    l1, l2 : float
-        Strengths of the elastic net.
+        Which entries are tied together: none, those of a row, those of a column, all. Codes and
+        block coordinate descent need rows that can be minimised alone.
     """
 
     couples: ClassVar[str]
 
     @property
     def l1(self) -> float:
-        """Strength of the l1 norm."""
-        ...
+        """Strength of the l1 norm, 0 by default."""
+        return 0.0
 
     @property
     def l2(self) -> float:
-        """Strength of the squared l2 norm."""
-        ...
+        """Strength of the squared l2 norm (halved), 0 by default."""
+        return 0.0
 
     @property
     def shape(self) -> Shape | None:
-        """The set in the words of the kernels, or None."""
-        ...
-
-    @property
-    def entrywise(self) -> bool:
-        """Whether every entry can be minimised alone."""
-        ...
-
-    @property
-    def polyhedral(self) -> bool:
-        """Whether the set is made of intervals or is a simplex (what active sets need)."""
-        ...
+        """The set for compiled kernels; None, the default: coders and updaters use `prox`."""
+        return None
 
     @property
     def rowwise(self) -> bool:
-        """Whether every row can be minimised alone (what block coordinate descent needs)."""
-        ...
+        """True where every row can be minimised alone (what block coordinate descent needs)."""
+        return self.couples in ("entries", "rows")
+
+    @property
+    def polyhedral(self) -> bool:
+        """True where kernels know the set as intervals or as a simplex (what active sets need)."""
+        return self.shape is not None and (self.couples == "entries" or self.shape.total > 0)
 
     @property
     def nonnegative(self) -> bool:
-        """Whether the set holds no negative entry."""
-        ...
+        """True where the set holds no negative entry."""
+        return self.shape is not None and self.shape.low >= 0
 
-    def net(self, rows: NDArray) -> NDArray:
-        """Return the penalty of rows that are known to lie in the set."""
-        ...
+    def elastic_net(self, rows: NDArray) -> NDArray:
+        """Return l1 |u|_1 + l2 |u|^2 / 2 of each row u: the penalty where rows lie in the set."""
+        total = np.zeros(len(rows))
+        if self.l1:
+            total += self.l1 * np.abs(rows).sum(axis=1, dtype=np.float64)
+        if self.l2:
+            total += 0.5 * self.l2 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        return total
 
     def value(self, rows: NDArray) -> NDArray:
-        """Return the penalty of each row, infinite outside the set."""
-        ...
+        """Return the penalty of each row, infinite where the projection would move it."""
+        off = np.abs(self.prox(rows, 0.0) - rows).max(axis=1, initial=0)
+        return np.where(off <= SLACK, self.elastic_net(rows), np.inf)
 
+    @abstractmethod
     def prox(self, rows: NDArray, step: float) -> NDArray:
-        r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x."""
-        ...
+        r"""Return :math:`\arg\min_u \tfrac12\|u - x\|^2 + step \cdot P(u)` for each row x.
+
+        For a set that is the projection, whatever the step.
+        """
 
     def conjugate(self, rows: NDArray) -> NDArray:
-        r"""Return :math:`P^*(v) = \max_u \langle v, u\rangle - P(u)` of each row v, infinite where unbounded."""
-        ...
+        r"""Return :math:`P^*(v) = \max_u \langle v, u\rangle - P(u)` of each row v.
+
+        Infinite where unbounded. Infinity, the default, is an upper bound of any: codes are then
+        found, but never certified.
+        """
+        return np.full(len(rows), np.inf)
 
     def normalize(self, rows: NDArray) -> NDArray:
-        """Scale rows to the size the set asks for and project them: how starting atoms are made."""
-        ...
+        """Scale rows to the size of the set (length one) and project them, for starting atoms."""
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)
+
+    def beside(self, rows: NDArray) -> Penalty:
+        """Return the set of what may stand beside some rows: itself, unless rows are tied."""
+        return self
 
 
-class _ElasticNetOnSet(ABC):
-    """What the sets below share; the set itself is ``shape`` and ``_project``."""
+def kernel_form(penalty: Penalty) -> tuple[float, float, float, float, float, float]:
+    """Return (l1, l2, low, high, radius, total): a penalty as the kernels take it."""
+    if penalty.shape is None:
+        raise TypeError(f"{penalty!r} has no shape for compiled kernels.")
+    low, high, radius, total = (float(side) for side in penalty.shape)
+    return float(penalty.l1), float(penalty.l2), low, high, radius, total
+
+
+def project(rows: NDArray, penalty: Penalty, fixed: int) -> NDArray:
+    """Return the nearest rows of a set whose first ``fixed`` rows are these."""
+    free = penalty.beside(rows[:fixed]).prox(rows[fixed:], 0.0)
+    return np.concatenate([rows[:fixed], free])
+
+
+class ElasticNetOnSet(Penalty):
+    """The elastic net on a set that the kernels know: its ``shape`` and ``_project``."""
 
     l1: float
     l2: float
-    couples: ClassVar[str]
     _shape: ClassVar[Shape] = Shape()
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(
-                    f"{type(self).__name__} needs {name} of at least 0, got {getattr(self, name)!r}."
+                    f"{type(self).__name__} needs {name} of at least 0, "
+                    f"got {getattr(self, name)!r}."
                 )
 
     @property
@@ -115,44 +142,14 @@ class _ElasticNetOnSet(ABC):
         """The set in the words of the kernels."""
         return self._shape
 
-    @property
-    def entrywise(self) -> bool:
-        """Whether every entry can be minimised alone."""
-        return self.couples == "entries"
-
-    @property
-    def polyhedral(self) -> bool:
-        """Whether the set is made of intervals or is a simplex (what active sets need)."""
-        return self.entrywise or self.shape.total > 0
-
-    @property
-    def rowwise(self) -> bool:
-        """Whether every row can be minimised alone (what block coordinate descent needs)."""
-        return self.couples in ("entries", "rows")
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether the set holds no negative entry."""
-        return self.shape.low >= 0
-
-    def net(self, rows: NDArray) -> NDArray:
-        """Return the elastic net of each row."""
-        net = np.zeros(len(rows))
-        if self.l1:
-            net += self.l1 * np.abs(rows).sum(axis=1, dtype=np.float64)
-        if self.l2:
-            net += 0.5 * self.l2 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return net
-
     def value(self, rows: NDArray) -> NDArray:
         """Return the penalty of each row, infinite outside the set."""
-        return np.where(_inside(rows, self.shape), self.net(rows), np.inf)
+        return np.where(_inside(rows, self.shape), self.elastic_net(rows), np.inf)
 
     def prox(self, rows: NDArray, step: float) -> NDArray:
         """Return the proximal point of each row: shrink towards zero, then project on the set."""
         # On every set here the order "shrink, then project" is exact: intervals because one
-        # dimension is,
-        # balls because they only scale, the simplex because l1 is constant on it.
+        # dimension is, balls because they only scale, the simplex because l1 is constant on it.
         shrunk = rows
         if self.l1:
             shrunk = self._shrink(rows, step * self.l1)
@@ -163,27 +160,17 @@ class _ElasticNetOnSet(ABC):
     def conjugate(self, rows: NDArray) -> NDArray:
         """Return the convex conjugate of the penalty at each row, infinite where unbounded."""
         best = self._support(self._shrink(rows, self.l1))
-        with np.errstate(
-            invalid="ignore"
-        ):  # infinity minus infinity, for entries that the next line replaces
+        # Infinity minus infinity comes of entries that the last line replaces.
+        with np.errstate(invalid="ignore"):
             value = (rows * best - self.l1 * np.abs(best) - 0.5 * self.l2 * best**2).sum(axis=1)
         return np.where(np.isfinite(best).all(axis=1), value, np.inf)
-
-    def project(self, rows: NDArray, fixed: int = 0) -> NDArray:
-        """Return the nearest rows of the set; the first ``fixed`` stay as they are."""
-        return np.concatenate([rows[:fixed], self.prox(rows[fixed:], 0.0)])
-
-    def normalize(self, rows: NDArray) -> NDArray:
-        """Scale rows to Euclidean length one and project them on the set."""
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return self._project(rows / np.maximum(lengths, TINY)).astype(rows.dtype, copy=False)
 
     @abstractmethod
     def _project(self, rows: NDArray) -> NDArray:
         """Return the closest point of the set to each row."""
 
     def _support(self, rows: NDArray) -> NDArray:
-        """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2: here for sets of intervals."""
+        """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2, for intervals."""
         low, high = self.shape.low, self.shape.high
         if self.l2:
             return np.clip(rows / self.l2, low, high)

@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import SLACK, TINY, Shape
+from atomstream.penalties.base import SLACK, TINY, Penalty
 from atomstream.penalties.simplex import Simplex
 
 __all__ = ["Covering"]
 
 
 @dataclass(frozen=True)
-class Covering:
-    r"""Atoms with entries in [0, 1] that together reach every feature: each column sums to at least ``least``.
+class Covering(Penalty):
+    r"""Atoms with entries in [0, 1] each of whose columns sums to at least ``least``.
 
     It ties the entries of a column together, over all atoms: no method that minimises atom by atom
     can serve it. The projection clips, then takes columns whose sum is below ``least`` to the
@@ -33,24 +33,14 @@ class Covering:
 
     least: float = 1e-8
     couples: ClassVar[str] = "columns"
-    entrywise: ClassVar[bool] = False
-    polyhedral: ClassVar[bool] = False
-    rowwise: ClassVar[bool] = False
     nonnegative: ClassVar[bool] = True
-    shape: ClassVar[Shape | None] = None
-    l1: ClassVar[float] = 0.0
-    l2: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.least <= 1:
             raise ValueError(f"Covering needs least in (0, 1], got {self.least!r}.")
 
-    def net(self, rows: NDArray) -> NDArray:
-        """Return zeros."""
-        return np.zeros(len(rows))
-
     def value(self, rows: NDArray) -> NDArray:
-        """Return zeros, or infinity where a row leaves [0, 1] or, for all rows, a column is not reached."""
+        """Return 0; infinity for rows outside [0, 1] and, for all, where a column is too small."""
         inside = (rows.min(axis=1, initial=0) >= -SLACK) & (
             rows.max(axis=1, initial=0) <= 1 + SLACK
         )
@@ -64,10 +54,6 @@ class Covering:
         if len(rows) and bare.any():
             clipped[:, bare] = Simplex(self.least).prox(rows[:, bare].T, step).T
         return clipped
-
-    def conjugate(self, rows: NDArray) -> NDArray:
-        """Return infinity: no set of codes."""
-        return np.full(len(rows), np.inf)
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to a largest entry of one and project them on the set."""

@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import Shape, _ElasticNetOnSet
+from atomstream.penalties.base import ElasticNetOnSet, Shape
 
 __all__ = ["Box", "Free", "Nonnegative"]
 
 
 @dataclass(frozen=True)
-class Free(_ElasticNetOnSet):
-    """All of the space; with ``l1`` the lasso penalty, with ``l1`` and ``l2`` the elastic net."""
+class Free(ElasticNetOnSet):
+    """The whole space; with ``l1`` the lasso penalty, with ``l1`` and ``l2`` the elastic net."""
 
     l1: float = 0.0
     l2: float = 0.0
@@ -26,7 +26,7 @@ class Free(_ElasticNetOnSet):
 
 
 @dataclass(frozen=True)
-class Nonnegative(_ElasticNetOnSet):
+class Nonnegative(ElasticNetOnSet):
     """Rows without negative entries."""
 
     l1: float = 0.0
@@ -39,7 +39,7 @@ class Nonnegative(_ElasticNetOnSet):
 
 
 @dataclass(frozen=True)
-class Box(_ElasticNetOnSet):
+class Box(ElasticNetOnSet):
     """Rows with every entry between ``low`` and ``high``."""
 
     low: float = 0.0

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import TINY, Shape, _ElasticNetOnSet
+from atomstream.penalties.base import TINY, ElasticNetOnSet, Shape
 
 __all__ = ["Simplex"]
 
 
 @dataclass(frozen=True)
-class Simplex(_ElasticNetOnSet):
+class Simplex(ElasticNetOnSet):
     """Rows without negative entries that sum to ``total``.
 
     On the simplex the l1 penalty is constant: it counts in the value and changes no code.
@@ -48,7 +48,7 @@ class Simplex(_ElasticNetOnSet):
         )
 
     def conjugate(self, rows: NDArray) -> NDArray:
-        """Return the convex conjugate of the penalty at each row; l1, constant on the set, is subtracted."""
+        """Return the convex conjugate at each row; l1, constant on the set, is subtracted."""
         if not self.l2:
             return self.total * (rows.max(axis=1) - self.l1)
         best = self._project(rows / self.l2)
@@ -57,9 +57,8 @@ class Simplex(_ElasticNetOnSet):
     def _project(self, rows: NDArray) -> NDArray:
         # Held, Wolfe and Crowder (1974): subtract the threshold at which the positive part sums to
         # the total.
-        rows = rows - rows.max(
-            axis=1, keepdims=True
-        )  # changes nothing but keeps large rows from losing the total
+        # A shift changes nothing, but keeps large rows from losing the total.
+        rows = rows - rows.max(axis=1, keepdims=True)
         ordered = -np.sort(-rows, axis=1)
         excess = np.cumsum(ordered, axis=1) - self.total
         counts = np.arange(1, rows.shape[1] + 1)

@@ -3,7 +3,7 @@
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.samplers.base import Chain, samples
+from atomstream.samplers.base import Chain, MotifChain, samples
 from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.ising import IsingGibbs
 from atomstream.samplers.pivot import MotifPivot
@@ -13,6 +13,7 @@ __all__ = [
     "Chain",
     "IsingGibbs",
     "Motif",
+    "MotifChain",
     "MotifGlauber",
     "MotifPivot",
     "Network",

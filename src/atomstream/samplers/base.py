@@ -1,41 +1,77 @@
-"""What a chain is, and the one generator that drives all of them."""
+"""The interface of a chain, and the one generator that drives all of them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Chain", "samples"]
+from atomstream.domains.networks.network import Network
+
+__all__ = ["Chain", "MotifChain", "patches_of", "samples"]
+
+InfoT = TypeVar("InfoT")
 
 
-class Chain(Protocol):
+class Chain(ABC, Generic[InfoT]):
     """A transition law; all that changes is the state, which `step` and `run` take and return.
 
     States are arrays: whoever saves one, and the state of the source of randomness, goes on exactly
-    where it stood.
+    where it stood. A chain of your own inherits from this class and defines `init` and `step`.
     """
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> Any:
+    @abstractmethod
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a state in the support, the one given or one found."""
-        ...
 
-    def step(self, rng: np.random.Generator, state: Any) -> tuple[Any, Any]:
+    @abstractmethod
+    def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, InfoT]:
         """Return the next state, and what happened; the state given stays as it is."""
-        ...
 
     def run(
-        self, rng: np.random.Generator, state: Any, n: int, thin: int = 1
-    ) -> tuple[NDArray, Any]:
+        self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
+    ) -> tuple[NDArray, NDArray]:
         """Return ``n`` samples, ``thin`` steps apart, and the state after the last."""
-        ...
+        found = []
+        for _ in range(n):
+            for _ in range(thin):
+                state, _info = self.step(rng, state)
+            found.append(state)
+        return np.stack(found), state
+
+
+class MotifChain(Chain[InfoT]):
+    """A chain on the copies of a motif in a network: `NetworkDictionary` learns along any of them.
+
+    Attributes
+    ----------
+    network : Network
+    motif : Motif
+    """
+
+    network: Any
+    motif: Any
+
+    def patches(self, states: NDArray) -> NDArray:
+        """Return the weights between all pairs of nodes of each copy, float64 (n, k * k)."""
+        return patches_of(self.network, states)
+
+
+def patches_of(network: Network, states: NDArray) -> NDArray:
+    """Return the weights between all pairs of nodes of each copy, float64 (n, k * k)."""
+    from atomstream._kernels.motif import patches
+
+    out, found = network.out, np.empty((len(states), states.shape[1] ** 2))
+    patches(found, np.ascontiguousarray(states), out.indptr, out.indices, out.data)
+    return found
 
 
 def samples(
-    chain: Chain, rng: np.random.Generator, state: Any, batch_size: int, *, thin: int = 1
-) -> Iterator[tuple[NDArray, Any]]:
+    chain: Chain, rng: np.random.Generator, state: NDArray, batch_size: int, *, thin: int = 1
+) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield batches of samples along a chain for ever, each with the state after it.
 
     Parameters

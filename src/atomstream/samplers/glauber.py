@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
+from atomstream.samplers.base import MotifChain
 
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
@@ -21,8 +22,8 @@ TRIES = 1000  # starts that are grown before a chain gives up
 
 
 @dataclass(frozen=True, eq=False)
-class MotifGlauber:
-    r"""The Glauber chain on copies of a motif: one node of the copy is drawn anew, given all others.
+class MotifGlauber(MotifChain[int]):
+    r"""The Glauber chain on copies of a motif: one node is drawn anew, given all others.
 
     A copy is a homomorphism: nodes x_1 ... x_k of the network, not necessarily different, with the
     law
@@ -62,12 +63,12 @@ class MotifGlauber:
     def __post_init__(self) -> None:
         object.__setattr__(self, "network", Network.of(self.network, self.node_weights))
         object.__setattr__(self, "motif", Motif.of(self.motif))
-        told = _unreachable(self.network, self.motif)
-        if told:
-            warnings.warn(told, UserWarning, stacklevel=3)
+        problem = _unreachable(self.network, self.motif)
+        if problem:
+            warnings.warn(problem, UserWarning, stacklevel=3)
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
-        """Return a copy of the motif, int64 of shape (k,): the one given, or one grown from a random node.
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
+        """Return a copy of the motif, int64 (k,): the one given, or one grown from a random node.
 
         Parameters
         ----------
@@ -93,7 +94,8 @@ class MotifGlauber:
             if grow(rng, state, order, bound, self._lists, self._edges):
                 return state
         raise ValueError(
-            f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes of the network."
+            f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes "
+            "of the network."
         )
 
     def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, int]:
@@ -113,7 +115,7 @@ class MotifGlauber:
         return found, state
 
     def conditional(self, state: NDArray, node: int) -> tuple[NDArray, NDArray]:
-        """Return the nodes that may stand at a node of the motif, given the others, and their probabilities."""
+        """Return the candidates for a node of the motif, given the others, with probabilities."""
         from atomstream._kernels.motif import conditional
 
         candidates, sums = (
@@ -123,10 +125,6 @@ class MotifGlauber:
         last = self._edges[0][node + 1]
         size = conditional(state, node, self._lists, self._edges, last, candidates, sums)
         return candidates[:size], np.diff(sums[:size], prepend=0.0) / sums[size - 1]
-
-    def patches(self, states: NDArray) -> NDArray:
-        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-        return patches_of(self.network, states)
 
     @cached_property
     def _lists(self) -> tuple[NDArray, ...]:
@@ -147,12 +145,13 @@ class MotifGlauber:
         return _edges_by_node(self.motif)
 
 
-def copy_of(network: Network, motif: Motif, position: Any) -> NDArray:
+def copy_of(network: Network, motif: Motif, position: ArrayLike) -> NDArray:
     """Return a position as a state, refusing what is no copy of the motif."""
     state = np.array(position, dtype=np.int64)
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
         raise ValueError(
-            f"position must be {motif.size} numbers of nodes below {network.n_nodes}, got {position!r}."
+            f"position must be {motif.size} numbers of nodes below {network.n_nodes}, "
+            f"got {position!r}."
         )
     if not is_copy(network, motif, state):
         raise ValueError(
@@ -162,25 +161,10 @@ def copy_of(network: Network, motif: Motif, position: Any) -> NDArray:
 
 
 def is_copy(network: Network, motif: Motif, state: NDArray) -> bool:
-    """Return whether nodes of a network stand so that every edge of the motif is one of the network."""
+    """Return whether every edge of the motif, placed at these nodes, is one of the network."""
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
         return False
     return all(network.out[state[tail], state[head]] > 0 for tail, head, _ in motif.edges)
-
-
-def patches_of(network: Network, states: NDArray) -> NDArray:
-    """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-    from atomstream._kernels.motif import patches
-
-    found = np.empty((len(states), states.shape[1] ** 2))
-    patches(
-        found,
-        np.ascontiguousarray(states),
-        network.out.indptr,
-        network.out.indices,
-        network.out.data,
-    )
-    return found
 
 
 def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[NDArray, NDArray]:
@@ -221,12 +205,13 @@ def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[N
 def _check_small(network: Network, n_states: int) -> None:
     if n_states * network.n_nodes > MOST:
         raise ValueError(
-            f"A network of {network.n_nodes} nodes has too many copies of the motif to list them all; use a chain."
+            f"A network of {network.n_nodes} nodes has too many copies of the motif to list them "
+            "all; use a chain."
         )
 
 
 def homomorphism_density(network: Any, motif: Any, node_weights: Any = None) -> float:
-    """Return the mean weight of all maps from the motif to the network, nodes drawn by their weights.
+    """Return the mean weight of all maps from the motif to the network, by node weights.
 
     Parameters
     ----------
@@ -256,7 +241,7 @@ def _order(motif: Motif) -> NDArray:
 
 
 def _edges_by_node(motif: Motif, order: NDArray | None = None) -> tuple[NDArray, ...]:
-    """Return for each node the edges that bind it, to all others or to those before it in an order."""
+    """Return for each node the edges that bind it, to all others or those before it."""
     rank = np.zeros(motif.size, dtype=np.int64)
     if order is not None:
         rank[order] = np.arange(1, motif.size + 1)
@@ -287,10 +272,13 @@ def _unreachable(network: Network, motif: Motif) -> str | None:
     n_parts, _ = sp.csgraph.connected_components(network.out, directed=True, connection="weak")
     n_parts -= int((~touched).sum())
     if n_parts > 1 and motif.size > 1:
-        return f"The network has {n_parts} components and the chain stays in one; give the largest component."
+        return (
+            f"The network has {n_parts} components and the chain stays in one; "
+            "give the largest component."
+        )
     if motif.size > 1 and network.undirected and network.bipartite:
         return (
-            "The network is bipartite and the chain stays in one of two classes of copies; run one chain from each "
-            "class, or use the pivot chain."
+            "The network is bipartite and the chain stays in one of two classes of copies; run one "
+            "chain from each class, or use the pivot chain."
         )
     return None

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.samplers.base import Chain
 
 __all__ = ["IsingGibbs"]
 
 
 @dataclass(frozen=True)
-class IsingGibbs:
-    r"""Gibbs sampling of :math:`\pi(x) \propto \exp(\tfrac1T (\sum_{u \sim v} x_u x_v + h \sum_v x_v))`, spins 1, -1.
+class IsingGibbs(Chain[int]):
+    r"""Gibbs sampling of spins 1 and -1 on a lattice.
+
+    .. math:: \pi(x) \propto \exp(\tfrac1T (\sum_{u \sim v} x_u x_v + h \sum_v x_v))
 
     A site becomes 1 with probability :math:`1 / (1 + \exp(-\tfrac2T (\sum_{u \sim v} x_u + h)))`,
     whatever it was. The chain is reversible site by site; a sweep in checkerboard order leaves the
@@ -44,7 +47,8 @@ class IsingGibbs:
     --------
     >>> import numpy as np
     >>> from atomstream.samplers import IsingGibbs
-    >>> chain, rng = IsingGibbs((20, 20), temperature=5.0, sweep="checkerboard"), np.random.default_rng(0)
+    >>> chain = IsingGibbs((20, 20), temperature=5.0, sweep="checkerboard")
+    >>> rng = np.random.default_rng(0)
     >>> frames, state = chain.run(rng, chain.init(rng), 100)
     >>> frames.shape
     (100, 20, 20)
@@ -74,7 +78,7 @@ class IsingGibbs:
                     f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}."
                 )
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return spins, int8: random ones (hot), or a copy of those given.
 
         Parameters
@@ -88,7 +92,8 @@ class IsingGibbs:
         spins = np.array(position)
         if spins.shape != tuple(self.shape) or not np.isin(spins, (-1, 1)).all():
             raise ValueError(
-                f"position must be an array of 1 and -1 of shape {self.shape}, got shape {spins.shape}."
+                f"position must be an array of 1 and -1 of shape {self.shape}, "
+                f"got shape {spins.shape}."
             )
         return spins.astype(np.int8)
 
@@ -100,7 +105,7 @@ class IsingGibbs:
     def run(
         self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
     ) -> tuple[NDArray, NDArray]:
-        """Return ``n`` configurations, ``thin`` steps apart, int8 of shape (n, rows, columns), and the last one.
+        """Return ``n`` configurations, ``thin`` steps apart, int8 (n, rows, columns), and the last.
 
         One configuration per n sites of the paper is ``thin`` = rows * columns of random sites.
         """
@@ -118,7 +123,7 @@ class IsingGibbs:
         return self._table()[around + 4]
 
     def energy(self, states: NDArray) -> NDArray:
-        """Return minus the sum over pairs of neighbours, minus field times spins, of each configuration."""
+        """Return the energy of each configuration: minus neighbours' products and field."""
         x = np.asarray(states, np.float64)
         down, right = x[..., 1:, :] * x[..., :-1, :], x[..., :, 1:] * x[..., :, :-1]
         total = (

@@ -1,4 +1,4 @@
-"""The pivot chain: copies of a tree in a network, whose root walks and whose rest is grown anew at every step."""
+"""The pivot chain: copies of a tree whose root walks and whose other nodes are drawn anew."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.samplers.glauber import copy_of, patches_of
+from atomstream.samplers.base import MotifChain
+from atomstream.samplers.glauber import copy_of
 
 __all__ = ["MotifPivot"]
 
 
 @dataclass(frozen=True, eq=False)
-class MotifPivot:
+class MotifPivot(MotifChain[bool]):
     r"""The pivot chain on copies of a motif that is a tree.
 
     The root, node 0 of the motif, makes a Metropolis walk along edges (in any direction) for the
@@ -88,8 +89,8 @@ class MotifPivot:
         if not (self.root_weights > 0).any():
             raise ValueError(f"The network holds no copy of the motif of {k} nodes.")
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
-        """Return a copy of the motif, int64 of shape (k,): the one given, or one drawn from the exact law."""
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
+        """Return a copy of the motif, int64 (k,): the one given, or one of the exact law."""
         if position is not None:
             return copy_of(self.network, self.motif, position)
         weights = self.root_weights
@@ -111,7 +112,8 @@ class MotifPivot:
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into
         lists = (out.indptr, out.indices, into.indptr, into.indices, self._tables)
-        pivot(rng, state, found, thin, self._walk, self._tree[:3], lists, self._ratio)
+        walk = (*self._walk, self._ratio)
+        pivot(rng, state, found, thin, walk, self._tree[:3], lists)
         return found, state
 
     def root_step(self, v: int) -> tuple[NDArray, NDArray]:
@@ -120,13 +122,9 @@ class MotifPivot:
         chances = np.minimum(1, self._ratio[near] / self._ratio[v]) / len(near)
         return np.append(near, v), np.append(chances, 1 - chances.sum())
 
-    def patches(self, states: NDArray) -> NDArray:
-        """Return the weights between all pairs of nodes of each copy, float64 of shape (n, k * k)."""
-        return patches_of(self.network, states)
-
     @property
     def root_weights(self) -> NDArray:
-        """Weight of all copies that have each node as their root, (n_nodes,); of the approximate chain ones."""
+        """Weight of all copies with each node as their root, (n_nodes,); approximate: 1 or 0."""
         return (
             (self._heights[0] > 0) * 1.0
             if self.approximate
@@ -135,7 +133,7 @@ class MotifPivot:
 
     @cached_property
     def _tree(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Nodes after the root, breadth first; their parents; whether the edge leaves the parent; exponents."""
+        """Nodes after the root, their parents, whether edges leave the parent, exponents."""
         exponents = self.motif.adjacency()
         order, parents = sp.csgraph.breadth_first_order(
             sp.csr_array(exponents + exponents.T), 0, directed=False
@@ -152,14 +150,13 @@ class MotifPivot:
 
     @cached_property
     def _heights(self) -> NDArray:
-        """Weight of all ways to grow the tree below each node of the motif from each node of the network, (k, n)."""
+        """Weight of all trees below each node of the motif from each of the network, (k, n)."""
         heights = np.ones((self.motif.size, self.network.n_nodes))
         for node, parent, outgoing, exponent in reversed(list(zip(*self._tree, strict=True))):
             matrix = (self.network.out if outgoing else self.network.into) ** exponent
             heights[parent] *= matrix @ (self.network.node_weights * heights[node])
-            heights[parent] /= (
-                heights[parent].max() or 1.0
-            )  # long motifs must not leave the range of numbers
+            # Long motifs must not leave the range of numbers.
+            heights[parent] /= heights[parent].max() or 1.0
         return heights
 
     @cached_property

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.network import Network
+from atomstream.samplers.base import Chain
 
 __all__ = ["RandomWalk"]
 
 
 @dataclass(frozen=True, eq=False)
-class RandomWalk:
+class RandomWalk(Chain[None]):
     """The walk that leaves a node along an edge drawn in proportion to its weight.
 
     Parameters
@@ -44,33 +45,36 @@ class RandomWalk:
         stuck = np.flatnonzero(np.diff(network.out.indptr) == 0)
         if len(stuck):
             raise ValueError(
-                f"No edge leaves node {network.labels[stuck[0]]!r}; remove such nodes or give them loops."
+                f"No edge leaves node {network.labels[stuck[0]]!r}; "
+                "remove such nodes or give them loops."
             )
         n_parts = sp.csgraph.connected_components(network.out, directed=True, connection="strong")[
             0
         ]
         if n_parts > 1:
             warnings.warn(
-                f"The network has {n_parts} strongly connected components, the walk ends in one; give the largest.",
+                f"The network has {n_parts} strongly connected components, "
+                "the walk ends in one; give the largest.",
                 UserWarning,
                 stacklevel=3,
             )
         elif network.undirected and network.bipartite:
             warnings.warn(
-                "The network is bipartite: the walk alternates between two classes and never settles; look at every "
-                "second step, or give nodes loops.",
+                "The network is bipartite: the walk alternates between two classes and never "
+                "settles; look at every second step, or give nodes loops.",
                 UserWarning,
                 stacklevel=3,
             )
 
-    def init(self, rng: np.random.Generator, position: Any = None) -> NDArray:
+    def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a node, int64 of shape (1,): the number given, or one drawn uniformly."""
         if position is None:
             return rng.integers(self.network.n_nodes, size=1)
         state = np.asarray(position, dtype=np.int64).reshape(-1)
         if state.shape != (1,) or not 0 <= state[0] < self.network.n_nodes:
             raise ValueError(
-                f"position must be the number of a node below {self.network.n_nodes}, got {position!r}."
+                f"position must be the number of a node below {self.network.n_nodes}, "
+                f"got {position!r}."
             )
         return state
 

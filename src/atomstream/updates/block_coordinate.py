@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
-from atomstream.penalties.base import Penalty
+from atomstream.dictionaries.rows import Rows
+from atomstream.memory.gram import Aggregates, GramSums
+from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.updates.base import Latest, Updater
 
 __all__ = ["BlockCoordinate"]
 
-SHORT = 0.5  # atoms in the unit ball below this length are scaled up,
-# unless they are what rounding leaves of zero: scaled up again and again it would eat its memory
-NOTHING = 1e-10
+SHORT = 0.5  # atoms in the unit ball below this length are scaled up
+NOTHING = 1e-10  # but not below this: scaling up what rounding leaves would empty their memory
 
 
 @dataclass(frozen=True)
-class BlockCoordinate:
+class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     r"""Minimise the surrogate over one atom at a time, exactly, with the running dictionary.
 
     The surrogate is :math:`\tfrac12 tr(D^\top (A + damping\, I) D) - tr(D^\top B) + P_{atoms}(D)`;
@@ -52,11 +54,18 @@ class BlockCoordinate:
     damping: float = 0.0
     fixed: int = 0
     n_sweeps: int = 1
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("rowwise",)}
+    statistics: ClassVar[GramSums] = GramSums()
+    needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
 
-    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+    def update(
+        self,
+        state: State[Rows, Aggregates],
+        objective: Objective,
+        clock: Clock,
+        latest: Latest | None = None,
+    ) -> None:
         """Sweep over the atoms."""
-        memory: Any = state.memory
+        memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
@@ -67,7 +76,7 @@ class BlockCoordinate:
                 memory.rescale(scale)
         state.dictionary.assign(atoms)
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Rows, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
         atoms = state.dictionary.atoms()[self.fixed :]
         size = np.vdot(atoms.astype(np.float64), atoms)
@@ -82,21 +91,20 @@ def _sweep(
     atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
 ) -> None:
     """Run `plain_sweep`, or its compiled twin where kernels know the shape of the set."""
-    shape = getattr(penalty, "shape", None)
-    if shape is None:
+    if penalty.shape is None:
         plain_sweep(atoms, gram, cross, penalty, damping, fixed)
         return
     from atomstream._kernels.block_coordinate import sweep
 
-    sweep(atoms, gram, cross, (penalty.l1, penalty.l2, *shape), damping, fixed)
+    sweep(atoms, gram, cross, kernel_form(penalty), damping, fixed)
 
 
 def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
-    """Whether atoms lie in a ball, or on a simplex, and codes may make up for any size of theirs at no cost.
+    """Return whether atoms in a ball, or on a simplex, may have any size at no cost for codes.
 
     Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
     """
-    codes, atoms = (getattr(part, "shape", None) for part in (on_codes, on_atoms))
+    codes, atoms = on_codes.shape, on_atoms.shape
     if codes is None or atoms is None or on_atoms.l1 or on_atoms.l2:
         return False
     cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
@@ -106,7 +114,7 @@ def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
 
 
 def _short(atoms: NDArray, fixed: int) -> NDArray:
-    """Return the lengths of atoms that are short, 1 for all others; atoms of next to no length become 0, in place."""
+    """Return the lengths of short atoms, 1 for others; those of no length become 0, in place."""
     lengths = np.linalg.norm(atoms, axis=1)
     free = np.arange(len(atoms)) >= fixed
     atoms[free & (lengths < NOTHING)] = 0

@@ -1,4 +1,4 @@
-"""The generalized Hebbian algorithm on transitions: two orthonormal factors of a chain, in memory of m x r."""
+"""The generalized Hebbian algorithm on transitions: two factors of a chain, m x r each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atomstream.core.checks import check_arrays
 
 __all__ = ["HebbianFactor", "Steps", "plain_advance"]
 
@@ -17,15 +19,16 @@ RARE, PER_STATE = (
 
 
 class Steps(NamedTuple):
-    r"""How long steps are, and how much each iterate weighs in the average.
+    r"""Lengths of steps, and weights of the iterates in the average.
 
     Attributes
     ----------
     gain, longest, horizon, power : float
-        Let s be the running mean of the squared length of the two rows of W that a transition
-        meets: r / s is the number of states, as far as they are visited alike. The step at
+        Let s be the running mean of the squared length of the two rows of W of a
+        transition: r / s is the number of states, as far as they are visited alike. The step at
         transition t is
-        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where the horizon is 0.
+        :math:`min(gain / s, longest) / (1 + t s / (r\, horizon))^{power}`; ``gain`` itself where
+        the horizon is 0.
     recency : float
         The iterate after t transitions weighs :math:`t^{recency}`.
     """
@@ -41,8 +44,9 @@ class HebbianFactor:
     r"""W = [U; V] / sqrt 2 of shape (2 m, r), its weighted average so far, and what it explains.
 
     A transition from i to j with rows a = W_i, b = W_{m+j} changes W by
-    :math:`\eta (e_i b^\top + e_{m+j} a^\top) - \eta W (a b^\top + b a^\top)`. W is kept as Q S: the second part
-    changes S alone and the first two rows of Q, so that a transition costs O(r^2), whatever m.
+    :math:`\eta (e_i b^\top + e_{m+j} a^\top) - \eta W (a b^\top + b a^\top)`. W is kept as Q S: the
+    second part changes S alone and the first two rows of Q, so that a transition costs O(r^2),
+    whatever m.
 
     Parameters
     ----------
@@ -55,7 +59,7 @@ class HebbianFactor:
     walk", eqs. (10) and (11).
     """
 
-    PARTS = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
+    SAVED = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
 
     def __init__(self, W: NDArray) -> None:
         r = W.shape[1]
@@ -68,6 +72,23 @@ class HebbianFactor:
         )  # transitions, size, sums of the weights of the average and of the energy
         self.since = 0
         self.n_reorthonormalized = 0
+
+    def validate(self) -> None:
+        """Refuse matrices and counters read from a file that do not fit together."""
+        rows, r = self.Q.shape
+        shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (4,)}
+        shapes |= dict.fromkeys(("S", "inverse", "C", "energy"), (r, r))
+        check_arrays(self, shapes)
+        arrays = [getattr(self, name) for name in shapes]
+        good = all(part.dtype == np.float64 and np.isfinite(part).all() for part in arrays)
+        good &= rows % 2 == 0 and bool((self.numbers >= 0).all())
+        good &= self.numbers[0] < 2**53 and self.numbers[0] == int(self.numbers[0])
+        good &= all(
+            isinstance(count, int) and 0 <= count < 2**53
+            for count in (self.since, self.n_reorthonormalized)
+        )
+        if not good:
+            raise ValueError("factors or counters that do not fit together")
 
     @property
     def n_states(self) -> int:
@@ -114,7 +135,7 @@ class HebbianFactor:
         self.since = 0
 
     def grow(self, n_states: int) -> None:
-        """Make room for states not met before: rows of zeros, which their first transitions fill."""
+        """Make room for new states: rows of zeros, which their first transitions fill."""
         fresh = np.zeros((n_states - self.n_states, self.Q.shape[1]))
         for name in ("Q", "P"):
             top, bottom = np.split(getattr(self, name), 2)

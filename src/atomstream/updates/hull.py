@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,8 +19,10 @@ from atomstream.dictionaries.hulls import Hulls
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
+from atomstream.penalties.base import kernel_form
 from atomstream.penalties.interval import Free
 from atomstream.penalties.simplex import Simplex
+from atomstream.updates.base import Latest, Updater
 
 __all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
 
@@ -30,8 +32,8 @@ GAP = 1e-4  # of a quadratic problem, over the surrogate
 
 
 @dataclass(frozen=True)
-class HullUpdate:
-    """What the walk minimises after every row: the surrogate with damping, over weights and one swap.
+class HullUpdate(Updater[State[Hulls, Aggregates]]):
+    """The surrogate with damping, which the walk minimises after every row.
 
     Parameters
     ----------
@@ -40,14 +42,20 @@ class HullUpdate:
     """
 
     damping: float = 0.0
-    fixed: int = 0
+    statistics: ClassVar[GramSums] = GramSums()
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Hulls, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping."""
         size = float(np.trace(state.dictionary.gram()))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
 
-    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+    def update(
+        self,
+        state: State[Hulls, Aggregates],
+        objective: Objective,
+        clock: Clock,
+        latest: Latest | None = None,
+    ) -> None:
         """Do nothing: the walk has done it row by row."""
 
 
@@ -73,7 +81,7 @@ class RowWise:
     Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative
     regions", Algorithm 2. Rows that are representatives from the start are coded and absorbed, but
     offered to no other atom: while A is of lower rank than there are atoms, atoms move freely in
-    their hulls, and rows of other clusters would drag them.
+    their hulls, and rows of other clusters would pull them away.
     """
 
     objective: Objective
@@ -81,12 +89,22 @@ class RowWise:
     assign: Callable[[Batch, np.random.Generator], NDArray]
     updater: HullUpdate
     gap: float = GAP
-    statistics: GramSums = field(default_factory=GramSums)
+
+    missing: ClassVar[bool] = False
+
+    @property
+    def statistics(self) -> GramSums:
+        """Products of codes and data, for the figures that are measured on samples."""
+        return self.updater.statistics
 
     def step(
-        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
+        self,
+        batch: Batch,
+        state: State[Hulls, Aggregates],
+        clock: Clock,
+        rng: np.random.Generator,
     ) -> tuple[Codes, GramDelta]:
-        """Walk over the rows of a batch: code each, absorb it, swap one representative or none, move the atoms."""
+        """Walk over the rows: code, absorb, swap one representative or none, move the atoms."""
         places = batch.position + np.arange(batch.X.shape[0])
         chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
         parts = []
@@ -103,10 +121,15 @@ class RowWise:
             float(masses @ np.concatenate([values for _, values in parts])),
         )
         r, d = state.dictionary.shape
-        delta: Any = GramDelta(
-            np.zeros((r, r)), np.zeros((r, d)), 0.0, usage, objective, batch.mass
+        delta = GramDelta(
+            gram=np.zeros((r, r)),
+            cross=np.zeros((r, d)),
+            constant=0.0,
+            usage=usage,
+            objective=objective,
+            mass=batch.mass,
         )
-        state.usage.absorb(delta, state.memory.strength(state.dictionary))
+        state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
@@ -114,11 +137,11 @@ class RowWise:
         return 0
 
     def _walk(
-        self, batch: Batch, chosen: NDArray, state: State, clock: Clock
+        self, batch: Batch, chosen: NDArray, state: State[Hulls, Aggregates], clock: Clock
     ) -> tuple[NDArray, NDArray]:
         from atomstream._kernels.convex import walk
 
-        hulls, memory = state.dictionary, cast(Aggregates, state.memory)
+        hulls, memory = state.dictionary, state.memory
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
@@ -144,18 +167,18 @@ class RowWise:
         )
         gram, source = memory.gram.copy(), np.arange(N)
         codes = self.objective.codes
-        low, high, _, total = codes.shape  # type: ignore[misc]
-        net = (
-            float(codes.l1),
-            float(codes.l2),
-            float(low),
-            float(high),
-            float(total),
-            self.updater.damping,
-        )
+        l1, l2, low, high, _, total = kernel_form(codes)
         places, starts = hulls.places()
         regions, start = (places, starts, hulls.sizes is None), float(memory.constant)
-        n_swaps = walk(rows, (W, K, gram, C, source), regions, net, start, self.gap)
+        n_swaps = walk(
+            rows,
+            (W, K, gram, C, source),
+            regions,
+            (l1, l2, low, high, total),
+            self.updater.damping,
+            start,
+            self.gap,
+        )
         h, values = rows[0], rows[1]
         if not (np.isfinite(values).all() and np.isfinite(W).all()):
             raise ValueError("Products of the rows are not finite; rescale the data.")
@@ -164,10 +187,21 @@ class RowWise:
         later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
         shares = weights * later
         whole, weighted = float(shares.sum()), h * shares[:, None]
-        constants = float(shares @ (0.5 * batch.energy + codes.net(h)))
+        constants = float(shares @ (0.5 * batch.energy + codes.elastic_net(h)))
         cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
-        memory.absorb(GramDelta(h.T @ weighted, cross, constants, h.sum(axis=0), 0.0, whole), whole)
-        hulls.swap(W[:, :N].copy(), source, batch, int(n_swaps))
+        memory.absorb(
+            GramDelta(
+                gram=h.T @ weighted,
+                cross=cross,
+                constant=constants,
+                usage=h.sum(axis=0),
+                objective=0.0,
+                mass=whole,
+            ),
+            whole,
+        )
+        indices = batch.position + np.arange(n)
+        hulls.swap(W[:, :N].copy(), source, batch.X, indices, np.asarray(batch.ids), int(n_swaps))
         return h, values
 
 
@@ -181,7 +215,7 @@ def starting_hulls(
     *,
     shared: bool,
 ) -> Hulls:
-    """Return hulls around the means of clusters: of k-means, drawn again while one is empty, or of known labels.
+    """Return hulls around the means of clusters: of k-means, or of known labels.
 
     Parameters
     ----------
@@ -224,8 +258,8 @@ def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
         if len(np.unique(labels)) == n_components:
             return labels.astype(np.int64)
     raise ValueError(
-        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: too many are alike; "
-        "take fewer atoms or more representatives."
+        f"The first {X.shape[0]} rows fall into fewer than n_components={n_components} clusters: "
+        "too many are alike; take fewer atoms or more representatives."
     )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.loadings import Loadings, contract_group
-from atomstream.penalties.ball import NormBall
-from atomstream.penalties.base import Penalty
+from atomstream.memory.gram import Aggregates, GramSums
+from atomstream.penalties.base import Penalty, project
+from atomstream.updates.base import Latest, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
@@ -22,7 +23,7 @@ __all__ = ["LoadingSweep"]
 
 
 @dataclass(frozen=True)
-class LoadingSweep:
+class LoadingSweep(Updater[State[Loadings, Aggregates]]):
     r"""Minimise the surrogate over one loading matrix at a time, none moving further than a radius.
 
     For rank-one atoms the surrogate is, over :math:`U^{(i)}` alone and with A' = A + damping I,
@@ -56,13 +57,20 @@ class LoadingSweep:
     fixed: int = 0
     n_sweeps: int = 1
     radius: float | None = None
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",), "atoms": ("sets",)}
+    statistics: ClassVar[GramSums] = GramSums(factored=True)
+    needs: ClassVar[Needs] = {"atoms": ("sets",)}
 
-    def update(self, state: State, objective: Objective, clock: Clock, met: Any = None) -> None:
+    def update(
+        self,
+        state: State[Loadings, Aggregates],
+        objective: Objective,
+        clock: Clock,
+        latest: Latest | None = None,
+    ) -> None:
         """Sweep over the modes."""
-        memory: Any = state.memory
+        memory = state.memory
         pairs = zip(state.dictionary.matrices, objective.atoms.sets, strict=True)
-        before = [part.project(matrix.T.astype(np.float64), self.fixed) for matrix, part in pairs]
+        before = [project(matrix.T.astype(np.float64), part, self.fixed) for matrix, part in pairs]
         reach = np.inf if self.radius is None else self.radius * clock.weight
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
         sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
@@ -90,7 +98,7 @@ class LoadingSweep:
                     memory.rescale(scale)
         state.dictionary.assign([rows.T for rows in matrices])
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Loadings, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping on the atoms that may change."""
         size = float(np.trace(state.dictionary.gram()[self.fixed :, self.fixed :]))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
@@ -112,7 +120,7 @@ class LoadingSweep:
                 return swept
         free = slice(self.fixed, None)
         rest = cross[free] - gram[free, : self.fixed] @ rows[: self.fixed]
-        left = penalty.beside(rows[: self.fixed]) if isinstance(penalty, NormBall) else penalty
+        left = penalty.beside(rows[: self.fixed])
         found = minimise_within(rows[free], gram[free, free], rest, left, reach, before[free])
         return np.concatenate([rows[: self.fixed], found])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.products import losses
 from atomstream.core.state import State
-from atomstream.losses.majorisers import power_step, times_power
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses.majorisers import exponents_of, power_step, times_power
+from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
+from atomstream.updates.base import Latest, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
 __all__ = ["Majorise"]
@@ -26,8 +29,8 @@ FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
 
 
 @dataclass(frozen=True)
-class Majorise:
-    r"""Minimise the power majoriser of the past, or its quadratic model where that serves the newest batch better.
+class Majorise(Updater[State[Rows, Majorants]]):
+    r"""Minimise the power majoriser of the past, or its quadratic model where that is better.
 
     The majoriser's minimiser never raises the surrogate, but moves slowly where atoms are alike, as
     multiplicative updates do. With ``newton`` a second proposal is made: one sweep of
@@ -56,25 +59,23 @@ class Majorise:
     damping: float = 0.0
     fixed: int = 0
     newton: bool = True
-    needs: ClassVar[dict[str, tuple[str, ...]]] = {
-        "loss": ("exponents", "split"),
-        "atoms": ("rowwise", "nonnegative", "shape"),
-    }
+    statistics: ClassVar[MajorantSums] = MajorantSums()
+    needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
 
     def update(
         self,
-        state: State,
+        state: State[Rows, Majorants],
         objective: Objective,
         clock: Clock,
-        met: tuple[Batch, Codes] | None = None,
+        latest: Latest | None = None,
     ) -> None:
         """Take the better of the two proposals; without a batch to judge by, the first."""
-        memory: Any = state.memory
+        memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)
         free = _size_is_free(objective.codes, objective.atoms, at_most=False)
         penalty = Nonnegative() if free else objective.atoms
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
-        if self.newton and met is not None:
+        if self.newton and latest is not None:
             proposals.append(self._quadratic(atoms, memory, penalty))
         for proposal in proposals:
             np.maximum(
@@ -82,8 +83,9 @@ class Majorise:
             )  # what is 0 stays 0
             proposal[: self.fixed] = atoms[: self.fixed]
         best = proposals[0]
-        if len(proposals) > 1:
-            best = min(proposals, key=lambda rows: _loss(rows, objective, *met))  # type: ignore[misc]
+        if latest is not None and len(proposals) > 1:
+            batch, codes = latest
+            best = min(proposals, key=lambda rows: _loss(rows, objective, batch, codes))
         scale = _excess(best, objective.atoms, free)
         scale[: self.fixed] = 1
         best /= scale[:, None]
@@ -91,38 +93,38 @@ class Majorise:
             memory.rescale(scale)
         state.dictionary.assign(best)
 
-    def value(self, state: State, objective: Objective) -> float:
+    def value(self, state: State[Rows, Majorants], objective: Objective) -> float:
         """Return the surrogate with the penalty on the atoms that may change."""
         penalty = objective.atoms.value(state.dictionary.atoms()[self.fixed :])
         return state.memory.value(state.dictionary) + float(penalty.sum())
 
     def _majoriser(
-        self, atoms: NDArray, memory: Any, objective: Objective, penalty: Penalty
+        self, atoms: NDArray, memory: Majorants, objective: Objective, penalty: Penalty
     ) -> NDArray:
-        p, q = exponents = objective.loss.exponents
+        p, q = exponents = exponents_of(objective.loss)
         plus, minus = (
             times_power(memory.plus, atoms, p - 1),
             times_power(memory.minus, atoms, q - 1),
         )
         return power_step(atoms, plus, minus, exponents, penalty)
 
-    def _quadratic(self, atoms: NDArray, memory: Any, penalty: Penalty) -> NDArray:
+    def _quadratic(self, atoms: NDArray, memory: Majorants, penalty: Penalty) -> NDArray:
         proposal = atoms.copy()
         _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
         return np.maximum(proposal, NEAR * atoms)
 
 
 def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
-    """Return the loss of a batch at its codes under other atoms; where it is no number, infinity."""
+    """Return the loss of a batch at its codes under other atoms; infinity for no number."""
     values = losses(batch, codes.values, atoms.astype(codes.values.dtype), objective.loss)
     total = float(values.sum() if batch.weights is None else values @ batch.weights)
     return total if np.isfinite(total) else np.inf
 
 
-def _excess(atoms: NDArray, penalty: Any, free: bool) -> NDArray:
-    """Return what each atom has to be divided by to lie in its set, or on its boundary where its size is free."""
+def _excess(atoms: NDArray, penalty: Penalty, free: bool) -> NDArray:
+    """Return the factors by which atoms exceed their set, or its boundary if sizes are free."""
     shape = penalty.shape
-    if not shape.total and shape.radius == np.inf:
+    if shape is None or (not shape.total and shape.radius == np.inf):
         return np.ones(len(atoms))
     size = (
         atoms.sum(axis=1) / shape.total

@@ -1,9 +1,9 @@
-r"""Steps of bounded length inside a convex set: the search radius of CP dictionaries, solved exactly.
+r"""Steps of bounded length inside a convex set: the search radius of CP dictionaries.
 
 For any convex set S that holds :math:`V_0`, the point of :math:`S \cap \{\|V - V_0\|_F \le \rho\}`
 nearest to Y is
-:math:`P_S((Y + \mu V_0) / (1 + \mu))` with one number :math:`\mu \ge 0`; with :math:`s = 1/(1 + \mu)` that is the
-projection on S of a point between :math:`V_0` and Y.
+:math:`P_S((Y + \mu V_0) / (1 + \mu))` with one number :math:`\mu \ge 0`; with
+:math:`s = 1/(1 + \mu)` that is the projection on S of a point between :math:`V_0` and Y.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def project_within(target: NDArray, start: NDArray, radius: float, penalty: Pena
     step = target - start
 
     def beyond(s: float) -> float:
-        """Return by how much the projected point at s lies outside the radius: s and this grow together."""
+        """Return by how much the projected point at s, which moves out with s, is too far."""
         return float(np.linalg.norm(penalty.prox(start + s * step, 0.0) - start)) - radius
 
     s = brentq(beyond, 0.0, 1.0, xtol=1e-15, rtol=8 * np.finfo(float).eps)
@@ -59,7 +59,7 @@ def minimise_within(
     radius: float,
     centre: NDArray | None = None,
 ) -> NDArray:
-    r"""Minimise :math:`\tfrac12 tr(V^\top A V) - tr(V^\top B)` over a set, within a distance of ``centre``.
+    r"""Minimise :math:`\tfrac12 tr(V^\top A V) - tr(V^\top B)` over a set, near ``centre``.
 
     Accelerated projected gradient steps on the whole matrix, restarted when they point uphill.
     Block coordinate descent would not do: rows that share a radius can block each other short of

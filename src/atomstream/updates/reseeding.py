@@ -1,4 +1,4 @@
-"""New life for atoms that nothing uses, and the starting dictionary: both look at rows as a weighted set."""
+"""Atoms made from rows, seen as a weighted set: starting ones, and new ones for unused ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPLAINED = 1e-10  # no atom is made from a row whose loss is below this share o
 
 @dataclass(frozen=True)
 class Reseeding:
-    """Replace atoms that have been of no use for long by what the batch's worst explained rows lack.
+    """Replace atoms that are long out of use by the remainders of badly explained rows.
 
     Not an update (the surrogate may rise): it happens between batches only, and the memory forgets
     the atoms.
@@ -67,9 +67,7 @@ class Reseeding:
         if batch.mask is not None:  # where nothing was observed nothing is lacking
             samples = batch.complete(decoded, rows)
         lacking = objective.atoms.normalize(samples - decoded)
-        empty = ~lacking.any(
-            axis=1
-        )  # nonnegative atoms and nothing but excess: take the row itself
+        empty = ~lacking.any(axis=1)  # nonnegative atoms, only excess: take the row itself
         if empty.any():
             lacking[empty] = objective.atoms.normalize(samples[empty])
         if not objective.loss.quadratic:
@@ -155,7 +153,7 @@ def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
 def _singular(
     rows: Any, weights: NDArray, size: int, nonnegative: bool, rng: np.random.Generator
 ) -> NDArray:
-    """Return the leading right singular vectors of weighted rows, or the stronger nonnegative part of each."""
+    """Return the leading right singular vectors of weighted rows, or their stronger parts."""
     from sklearn.utils.extmath import randomized_svd
 
     roots = np.sqrt(weights / weights.max()).astype(rows.dtype)
@@ -178,7 +176,7 @@ def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
 
 
 def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-    """Return one row of each distinct key, ordered by key, with the summed weight of all rows that share it."""
+    """Return one row of each distinct key, in order, and the summed weight of its rows."""
     order = np.argsort(keys, kind="stable")
     order = order[weights[order] > 0]
     if not len(order):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from atomstream.coders import Codes
-from atomstream.core.batch import Batch
+from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.core.clock import Clock
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses import Loss
+from atomstream.memory.subgradient import Subgradient, Subgradients
+from atomstream.penalties.base import Penalty
+from atomstream.penalties.covering import Covering
+from atomstream.penalties.interval import Box
+from atomstream.updates.base import Latest, Updater
 
 __all__ = ["SubgradientStep"]
 
@@ -19,8 +25,8 @@ UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth 
 
 
 @dataclass(frozen=True)
-class SubgradientStep:
-    r"""Step against the newest batch's subgradient, with a length that falls along the stream, and project.
+class SubgradientStep(Updater[State[Rows, Subgradient]]):
+    r"""Step against the newest batch's subgradient, by ever shorter lengths, and project.
 
     At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is
     a length in units of one over the curvature of each feature's problem (see `Subgradient`), never
@@ -43,6 +49,8 @@ class SubgradientStep:
     a: float = 2e4
     b: float = 2e4
     fixed: int = 0
+    statistics: ClassVar[Subgradients] = Subgradients()
+    coder: ClassVar[Coder | None] = ProjectedSubgradient()
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
@@ -53,14 +61,14 @@ class SubgradientStep:
 
     def update(
         self,
-        state: State,
+        state: State[Rows, Subgradient],
         objective: Objective,
         clock: Clock,
-        met: tuple[Batch, Codes] | None = None,
+        latest: Latest | None = None,
     ) -> None:
         """Step and project."""
-        memory: Any = state.memory
-        mass = met[0].mass if met is not None else 1.0
+        memory = state.memory
+        mass = latest[0].mass if latest is not None else 1.0
         rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
         atoms = state.dictionary.atoms().astype(np.float64)
         curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
@@ -68,6 +76,6 @@ class SubgradientStep:
         moved[: self.fixed] = atoms[: self.fixed]
         state.dictionary.assign(moved)
 
-    def value(self, state: State, objective: Objective) -> float:
-        """Return the smoothed objective."""
-        return state.memory.value(state.dictionary)
+    def sets(self, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return the paper's sets: bounded positive codes, atoms that cover all features."""
+        return Box(1e-8, 1e8), Covering()

@@ -9,7 +9,9 @@ __all__ = ["median_subspace", "orthonormal"]
 
 
 def median_subspace(bases: NDArray) -> tuple[NDArray, int]:
-    """Return a basis of the geometric median of subspaces, turned as that of the nearest one, and which that is.
+    """Return a basis of the geometric median of subspaces, and which subspace is nearest.
+
+    The basis is turned as that of the nearest one.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def median_subspace(bases: NDArray) -> tuple[NDArray, int]:
 
 
 def _median_weights(bases: NDArray) -> NDArray:
-    """Return the weights of projectors in their geometric median, by Weiszfeld's iteration on their distances."""
+    """Return the weights of projectors in their geometric median (Weiszfeld's iteration)."""
     r = bases.shape[2]
     shared = np.array([[np.linalg.norm(one.T @ other) ** 2 for other in bases] for one in bases])
     weights = np.full(len(bases), 1 / len(bases))
@@ -48,7 +50,7 @@ def _median_weights(bases: NDArray) -> NDArray:
 
 
 def orthonormal(matrix: NDArray) -> NDArray:
-    """Return the matrix with orthonormal columns that is nearest: of tall ones by the root of their Gram matrix."""
+    """Return the nearest matrix with orthonormal columns."""
     values, vectors = np.linalg.eigh(matrix.T @ matrix)
     if values[0] > 1e-8 * values[-1]:
         return matrix @ (vectors / np.sqrt(values)) @ vectors.T

@@ -1,4 +1,4 @@
-"""What people look at: pictures of what was learned, and reports of runs."""
+"""Plots of models, and HTML reports of runs."""
 
 import lazy_loader
 

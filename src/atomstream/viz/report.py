@@ -1,4 +1,4 @@
-"""One self-contained HTML page to send to a colleague: no network, no scripts, every name escaped."""
+"""Reports: one self-contained HTML page, without scripts and network, with every name escaped."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ TEMPLATE = """<!doctype html>
 <link rel="icon" href="data:,">
 <title>{{ title }}</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.6rem } h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid #ddd }
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem }
+body { margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.6rem }
+h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid #ddd }
 h3 { font-size: 1.02rem; margin-bottom: .4rem }
-img { max-width: 100%; height: auto } figure { margin: 0 } figcaption { color: #555; font-size: .9rem }
-table { border-collapse: collapse } td, th { padding: .15rem 1.2rem .15rem 0; vertical-align: top; text-align: left }
-th { font-weight: 600; font-size: .9rem } table.facts td:first-child { color: #555; white-space: nowrap }
+img { max-width: 100%; height: auto } figure { margin: 0 }
+figcaption { color: #555; font-size: .9rem }
+table { border-collapse: collapse }
+td, th { padding: .15rem 1.2rem .15rem 0; vertical-align: top; text-align: left }
+th { font-weight: 600; font-size: .9rem }
+table.facts td:first-child { color: #555; white-space: nowrap }
 td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numeric: tabular-nums }
 @media print { body { margin: 0; max-width: none } }
 @media print { figure, table { break-inside: avoid } h2, h3 { break-after: avoid } }
@@ -39,7 +44,8 @@ td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numer
 {% for section in sections %}
 {% if section.chapter %}<h2>{{ section.chapter }}</h2>{% endif %}
 {% if section.title %}<h3>{{ section.title }}</h3>{% endif %}
-{% if section.picture %}<figure><img alt="{{ section.title }}" src="data:image/png;base64,{{ section.picture }}">
+{% if section.picture %}<figure>
+<img alt="{{ section.title }}" src="data:image/png;base64,{{ section.picture }}">
 <figcaption>{{ section.caption }}</figcaption></figure>
 {% elif section.caption %}<p>{{ section.caption }}</p>{% endif %}
 {% if section.facts %}{{ facts(section.facts) }}{% endif %}
@@ -56,21 +62,21 @@ td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numer
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: a picture, facts, a table, or several of these.
+    """A section of a report: a figure, facts, a table, or several of these.
 
     Attributes
     ----------
     name : str
-        File name of the picture, without ending.
+        File name of the figure, without ending.
     title, caption : str
     figure : matplotlib.figure.Figure, optional
     chapter : str
-        Heading of a new chapter that begins here.
+        Heading of a new chapter that starts with this section.
     facts : mapping of str to values
     columns : sequence of str
-        Heads of the table.
+        Names of the columns of the table.
     rows : sequence of sequences
-        Of the table.
+        Rows of the table.
     """
 
     name: str
@@ -91,23 +97,23 @@ def write_report(
     *,
     dpi: int = 110,
 ) -> Path:
-    """Write ``report.html`` with its figures inside, and each figure as PNG and SVG under ``figures/``.
+    """Write ``report.html`` with its figures, and each figure as PNG and SVG under ``figures/``.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        Created if needed.
     title : str
     facts : mapping of str to values
         The table at the top.
     sections : list of Section
     dpi : int, default=110
-        Dots per inch of the pictures.
+        Dots per inch of the figures.
 
     Returns
     -------
     pathlib.Path
-        Of the page.
+        Path of the page.
     """
     from jinja2 import Environment
 
@@ -136,7 +142,7 @@ def write_report(
 
 
 def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110) -> list[Path]:
-    """Write the figures of sections as PNG and SVG under ``figures/`` and return where.
+    """Write the figures of sections as PNG and SVG under ``figures/`` and return their paths.
 
     Parameters
     ----------

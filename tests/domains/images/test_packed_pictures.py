@@ -101,7 +101,7 @@ def test_a_quality_that_is_missed_and_a_file_that_is_too_large_are_told():
     noise = RNG(0).random((64, 64))
     few = learned(picture(), n_components=4)
     with pytest.warns(
-        UserWarning, match=r"reaches .* decibels, asked were 45: its 4 atoms say no more"
+        UserWarning, match=r"reaches .* decibels instead of 45: its 4 atoms allow no more"
     ):
         few.compress(noise, 45)
     with warnings.catch_warnings():
@@ -110,7 +110,7 @@ def test_a_quality_that_is_missed_and_a_file_that_is_too_large_are_told():
             1.2 * picture(dtype=float), 30
         )  # what is clipped is not missed
     tiny = picture((12, 12))
-    with pytest.warns(UserWarning, match="larger than the 144 of its pixels"):
+    with pytest.warns(UserWarning, match="more than the 144 of its pixels"):
         learned(picture()).compress(tiny, 30)
 
 
@@ -123,9 +123,9 @@ def test_without_its_dictionary_a_file_is_smaller_and_needs_the_model(model, pac
     bare = model.compress(picture(), 30, include_dictionary=False)
     assert len(bare) < len(packed) - 300
     assert_array_equal(model.decompress(bare), images.decompress(packed))
-    with pytest.raises(InputError, match="does not hold its dictionary"):
+    with pytest.raises(InputError, match="does not contain its dictionary"):
         images.decompress(bare)
-    with pytest.raises(InputError, match="was packed with another dictionary"):
+    with pytest.raises(InputError, match="was compressed with another dictionary"):
         learned(picture(), random_state=1).decompress(bare)
 
 
@@ -174,7 +174,7 @@ def test_atoms_that_there_are_not_are_refused(packed):
         at += length
     n_codes = int(unsqueezed(parts[2], header.grid[0] * header.grid[1]).sum())
     for wrong, message in (
-        ({3: squeezed(np.full(n_codes, 999))}, "names atoms that there are not"),
+        ({3: squeezed(np.full(n_codes, 999))}, "uses atoms that are not in its dictionary"),
         ({2: squeezed(np.full(header.grid[0] * header.grid[1], 25))}, "more atoms than there are"),
         ({4: lzma.compress(b"x")}, "damaged|claims"),
     ):
@@ -200,12 +200,12 @@ def test_atoms_that_there_are_not_are_refused(packed):
             "Images of int32 cannot be compressed",
         ),
         (lambda m: m.compress(picture((40, 40, 3))), "has learned patches of shape"),
-        (lambda m: m.decompress("abc"), "data must be the bytes of a packed picture, got str"),
+        (lambda m: m.decompress("abc"), "data must be the bytes of a compressed image, got str"),
         (
             lambda m: images.decompress(10**15),
-            "data must be the bytes of a packed picture, got int",
+            "data must be the bytes of a compressed image, got int",
         ),
-        (lambda m: m.decompress(b"\x89PNG"), "no picture packed by atomstream"),
+        (lambda m: m.decompress(b"\x89PNG"), "not an image compressed by atomstream"),
     ],
 )
 def test_bad_input_is_refused(model, call, message):

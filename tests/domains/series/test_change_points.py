@@ -39,6 +39,7 @@ def test_normal_scores_know_ranks_only():
     assert_allclose(normal_scores(np.zeros((9, 1))), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
 def test_false_alarms_are_as_rare_as_asked_for(rho):
     level = 0.05

@@ -1,4 +1,4 @@
-"""Images: pixels, overlapping patches, packed files, and quality."""
+"""Images: pixels, overlapping patches, compressed files, and quality."""
 
 from atomstream.domains.images.compression import decompress
 from atomstream.domains.images.pixels import first_guess, noise_level, psnr, white

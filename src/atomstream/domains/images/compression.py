@@ -1,17 +1,24 @@
-"""A picture as a small file: patches side by side, few rounded codes each, squeezed by LZMA.
+"""Compress an image to a small file: patches side by side, few rounded codes each, LZMA.
 
     magic, 8 bytes | format, 4 | type, 4 | height, 4 | width, 4 | channels, 4 | patch, 4 | atoms, 4
-    | flags, 4 step, 8 | SHA-256 of the dictionary, 32 | five lengths, 5 x 8 | SHA-256 of the file, 32
-    five sections, each squeezed: dictionary (or nothing), means, counts, picks, values
+    | flags, 4 step, 8 | SHA-256 of the dictionary, 32 | five lengths, 5 x 8
+    | SHA-256 of the file, 32
+    five sections, each compressed: dictionary (or nothing), means, counts, picks, values
 
-Numbers are little-endian; the digest of the file is taken with zeros in its own place. Patches do
-not overlap; at the right and lower border the last pixel is repeated. The sections, of whole
-numbers (`atomstream.domains.images.packing`), are: the atoms rounded to 8 bits, their largest
-entries to 127 (a reader makes their lengths one); the mean of each channel of each patch, in units
-of a quarter of ``step``, as differences from the patch before; how many atoms a patch uses; which,
-in ascending order, as differences; and how much of each, in units of ``step``. Codes are made with
-the rounded atoms, which is what a reader has. A reader knows the length of each section before it
-is unpacked and unpacks no more; nothing is ever run.
+Numbers are little-endian. The digest of the file is computed with zeros in its own place. Patches
+do not overlap; at the right and lower border the last pixel is repeated. The sections hold whole
+numbers (`atomstream.domains.images.packing`):
+
+- dictionary: the atoms rounded to 8 bits, their largest entries to 127 (a reader makes their
+  lengths one);
+- means: the mean of each channel of each patch, in units of a quarter of ``step``, as differences
+  from the previous patch;
+- counts: the number of atoms of each patch;
+- picks: their numbers in ascending order, as differences;
+- values: their coefficients, in units of ``step``.
+
+Codes are computed with the rounded atoms, because these are what a reader has. A reader knows the
+length of each section before it unpacks it, and unpacks no more. Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -46,12 +53,12 @@ DTYPES = ("uint8", "uint16", "float32", "float64")
 MAX_PIXELS = 2**28
 MAX_ATOMS, MAX_PATCH, MAX_CHANNELS = 2**16 - 1, 256, 64
 CENTRED, WITH_DICTIONARY = 1, 2
-ROUNDING = 3.0  # step of the codes over the error aimed at, by measuring
-FINER = 4.0  # steps of the means to one of the codes: an error of a mean is one of all pixels
-ERROR = 0.92  # part of the error aimed at at which pursuit ends; the rest is rounding
+ROUNDING = 3.0  # step of the codes over the error aimed at; found by measuring
+FINER = 4.0  # finer steps for means than for codes: an error of a mean affects all pixels
+ERROR = 0.92  # share of the allowed error at which pursuit ends; the rest is for rounding
 BLOCK = 4096  # patches coded at a time
-BEST, MOST = 60.0, 255  # decibels; atoms of a patch
-SHORT = 0.5  # decibels that a file may miss its quality by without a word
+BEST, MOST = 60.0, 255  # largest quality in decibels; most atoms in a patch
+SHORT = 0.5  # decibels by which a file may miss its quality without a warning
 
 
 class Header(NamedTuple):
@@ -74,8 +81,8 @@ class Header(NamedTuple):
     @classmethod
     def of(cls, data: bytes) -> Header:
         """Return the header of a file."""
-        told = HEAD.unpack_from(data)
-        return cls._make([*told[:11], told[11:16], told[16]])
+        fields = HEAD.unpack_from(data)
+        return cls._make([*fields[:11], fields[11:16], fields[16]])
 
     def packed(self) -> bytes:
         """Return the bytes of the header."""
@@ -83,19 +90,19 @@ class Header(NamedTuple):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Patches from top to bottom and from left to right."""
+        """Number of patches from top to bottom and from left to right."""
         return -(-self.height // self.patch), -(-self.width // self.patch)
 
     @property
     def n_features(self) -> int:
-        """Entries of a patch."""
+        """Number of entries of a patch."""
         return self.patch**2 * max(self.channels, 1)
 
 
 def compress(
     image: NDArray, atoms: NDArray, quality: float, *, centred: bool, include_dictionary: bool
 ) -> bytes:
-    """Return the bytes of a file.
+    """Return the compressed image as the bytes of a file.
 
     Parameters
     ----------
@@ -128,8 +135,9 @@ def compress(
         or channels > MAX_CHANNELS
     ):
         raise ValueError(
-            f"Compressed are at most {MAX_PIXELS} pixels, {MAX_CHANNELS} channels, {MAX_ATOMS} atoms and patches of "
-            f"{MAX_PATCH}, got an image of shape {image.shape}, {len(atoms)} atoms and patches of {size}."
+            f"At most {MAX_PIXELS} pixels, {MAX_CHANNELS} channels, {MAX_ATOMS} atoms and patches "
+            f"of {MAX_PATCH} can be compressed, got an image of shape {image.shape}, {len(atoms)} "
+            f"atoms and patches of {size}."
         )
     patches, apart = _cut(image, size), max(channels, 1) * centred
     parts = [
@@ -166,29 +174,31 @@ def compress(
 def decompress(
     data: bytes, atoms: NDArray | None = None, *, max_pixels: int = MAX_PIXELS
 ) -> NDArray:
-    """Return the image that `ImageDictionary.compress` packed; nothing in the bytes is ever run.
+    """Return the image that `ImageDictionary.compress` compressed; the bytes are never executed.
 
     Parameters
     ----------
     data : bytes
     atoms : ndarray of shape (n_components, size, size[, n_channels]), optional
-        The dictionary, for files that do not hold theirs.
+        The dictionary, for files that do not contain one.
     max_pixels : int, default=2**28
-        Images that claim more are refused before memory is spent.
+        Images that claim more are refused before memory is allocated.
 
     Returns
     -------
     ndarray of shape (height, width) or (height, width, n_channels)
-        Of the type of the image that was packed.
+        Of the type of the original image.
 
     Raises
     ------
     InputError
-        For bytes of another kind, of a later format, damaged or senseless, and for the wrong
-        dictionary.
+        For bytes of another kind, of a later format, or damaged, for sizes that make no sense,
+        and for the wrong dictionary.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise InputError(f"data must be the bytes of a packed picture, got {type(data).__name__}.")
+        raise InputError(
+            f"data must be the bytes of a compressed image, got {type(data).__name__}."
+        )
     data = bytes(data)
     header = _checked(data, max_pixels)
     at, sections = HEAD.size, []
@@ -203,7 +213,7 @@ def decompress(
     )
     counts = unsqueezed(sections[2], n_patches)
     if counts.max() > min(MOST, header.atoms):
-        raise InputError("The packed picture claims patches of more atoms than there are.")
+        raise InputError("The compressed image claims patches of more atoms than there are.")
     picks, values = (
         unsqueezed(sections[3], counts.sum()),
         unfolded(unsqueezed(sections[4], counts.sum())),
@@ -233,18 +243,18 @@ def decompress(
 
 
 def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> None:
-    """Warn where a packed picture is worse than was asked for, or larger than the picture itself."""
+    """Warn if a compressed image misses its quality, or is larger than the pixels."""
     reached = psnr(np.clip(image, 0, image.dtype.type(white(image))), decompress(data, atoms))
     if reached < quality - SHORT:
         warnings.warn(
-            f"The packed picture reaches {reached:.1f} decibels, asked were {quality:g}: its {len(atoms)} atoms "
-            "say no more; learn more of them, or from this picture.",
+            f"The compressed image reaches {reached:.1f} decibels instead of {quality:g}: its "
+            f"{len(atoms)} atoms allow no more; learn more atoms, or learn them from this image.",
             stacklevel=3,
         )
     if len(data) > image.nbytes:
         warnings.warn(
-            f"The packed picture is {len(data)} bytes, larger than the {image.nbytes} of its pixels; learn fewer "
-            "atoms, ask for less quality, or leave out the dictionary.",
+            f"The compressed image has {len(data)} bytes, more than the {image.nbytes} of its "
+            "pixels; learn fewer atoms, ask for less quality, or leave out the dictionary.",
             stacklevel=3,
         )
 
@@ -257,12 +267,12 @@ def _rounded(atoms: NDArray) -> NDArray:
 
 
 def _unit(rounded: NDArray) -> NDArray:
-    """Return rounded atoms of length one; those of length 0 stay so."""
+    """Return rounded atoms scaled to length one; atoms of length 0 stay 0."""
     return rounded / np.maximum(np.linalg.norm(rounded, axis=1, keepdims=True), 1)
 
 
 def _cut(image: NDArray, size: int) -> NDArray:
-    """Return patches side by side as rows, channels last, in which white is 1; the last pixels are repeated."""
+    """Return patches side by side as rows, channels last, white 1; border pixels are repeated."""
     pixels = np.clip(image.reshape(*image.shape[:2], -1).astype(np.float32) / white(image), 0, 1)
     more = [(0, -n % size) for n in image.shape[:2]]
     pixels = np.pad(pixels, (*more, (0, 0)), mode="edge")
@@ -274,9 +284,9 @@ def _cut(image: NDArray, size: int) -> NDArray:
 def _coded(
     rows: NDArray, atoms: NDArray, error: float, centred: int
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return rounded means of patches, numbers of atoms, differences of their places, rounded codes.
+    """Return rounded means of patches, counts of atoms, differences of picks, and rounded codes.
 
-    ``centred`` is the number of channels whose means are coded apart, 0 for none.
+    ``centred`` is the number of channels whose means are coded separately, 0 for none.
     """
     apart, step = rows.reshape(len(rows), -1, max(centred, 1)), ROUNDING * error
     means = np.rint(apart.mean(axis=1) * (FINER / step)).astype(np.int64)[:, :centred]
@@ -290,50 +300,55 @@ def _coded(
 
 
 def _spread(counts: NDArray, gaps: NDArray, values: NDArray, n_atoms: int) -> NDArray:
-    """Return codes as a table from what `_coded` tells, (n_patches, n_atoms)."""
+    """Return the codes that `_coded` wrote as a table, (n_patches, n_atoms)."""
     rows = np.repeat(np.arange(len(counts)), counts)
     total = np.concatenate([[0], gaps.cumsum()])
     before = total[np.concatenate([[0], counts.cumsum()])[:-1]]
     picks = total[1:] - np.repeat(before, counts)
     if len(picks) and picks.max() >= n_atoms:
-        raise InputError("The packed picture names atoms that there are not.")
+        raise InputError("The compressed image uses atoms that are not in its dictionary.")
     codes = np.zeros((len(counts), n_atoms))
     codes[rows, picks] = values
     return codes
 
 
 def _dictionary(header: Header, section: bytes, atoms: NDArray | None) -> NDArray:
-    """Return the rounded atoms: those of the file, or given ones if they are the same."""
+    """Return the rounded atoms: those of the file, or the given ones if their digest agrees."""
     n_entries = header.atoms * header.n_features
     if header.flags & WITH_DICTIONARY:
         rounded = unfolded(unsqueezed(section, n_entries)).reshape(header.atoms, -1)
         if np.abs(rounded).max() > 127:
-            raise InputError("The packed picture has atoms of more than 8 bits.")
+            raise InputError("The compressed image has atoms of more than 8 bits.")
     elif atoms is None:
         raise InputError(
-            "The packed picture does not hold its dictionary; unpack it with the model that packed it."
+            "The compressed image does not contain its dictionary; decompress it with the model "
+            "that compressed it."
         )
     else:
         rounded = _rounded(atoms)
     if hashlib.sha256(rounded.astype(np.int8).tobytes()).digest() != header.dictionary:
-        raise InputError("The picture was packed with another dictionary.")
+        raise InputError("The image was compressed with another dictionary.")
     return rounded
 
 
 def _checked(data: bytes, max_pixels: int) -> Header:
-    """Return the header of bytes that are whole, of this kind, and make sense."""
+    """Validate bytes and return their header."""
     if len(data) < HEAD.size or not data.startswith(MAGIC):
         raise InputError(
-            f"These {len(data)} bytes are no picture packed by atomstream; they begin with {data[:8]!r}."
+            f"These {len(data)} bytes are not an image compressed by atomstream; they begin with "
+            f"{data[:8]!r}."
         )
     header = Header.of(data)
     if header.format != FORMAT:
         raise InputError(
-            f"The picture has format {header.format}, this release reads {FORMAT}; install a later one."
+            f"The image has format {header.format}, and this release reads {FORMAT}; install a "
+            "later release."
         )
     body = memoryview(data)[HEAD.size :]
     if hashlib.sha256(header._replace(digest=bytes(32)).packed() + body).digest() != header.digest:
-        raise InputError("The packed picture is damaged: its digest is not that of its content.")
+        raise InputError(
+            "The compressed image is damaged: its digest does not agree with its content."
+        )
     sensible = (
         header.dtype < len(DTYPES),
         header.height * header.width > 0,
@@ -345,9 +360,10 @@ def _checked(data: bytes, max_pixels: int) -> Header:
         sum(header.lengths) == len(body),
     )
     if not all(sensible):
-        raise InputError("The packed picture claims sizes that make no sense.")
+        raise InputError("The compressed image claims sizes that make no sense.")
     if header.height * header.width > max_pixels:
         raise InputError(
-            f"The packed picture claims {header.height} x {header.width} pixels, more than max_pixels={max_pixels}."
+            f"The compressed image claims {header.height} x {header.width} pixels, more than "
+            f"max_pixels={max_pixels}."
         )
     return header

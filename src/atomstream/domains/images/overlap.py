@@ -1,4 +1,4 @@
-"""Images by way of their patches: cut, changed, and averaged where they overlap, strip by strip."""
+"""Overlapping patches of an image: cut, changed, and averaged where they overlap, by strips."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ __all__ = ["Change", "check_stride", "strips", "whole"]
 
 TILE = 4096  # patches changed at a time
 
-# From patches as rows, (n, height * width * n_channels), their tops and their lefts: the rows to
-# put in their place,
-# and how much each counts, (n,), or None for ones.
+# Takes patches as rows, (n, height * width * n_channels), with their tops and their lefts. Returns
+# the rows that replace them, and the weight of each, (n,), or None for weights of one.
 Change = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, NDArray | None]]
 
 
@@ -29,27 +28,27 @@ def strips(
 ) -> Iterator[tuple[slice, NDArray]]:
     """Yield the averages of changed patches, strip by strip from the top.
 
-    In memory are only the strip under way and one tile of patches: the image may be a memory map
-    larger than memory.
+    Only the current strip and one tile of patches are in memory, so the image may be a memory map
+    that is larger than memory.
 
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, n_channels)
     size : int or (int, int)
-        Of a patch.
+        Height and width of a patch.
     stride : int
         Distance between neighbouring patches; the borders are always covered.
     change : callable
         See `Change`.
     n_channels : int, optional
-        Of the changed patches; by default those of the image.
+        Number of channels of the changed patches; by default that of the image.
 
     Yields
     ------
     rows : slice
-        Of the image.
+        Rows of the image.
     strip : ndarray of shape (n_rows, width, n_channels)
-        float64 for images of float64, else float32; NaN where all patches count nothing.
+        float64 for images of float64, else float32; NaN where all patches have weight 0.
     """
     view = patch_view(image, size)
     height, width = view.shape[3:]
@@ -80,7 +79,7 @@ def strips(
         after = start + per_band
         end = int(tops[after]) if after < len(tops) else image.shape[0]
         n_done = end - first
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # 0 / 0 where all weights are 0
             yield slice(first, end), total[:n_done] / count[:n_done, :, None]
         total, count, first = total[n_done:], count[n_done:], end
 
@@ -93,7 +92,10 @@ def whole(
     finish: Callable[[NDArray], NDArray] = lambda strip: strip,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return all strips, each finished by a function, as one array of the shape of the image: ``out`` if given."""
+    """Return all strips as one array of the shape of the image, each passed through ``finish``.
+
+    The strips are written to ``out`` if it is given.
+    """
     check_stride(stride, size)
     result = out
     for rows, strip in strips(image, size, stride, change):
@@ -104,7 +106,7 @@ def whole(
 
 
 def check_stride(stride: Any, size: int | tuple[int, int]) -> None:
-    """Refuse distances between patches that would leave gaps."""
+    """Check that a distance between patches leaves no gaps."""
     most = size if isinstance(size, int | np.integer) else min(size)
     if (
         isinstance(stride, bool)
@@ -122,7 +124,11 @@ def _paste(
     changed: NDArray,
     weights: NDArray | None,
 ) -> None:
-    """Add patches to the sum of the image, in place; places in one call differ, so each offset hits a pixel once."""
+    """Add patches to the sum of the image, in place.
+
+    The positions of patches in one call differ, so for each offset no pixel occurs twice: plain
+    fancy indexing would otherwise count it once.
+    """
     if weights is not None:
         changed = changed * weights[:, None, None, None].astype(changed.dtype)
     for down in range(changed.shape[1]):

@@ -1,4 +1,4 @@
-"""Whole numbers as few bytes, and back: folded, cut into planes of bytes, squeezed by LZMA."""
+"""Entropy coding of whole numbers: folded, cut into planes of bytes, compressed by LZMA."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from atomstream.exceptions import InputError
 
 __all__ = ["differences", "folded", "squeezed", "sums", "unfolded", "unsqueezed"]
 
-# No context but what came before in the plane; a small window: what a reader spends is fixed here,
-# not in a file.
+# The window is fixed here and not in the file, so a reader knows how much memory it will use.
 FILTERS: Any = [
     {"id": lzma.FILTER_LZMA1, "preset": 9, "dict_size": 2**22, "lc": 1, "lp": 0, "pb": 0}
 ]
 
 
 def squeezed(numbers: NDArray) -> bytes:
-    """Return whole numbers from 0 to 65535 as bytes: first all low bytes, then all high ones, squeezed."""
+    """Return whole numbers from 0 to 65535 as bytes: all low bytes, then all high ones, by LZMA."""
     planes = np.ascontiguousarray(numbers, "<u2").reshape(-1, 1).view(np.uint8).T.tobytes()
     return lzma.compress(planes, lzma.FORMAT_RAW, filters=FILTERS)
 
 
 def unsqueezed(data: bytes, n: int) -> NDArray:
-    """Return n whole numbers as int64; never unpacks more than their bytes.
+    """Return n whole numbers as int64; no more than their bytes are unpacked.
 
     Raises
     ------
     InputError
-        Where the bytes are no such numbers.
+        If the bytes are damaged or hold another number of values.
     """
     reader = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=FILTERS)
     try:
         planes = reader.decompress(data, 2 * n) if n else b""
     except lzma.LZMAError as error:
-        raise InputError(f"The packed picture is damaged: {error}.") from None
+        raise InputError(f"The compressed image is damaged: {error}.") from None
     if len(planes) != 2 * n:
-        raise InputError(f"The packed picture claims {2 * n} bytes in a section of {len(planes)}.")
+        raise InputError(
+            f"The compressed image claims {2 * n} bytes in a section of {len(planes)}."
+        )
     low, high = np.frombuffer(planes, np.uint8).reshape(2, n).astype(np.int64)
     return low + 256 * high
 
@@ -56,7 +57,10 @@ def unfolded(numbers: NDArray) -> NDArray:
 
 
 def differences(table: NDArray) -> NDArray:
-    """Return what each entry of (n_rows, n_columns, n_channels) adds to its left neighbour, or else the upper."""
+    """Return the difference of each entry to its left neighbour, or in the first column the upper.
+
+    The table is of shape (n_rows, n_columns, n_channels).
+    """
     change = table.astype(np.int64)
     change[:, 1:] -= table[:, :-1]
     change[1:, 0] -= table[:-1, 0]

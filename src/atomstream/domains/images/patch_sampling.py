@@ -1,4 +1,4 @@
-"""Where the patches of an image dictionary come from: arrays, memory maps, files, folders."""
+"""Streams of patches drawn from arrays, memory maps, files and folders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Drawn", "drawn_patches"]
 
 
 class Drawn(NamedTuple):
-    """Patches drawn at random places.
+    """Patches drawn at random positions.
 
     Attributes
     ----------
     shape : tuple of int
-        Of a patch.
+        Shape of a patch.
     n_rows : int
-        How many will come.
+        Number of patches in the stream.
     batches : generator of ndarray of shape (at most batch_size, n_features)
         White is 1.
     """
@@ -54,12 +54,12 @@ def drawn_patches(
     n_patches, batch_size : int
     rng : numpy.random.Generator
     color : bool, optional
-        Whether files are read in colour; by default if any of them is.
+        Whether files are read in colour; by default they are if any of them has colour.
 
     Raises
     ------
     ValueError
-        For what is no image, too small, or of several kinds.
+        For data that are no image, images that are too small, and images of several kinds.
     """
     listed = list(images) if isinstance(images, list | tuple) else [images]
     if not listed:
@@ -72,7 +72,7 @@ def drawn_patches(
             files, size, grey=color is False, per_image=per_image, center=None, seed=seed
         )
         if color and not source.color:
-            raise ValueError(f"{source.name} is grey, the dictionary is one of colour.")
+            raise ValueError(f"{source.name} is grey, but the dictionary has colours.")
         return Drawn(
             (size, size, 3) if source.color else (size, size),
             source.n_rows or 0,
@@ -84,10 +84,10 @@ def drawn_patches(
     if len({(image.shape[2:], white(image)) for image in arrays}) > 1:
         kinds = sorted({f"{image.dtype} {image.shape}" for image in arrays})
         raise ValueError(
-            f"images must have one number of channels and one type, got {', '.join(kinds)}."
+            f"All images must have the same channels and type, got {', '.join(kinds)}."
         )
     for image in arrays:
-        patch_view(image, size)  # refuses what is too small
+        patch_view(image, size)  # raises if the image is too small
     cut = patches(arrays, size, batch_size, n_samples=n_patches, rng=rng)
     scale = white(arrays[0])
     return Drawn(

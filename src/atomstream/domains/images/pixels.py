@@ -1,4 +1,4 @@
-"""What is asked of images before their patches are: what white is, how noisy they are, a first guess at holes."""
+"""Properties of images: the value of white, the noise level, the quality, a guess at holes."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = [
 ]
 
 LUMA = np.array([0.2989, 0.5870, 0.1140])  # of red, green, blue (ITU-R BT.601), linear
-# The wavelet of Daubechies with two vanishing moments, high-pass: blind to what is locally a plane.
+# The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
 NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z
-BYTE = 255  # white of 8 bits
-FAR = 10.0  # floats beyond are no shares of white, however noisy
-HEARD = 1e-3  # share of observed pixels around a hole that is enough for a guess
+BYTE = 255  # white in 8 bits
+FAR = 10.0  # floats beyond this are not in units of white, however noisy
+ENOUGH = 1e-3  # weighted share of observed pixels around a hole that suffices for a guess
 
 
 def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray:
-    """Return an image as an array of numbers of shape (height, width) or (height, width, n_channels).
+    """Return an image as an array of numbers, (height, width) or (height, width, n_channels).
 
     Raises
     ------
     ValueError
-        For other shapes and types, and for what is not finite; with ``holes`` NaN passes. With
-        ``scaled`` also for what `check_white` refuses.
+        For other shapes and types, and for values that are not finite; with ``holes`` NaN is
+        allowed. With ``scaled`` also for images that `check_white` refuses.
     """
     image = np.asanyarray(image)
     if image.ndim not in (2, 3) or image.dtype.kind not in "uif" or 0 in image.shape:
@@ -49,15 +49,18 @@ def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray
         if not (
             np.isfinite(low.reduce(image, axis=None)) and np.isfinite(high.reduce(image, axis=None))
         ):
-            told = "nothing, or infinity" if holes else "NaN or infinity; inpaint fills NaN"
-            raise ValueError(f"The image of shape {image.shape} holds {told}.")
+            found = "no number, or infinity" if holes else "NaN or infinity; inpaint fills NaN"
+            raise ValueError(f"The image of shape {image.shape} holds {found}.")
     if scaled:
         check_white(image)
     return image
 
 
 def check_white(image: NDArray, observed: Any = True) -> None:
-    """Refuse an image that takes 255 for white though its type does not; only ``observed`` pixels are looked at."""
+    """Check that an image does not use 255 as white where its type has another white.
+
+    Only ``observed`` pixels are looked at.
+    """
     if image.dtype.itemsize == 1:
         return
     low = float(np.fmin.reduce(image, axis=None, initial=0, where=observed))
@@ -65,8 +68,8 @@ def check_white(image: NDArray, observed: Any = True) -> None:
     most = max(-low, high)
     if most > FAR if image.dtype.kind == "f" else 0 < most <= BYTE:
         raise ValueError(
-            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is {white(image):.10g}; "
-            f"convert to uint8 or divide by {BYTE}."
+            f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is "
+            f"{white(image):.10g}; convert to uint8 or divide by {BYTE}."
         )
 
 
@@ -76,7 +79,7 @@ def white(image: NDArray) -> float:
 
 
 def of_type(values: NDArray, image: NDArray) -> NDArray:
-    """Return values, in which white is 1, in the type of an image: integers are rounded and clipped."""
+    """Return values in which white is 1 in the type of an image; integers are rounded, clipped."""
     if image.dtype.kind == "f":
         return values.astype(image.dtype, copy=False)
     low, high = (-1, 1) if image.dtype.kind == "i" else (0, 1)
@@ -86,11 +89,11 @@ def of_type(values: NDArray, image: NDArray) -> NDArray:
 
 
 def noise_level(image: Any) -> float:
-    r"""Return the standard deviation of white Gaussian noise in an image, in the units of the image.
+    r"""Return the standard deviation of white Gaussian noise in an image, in its units.
 
-    The median of the absolute diagonal wavelet coefficients of the finest scale over that of a
-    standard normal number: edges are few among them. Where most of an image is texture, that counts
-    as noise.
+    It is the median of the absolute diagonal wavelet coefficients of the finest scale, divided by
+    that of a standard normal number. Edges are few among these coefficients and do not move their
+    median. Where most of an image is texture, the texture counts as noise.
 
     Parameters
     ----------
@@ -117,7 +120,8 @@ def noise_level(image: Any) -> float:
     image = as_image(image, scaled=False)
     if min(image.shape[:2]) < 8:
         raise ValueError(
-            f"The noise of an image of shape {image.shape} cannot be told; it needs 8 x 8 pixels."
+            f"The noise of an image of shape {image.shape} cannot be estimated; it needs at least "
+            "8 x 8 pixels."
         )
     detail = image.astype(float)
     for axis in (0, 1):
@@ -127,10 +131,10 @@ def noise_level(image: Any) -> float:
 
 
 def fill(image: NDArray, observed: NDArray) -> NDArray:
-    """Return an image with holes filled by means of what was observed around them, weighted by distance.
+    """Return an image with holes filled by weighted means of the observed pixels around them.
 
-    The nearer the observed pixels, the narrower the Gaussian window of the mean: its width doubles
-    until all of an image is filled.
+    The weights are a Gaussian window. Its width doubles until all of the image is filled, so the
+    window is narrow where observed pixels are near.
 
     Parameters
     ----------
@@ -147,14 +151,13 @@ def fill(image: NDArray, observed: NDArray) -> NDArray:
     guess, open_ = known.copy(), ~observed
     width = 0.7
     while open_.any():
-        if width > max(image.shape):  # as far away as can be: the mean of the channel
+        if width > max(image.shape):  # wider than the image: use the mean of the channel
             guess = np.where(open_, known.sum(axis=(0, 1)) / observed.sum(axis=(0, 1)), guess)
             break
-        heard = gaussian_filter(observed.astype(known.dtype), width, axes=(0, 1), mode="constant")
-        mean = gaussian_filter(known, width, axes=(0, 1), mode="constant") / np.maximum(
-            heard, HEARD
-        )
-        near = open_ & (heard > HEARD)
+        mass = gaussian_filter(observed.astype(known.dtype), width, axes=(0, 1), mode="constant")
+        total = gaussian_filter(known, width, axes=(0, 1), mode="constant")
+        mean = total / np.maximum(mass, ENOUGH)
+        near = open_ & (mass > ENOUGH)
         guess, open_ = np.where(near, mean, guess), open_ & ~near
         width *= 2
     return guess
@@ -168,17 +171,21 @@ def where_observed(image: NDArray, missing: Any) -> NDArray:
         missing = np.asarray(missing)
         if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
             raise ValueError(
-                f"missing must be bool and of the shape of the image, {image.shape[:2]} or {image.shape}, "
-                f"got {missing.dtype} of shape {missing.shape}."
+                f"missing must be bool and of the shape of the image, {image.shape[:2]} or "
+                f"{image.shape}, got {missing.dtype} of shape {missing.shape}."
             )
         observed = observed & ~missing.reshape(*image.shape[:2], -1)
     if not observed.any(axis=(0, 1)).all():
-        raise ValueError("A channel of the image has no known pixel: nothing says what to fill in.")
+        raise ValueError(
+            "A channel of the image has no observed pixel, so there is nothing to fill it from."
+        )
     return observed
 
 
 def first_guess(image: Any, missing: Any = None) -> NDArray:
-    """Return an image with its holes filled by means of what is around them: enough to learn a dictionary from.
+    """Return an image with its holes filled by means of the pixels around them.
+
+    The result is blurred in the holes, but good enough to learn a dictionary from.
 
     Parameters
     ----------
@@ -207,13 +214,13 @@ def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:
     ----------
     image, reconstruction : array of one shape
     peak : float, optional
-        The largest value the image could have; by default that of its type for integers, 1 for
-        floats.
+        The largest possible value; by default that of the type for integers, and 1 for floats.
     """
     image, reconstruction = np.asarray(image), np.asarray(reconstruction)
     if image.shape != reconstruction.shape:
         raise ValueError(
-            f"image and reconstruction must have one shape, got {image.shape} and {reconstruction.shape}."
+            f"image and reconstruction must have one shape, got {image.shape} and "
+            f"{reconstruction.shape}."
         )
     peak = white(image) if peak is None else peak
     error = float(np.mean((image.astype(float) - reconstruction.astype(float)) ** 2))

@@ -1,4 +1,4 @@
-"""Images through a dictionary of patches: reconstruction in the memory of the image."""
+"""Reconstruction of images from their patches, in the memory of one image."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def reconstruct(
 ) -> NDArray:
     """Code every patch of an image, decode it, and average the decoded patches where they overlap.
 
-    Patches stream through: beyond the image, its sum and its counts, only one tile of patches is in
-    memory.
+    Besides the image, its sum and its counts, only one tile of patches is in memory.
 
     Parameters
     ----------
@@ -34,11 +33,11 @@ def reconstruct(
     size : int or (int, int)
         Size of the patches the model has learned.
     stride : int, default=1
-        Distance between neighbouring patches; larger is faster and blockier. The borders are always
-        covered.
+        Distance between neighbouring patches. A larger one is faster and shows more blocks. The
+        borders are always covered.
     center : {"patch"}, optional
-        As in `atomstream.streams.patches`: the mean is taken off each patch before coding and put
-        back after.
+        As in `atomstream.streams.patches`: the mean of each patch is subtracted before coding and
+        added again after.
 
     Returns
     -------
@@ -47,13 +46,13 @@ def reconstruct(
     """
     check_center(center)
     image = np.asanyarray(image)
-    patch_view(image, size)  # refuses what is no image, or too small
+    patch_view(image, size)  # raises for data that are no image, or too small
     shape = getattr(model, "shape_in_", (-1,))
 
     def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
-        """Return what the model makes of patches."""
+        """Return the reconstructions of patches."""
         means = rows.mean(axis=1, keepdims=True) if center == "patch" else 0
-        samples = (rows - means).reshape(len(rows), *shape)  # of tensor models not flattened
+        samples = (rows - means).reshape(len(rows), *shape)  # models of tensors need their shape
         return model.inverse_transform(model.transform(samples)).reshape(rows.shape) + means, None
 
     return whole(image, size, stride, decoded)

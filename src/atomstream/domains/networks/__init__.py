@@ -1,4 +1,4 @@
-"""Networks, motifs, what patches propose for pairs of nodes, and hidden links to judge by."""
+"""Networks, motifs, reconstructions, and link prediction."""
 
 from atomstream.domains.networks import links, motifs
 from atomstream.domains.networks.motifs import Motif

@@ -1,4 +1,4 @@
-"""What patches say of the pairs of nodes they cover: means of all proposals, in memory of the pairs met."""
+"""Means of the values that patches propose for pairs of nodes; only visited pairs take memory."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["PairMeans"]
+__all__ = ["EdgeMeans"]
 
-# tables at least, which grow one at a time: what is old and what is new never stand side by side
+# Tables at least. They grow one at a time, so the old and the new version of all pairs are never in
+# memory together.
 SHARDS = 64
-KEYS = 2**32 - 1  # pairs in a shard at most, so that one is named by four bytes
-FEW, FULL, GROWTH = 64, 0.88, 1.15
-PAGES = 2**14  # numbers from which on a table lives in pages of its own
+KEYS = 2**32 - 1  # most pairs in a shard, so that four bytes name one
+FEW, FULL, GROWTH = 64, 0.88, 1.15  # places of a new table; share that may be filled; growth
+PAGES = 2**14  # size from which on a table has memory pages of its own
 
 
-class PairMeans:
+class EdgeMeans:
     """Mean of the values proposed for each pair of nodes.
 
     Parameters
     ----------
     n_nodes : int
     weighted : bool, default=False
-        Whether proposals have weights; else they are counted.
+        Whether proposals have weights; otherwise they are counted.
     """
 
     def __init__(self, n_nodes: int, weighted: bool = False) -> None:
@@ -41,7 +42,7 @@ class PairMeans:
         weights: NDArray | None = None,
         entries: NDArray | None = None,
     ) -> None:
-        """Take in the proposals of patches.
+        """Add the proposals of patches.
 
         Parameters
         ----------
@@ -49,9 +50,9 @@ class PairMeans:
             Nodes of each patch.
         patches : ndarray of shape (n, k * k)
         weights : ndarray of shape (n,), optional
-            Of the patches; ones by default.
+            Weights of the patches; ones by default.
         entries : ndarray of bool of shape (k, k), optional
-            Which entries of a patch are heard; all by default.
+            Which entries of a patch count; all by default.
         """
         k = states.shape[1]
         tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
@@ -60,7 +61,7 @@ class PairMeans:
         keys = (rows[:, tails] * self._n_nodes + states[:, heads]).astype(np.uint32).ravel()
         few = self._n_nodes // self._rows < 2**16
         shards = shards.astype(np.uint16 if few else np.int64)[:, tails].ravel()
-        order = np.argsort(shards, kind="stable")  # of so short numbers a radix sort
+        order = np.argsort(shards, kind="stable")  # a radix sort, because the numbers are short
         numbers, starts = np.unique(shards[order], return_index=True)
         ends = np.append(starts[1:], len(order))
         keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
@@ -72,17 +73,16 @@ class PairMeans:
             self._shards[number].add(keys[start:end], values[start:end], own)
 
     def drain(self) -> tuple[Any, Any]:
-        """Return means and weights as two csr_arrays over the pairs that were met, and forget them."""
+        """Return means and weights as two csr_arrays over the visited pairs, and forget them."""
         n = sum(shard.filled for shard in self._shards.values())
         means, weights = np.empty(n), np.empty(n, self._kind)
         columns, indptr = np.empty(n, np.int32), np.zeros(self._n_nodes + 1, np.int64)
         begin = 0
-        for number in sorted(
-            self._shards
-        ):  # one after the other, so that tables and result are never both whole
-            keys, *told = self._shards.pop(number).drain()
+        # one shard after the other, so that tables and result are never complete together
+        for number in sorted(self._shards):
+            keys, shard_means, shard_weights = self._shards.pop(number).drain()
             part = slice(begin, begin + len(keys))
-            means[part], weights[part] = told
+            means[part], weights[part] = shard_means, shard_weights
             rows, columns[part] = np.divmod(keys, np.uint32(self._n_nodes))
             row = number * self._rows
             n_rows = min(self._rows, self._n_nodes - row)
@@ -96,7 +96,7 @@ class PairMeans:
 
 
 class _Table:
-    """One growing table."""
+    """One growing hash table."""
 
     def __init__(self, n_places: int, kind: Any) -> None:
         from atomstream._kernels.pairs import FREE
@@ -108,22 +108,21 @@ class _Table:
         self.filled = 0
 
     def add(self, keys: NDArray, values: NDArray, weights: NDArray) -> None:
-        """Take in proposals, growing where there is no room."""
+        """Add proposals; the table grows when it is full."""
         from atomstream._kernels.pairs import add, move
 
         done = 0
         while done < len(keys):
             most = int(FULL * len(self.keys))
-            done, self.filled = add(
-                self.keys, self.sums, self.weights, self.filled, most, keys, values, weights, done
-            )
+            table = (self.keys, self.sums, self.weights)
+            done, self.filled = add(table, self.filled, most, (keys, values, weights), done)
             if done < len(keys):
                 larger = _Table(int(GROWTH * len(self.keys)) + 1, self.weights.dtype)
                 move(self.keys, self.sums, self.weights, larger.keys, larger.sums, larger.weights)
                 self.keys, self.sums, self.weights = larger.keys, larger.sums, larger.weights
 
     def drain(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return keys in order, means, and weights."""
+        """Return the keys in order, with their means and weights."""
         from atomstream._kernels.pairs import FREE
 
         taken = np.flatnonzero(self.keys != FREE)
@@ -132,7 +131,7 @@ class _Table:
 
 
 def _zeros(n: int, dtype: Any) -> NDArray:
-    """Return zeros; many of them in pages of their own, which the system has back when nobody looks at them."""
+    """Return zeros; large arrays get memory pages of their own, which are freed at once."""
     if n < PAGES:
         return np.zeros(n, dtype)
     return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)

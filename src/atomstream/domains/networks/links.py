@@ -1,7 +1,7 @@
-"""Link prediction: edges hidden or planted at random, and how well scores of pairs of nodes find them.
+"""Link prediction: networks with hidden or planted edges, and scores of pairs of nodes.
 
-`atomstream.NetworkDictionary.denoise` scores by reconstruction; `neighbour_scores` are the scores
-of the neighbours that two nodes have in common, from networkx.
+`atomstream.NetworkDictionary.denoise` scores pairs by reconstruction. `neighbour_scores` are scores
+from the common neighbours of two nodes, computed by networkx.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["Split", "hide", "neighbour_scores", "plant"]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A network that was tampered with, and pairs of nodes of which one kind is to be told from the other.
+    """A network with edges removed or added, and pairs of nodes of two kinds to tell apart.
 
     Attributes
     ----------
     network : Network
-        What a method may look at.
+        What a method may use.
     pairs : list of (label, label)
     truth : ndarray of bool of shape (n_pairs,)
-        Whether each pair is an edge of the network as it was.
+        Whether each pair is an edge of the original network.
     """
 
     network: Network
@@ -36,7 +36,7 @@ class Split:
     truth: NDArray
 
     def auc(self, scores: Any) -> float:
-        """Return the chance that a true edge scores above another pair, ties counted half.
+        """Return the probability that a true edge scores above another pair; ties count half.
 
         Parameters
         ----------
@@ -60,20 +60,22 @@ class Split:
 
 
 def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
-    """Take edges out of a network, a random spanning forest left in place; find them among as many non-edges.
+    """Hide edges of a network, to be found among as many non-edges.
+
+    The edges of a random spanning forest stay, so that the network does not fall apart.
 
     Parameters
     ----------
     network : networkx graph, sparse array, array, frame or file of edges, or Network
         Undirected.
     share : float, default=0.1
-        Of the edges; fewer where the forest leaves no more.
+        Share of the edges to hide; fewer are hidden if the forest leaves no more.
     random_state : int, Generator or None, default=None
 
     Returns
     -------
     Split
-        Its pairs are the hidden edges and the non-edges, in random order.
+        The pairs are the hidden edges and the non-edges, in random order.
     """
     network, rng = _undirected(network), np.random.default_rng(random_state)
     edges = _edges(network)
@@ -87,7 +89,7 @@ def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split
     wanted = _number(share, len(edges))
     hidden = edges[rng.permutation(np.flatnonzero(free))[:wanted]]
     if not len(hidden):
-        raise ValueError("The network is a forest: without any of its edges it would fall apart.")
+        raise ValueError("The network is a forest: it would fall apart without any of its edges.")
     others = _non_edges(network, len(hidden), rng)
     pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
     order = rng.permutation(len(pairs))
@@ -98,20 +100,21 @@ def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split
 
 
 def plant(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
-    """Put edges into a network where there are none; tell the true edges from them.
+    """Add edges to a network where there are none, to be told from the true edges.
 
     Parameters
     ----------
     network : networkx graph, sparse array, array, frame or file of edges, or Network
         Undirected.
     share : float, default=0.1
-        Of the number of edges. What is planted weighs as much as edges drawn at random.
+        Number of planted edges, as a share of the edges. Their weights are those of edges drawn
+        at random.
     random_state : int, Generator or None, default=None
 
     Returns
     -------
     Split
-        Its pairs are all edges of the network, the planted ones among them.
+        The pairs are all edges of the network, including the planted ones.
     """
     network, rng = _undirected(network), np.random.default_rng(random_state)
     edges = _edges(network)
@@ -144,7 +147,9 @@ def neighbour_scores(network: Any, pairs: Any) -> dict[str, NDArray]:
     network = _undirected(network)
     tails, heads = network.places(pairs)
     if (tails == heads).any():
-        raise ValueError("Neighbours in common are counted for pairs of different nodes.")
+        raise ValueError(
+            "Common neighbours are counted for pairs of different nodes; leave loops out."
+        )
     graph = nx.from_scipy_sparse_array(network.out)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     places = list(zip(tails.tolist(), heads.tolist(), strict=True))
@@ -163,7 +168,7 @@ def _undirected(network: Any) -> Network:
     network = Network.of(network)
     if not network.undirected:
         raise ValueError(
-            "Links are predicted in undirected networks; this one is directed: give A + A.T."
+            "Links are predicted in undirected networks, and this one is directed; give A + A.T."
         )
     return network
 
@@ -181,7 +186,7 @@ def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
     taken = _edges(network) @ [size, 1]
     if len(taken) + n > size * (size - 1) // 2:
         raise ValueError(
-            f"The network has {len(taken)} edges between {size} nodes: {n} non-edges cannot be found."
+            f"The network has {len(taken)} edges between {size} nodes: there are no {n} non-edges."
         )
     found: NDArray = np.empty(0, dtype=np.int64)
     while len(found) < n:

@@ -1,4 +1,4 @@
-"""Motifs: small directed graphs whose copies in a network are met by the motif chains."""
+"""Motifs: small directed graphs whose copies in a network the motif chains visit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Motif", "cycle", "path", "star", "wedge"]
 
 @dataclass(frozen=True)
 class Motif:
-    """A weighted directed graph on few nodes; an edge asks for an edge of the network in its direction.
+    """A small weighted directed graph; a copy has an edge of the network for each of its edges.
 
     Parameters
     ----------
     edges : tuple of (int, int, float)
-        From, to, exponent of the network's weight; nodes are numbered from 0.
+        Tail, head, and exponent of the weight of the network's edge; nodes are numbered from 0.
     size : int
         Number of nodes.
 
@@ -43,7 +43,7 @@ class Motif:
                 whole and 0 <= tail < self.size and 0 <= head < self.size and 0 < exponent < np.inf
             ):
                 raise ValueError(
-                    f"{(tail, head, exponent)!r} is no edge of a motif of {self.size} nodes."
+                    f"{(tail, head, exponent)!r} is not an edge of a motif of {self.size} nodes."
                 )
         if len({edge[:2] for edge in self.edges}) < len(self.edges):
             raise ValueError(
@@ -58,7 +58,7 @@ class Motif:
         ----------
         motif : Motif, str, or array-like of shape (k, k)
             Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Entry (a, b) of a matrix
-            above 0 is an edge from a to b, its value the exponent.
+            above 0 is an edge from a to b, and its value is the exponent.
         """
         if isinstance(motif, cls):
             return motif
@@ -67,7 +67,8 @@ class Motif:
             if name not in NAMED or not re.fullmatch("0*[1-9][0-9]{0,2}", number, re.ASCII):
                 known = ", ".join(sorted(NAMED))
                 raise ValueError(
-                    f"motif={motif!r:.60} is none of {known} with a size up to 999, such as path:5."
+                    f"motif={motif!r:.60} is unknown; give {known} with a size up to 999, such as "
+                    "path:5."
                 )
             return NAMED[name](int(number))
         matrix = np.asarray(motif, dtype=np.float64)
@@ -77,7 +78,8 @@ class Motif:
             or not (np.isfinite(matrix) & (matrix >= 0)).all()
         ):
             raise ValueError(
-                f"A motif is a square matrix of finite entries of at least 0, got shape {matrix.shape}."
+                f"A motif is a square matrix of finite entries of at least 0, got shape "
+                f"{matrix.shape}."
             )
         pairs = np.argwhere(matrix > 0)
         return cls(tuple((int(a), int(b), float(matrix[a, b])) for a, b in pairs), len(matrix))
@@ -106,7 +108,7 @@ def cycle(k: int) -> Motif:
 
 
 def wedge(depth: int) -> Motif:
-    """Return two paths of this many edges that begin in the same node: 2 depth + 1 nodes, the common one is 0."""
+    """Return two paths of ``depth`` edges that begin in the same node 0: 2 depth + 1 nodes."""
     arms = [[0, *range(1 + arm * depth, 1 + (arm + 1) * depth)] for arm in (0, 1)]
     return Motif(tuple((a, b, 1.0) for arm in arms for a, b in pairwise(arm)), 2 * depth + 1)
 

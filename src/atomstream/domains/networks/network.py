@@ -1,4 +1,4 @@
-"""Networks as sorted neighbour lists, from whatever people hold them in."""
+"""Networks as sorted neighbour lists, made from graphs, matrices, frames and files."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Network"]
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A weighted network, directed or not, never dense.
+    """A weighted network, directed or not, in sparse form.
 
     Attributes
     ----------
     out : csr_array of shape (n_nodes, n_nodes)
         Entry (u, v) is the weight of the edge from u to v; indices sorted, no zeros.
     into : csr_array
-        Its transpose.
+        Transpose of ``out``.
     labels : sequence of length n_nodes
-        What the caller calls the nodes.
+        Names of the nodes.
     node_weights : ndarray of shape (n_nodes,)
         Ones unless given.
     directed : bool
-        What graphs say of themselves; matrices are directed unless they are symmetric, files and
-        frames undirected.
+        Graphs say it themselves. Matrices are directed unless they are symmetric; files and frames
+        are undirected.
     """
 
     out: Any
@@ -43,26 +43,27 @@ class Network:
 
     @classmethod
     def of(cls, data: Any, node_weights: Any = None, *, labels: Any = None) -> Network:
-        """Return a network.
+        """Return a network from data of another form.
 
         Parameters
         ----------
         data : networkx graph, sparse array, array of shape (n, n), frame, or path
             Frames of edges have two columns, three with weights, or columns called source and
-            target (and weight). Files are lines of two nodes and maybe a weight, parted by commas
-            or blanks, comments after #, or .gz of such; .npz (scipy's) and .mtx are matrices, .gml
-            and .graphml graphs. Edges of frames and files are undirected, as those of an undirected
-            networkx graph are; matrices are taken as they are.
+            target (and weight). Files have lines of two nodes and optionally a weight, separated by
+            commas or blanks, with comments after #, and may be compressed (.gz). Files .npz (of
+            scipy) and .mtx are matrices; .gml and .graphml are graphs. Edges of frames and files
+            are undirected, like those of an undirected networkx graph. Matrices are used as they
+            are.
         node_weights : array-like of shape (n_nodes,), optional
-            Above 0.
+            Numbers above 0.
         labels : sequence of length n_nodes, optional
             Names of the nodes of a matrix; by default their numbers.
 
         Raises
         ------
         ValueError
-            For no edges, weights that are negative or not finite, and lines that are no edge (with
-            their number).
+            For networks without edges, weights that are negative or not finite, and lines that are
+            not an edge (with their number).
         """
         if isinstance(data, cls):
             matrix, known = data.out, data.labels
@@ -85,12 +86,12 @@ class Network:
     ) -> Network:
         if sp.issparse(matrix) and matrix.format in ("csr", "csc"):
             try:
-                matrix.check_format(full_check=True)  # compiled code goes where its indices say
+                matrix.check_format(full_check=True)  # compiled code trusts the indices
             except ValueError as error:
                 raise ValueError(f"The sparse matrix of the network is broken ({error}).") from None
         matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
         if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"A network is a square matrix, got shape {matrix.shape}.")
+            raise ValueError(f"The matrix of a network must be square, got shape {matrix.shape}.")
         matrix.sum_duplicates()
         if not (np.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
             raise ValueError("Weights of edges must be finite and not negative.")
@@ -117,7 +118,7 @@ class Network:
         Raises
         ------
         ValueError
-            Where a label is not of this network.
+            For labels that are not in this network.
         """
         try:
             ends = [(self._numbers[tail], self._numbers[head]) for tail, head in pairs]
@@ -152,7 +153,7 @@ class Network:
 
     @property
     def bipartite(self) -> bool:
-        """Whether the nodes have two colours so that every edge joins both; of an undirected network."""
+        """Whether an undirected network is bipartite: each edge joins nodes of two colours."""
         colour = np.full(self.n_nodes, -1)
         for root in range(self.n_nodes):
             if colour[root] >= 0:

@@ -1,4 +1,4 @@
-"""A network rebuilt from a dictionary, and what can be asked of it."""
+"""Networks reconstructed from a dictionary, and rankings of pairs of nodes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["Ranking", "Reconstruction"]
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """What patches, coded and decoded, say of the pairs of nodes they covered.
+    """A network reconstructed from patches that were coded and decoded.
 
     Attributes
     ----------
     network : Network
-        What was rebuilt; ``network.labels`` are its nodes, in the order of the rows.
+        The original; ``network.labels`` are its nodes, in the order of the rows.
     matrix : csr_array of shape (n_nodes, n_nodes)
-        Mean of all proposals for each ordered pair that was visited, zeros stored; every other pair
-        is 0.
+        Mean of all proposals for each ordered pair that was visited, with zeros stored. Every
+        other pair is 0.
     counts : csr_array of shape (n_nodes, n_nodes)
-        Number (under chain "all": weight) of proposals for each pair.
+        Number of proposals for each pair; with chain "all" their weight.
     """
 
     network: Network
@@ -37,7 +37,7 @@ class Reconstruction:
     @property
     def coverage(self) -> float:
         """Share of the edges of the network that were visited."""
-        return float(self._met.mean())
+        return float(self._visited_edges.mean())
 
     @property
     def error(self) -> float:
@@ -46,11 +46,11 @@ class Reconstruction:
 
     @property
     def unvisited_norm(self) -> float:
-        """Frobenius norm of the edges that were not visited: the part of the error that more steps take away."""
-        return float(np.linalg.norm(self.network.out.data[~self._met]))
+        """Frobenius norm of the unvisited edges: the part of the error that more steps remove."""
+        return float(np.linalg.norm(self.network.out.data[~self._visited_edges]))
 
     @cached_property
-    def _met(self) -> NDArray:
+    def _visited_edges(self) -> NDArray:
         """Whether each edge of the network, in the order of its matrix, was visited."""
         edges = self.network.out.tocoo()
         return _lookup(self.counts, edges.row, edges.col) > 0
@@ -60,7 +60,9 @@ class Reconstruction:
         return float(self.weights([(tail, head)])[0])
 
     def weights(self, pairs: Any) -> NDArray:
-        """Return the weights of pairs of nodes: of undirected networks the mean of all proposals either way.
+        """Return the weights of pairs of nodes.
+
+        In undirected networks a weight is the mean of all proposals in both directions.
 
         Parameters
         ----------
@@ -69,29 +71,27 @@ class Reconstruction:
         Returns
         -------
         ndarray of shape (n_pairs,)
-            0 where a pair was not visited.
+            0 for pairs that were not visited.
         """
         return self.pooled(*self.network.places(pairs))[0]
 
     def pairs(self) -> list[tuple[Any, Any]]:
-        """Return all pairs that were visited, by their labels: of undirected networks each once."""
+        """Return the labels of all visited pairs; in undirected networks each pair comes once."""
         return [pair[:2] for block in self.blocks() for pair in block]
 
     def blocks(self, n_rows: int = 256) -> Iterator[list[tuple[Any, Any, float]]]:
-        """Yield (label, label, weight) of all pairs that were visited, some rows of the matrix at a time.
+        """Yield (label, label, weight) of all visited pairs, some rows of the matrix at a time.
 
         Parameters
         ----------
         n_rows : int, default=256
-            Nodes whose pairs come together. Of undirected networks each pair comes once.
+            Number of nodes whose pairs come together. In undirected networks each pair comes once.
         """
         labels = self.network.labels
         for start in range(0, self.network.n_nodes, n_rows):
-            met = self.counts[start : start + n_rows].tocoo()
-            rows, columns = (met.row + start).astype(np.int64), met.col.astype(np.int64)
-            if (
-                self.network.undirected
-            ):  # once: from the smaller number, or from whichever was visited
+            visited = self.counts[start : start + n_rows].tocoo()
+            rows, columns = (visited.row + start).astype(np.int64), visited.col.astype(np.int64)
+            if self.network.undirected:  # once: at the smaller number, or where it was visited
                 only = (rows > columns) & (_lookup(self.counts, columns, rows) == 0)
                 keep = (rows <= columns) | only
                 rows, columns = np.minimum(rows, columns)[keep], np.maximum(rows, columns)[keep]
@@ -109,7 +109,7 @@ class Reconstruction:
         Parameters
         ----------
         rows, columns : ndarray of int of shape (n_pairs,)
-            Of an undirected network the proposals either way count together.
+            In an undirected network the proposals in both directions count together.
         """
         counts, means = (_lookup(part, rows, columns) for part in (self.counts, self.matrix))
         if not self.network.undirected:
@@ -119,13 +119,15 @@ class Reconstruction:
         return (means * counts + back_means * back) / np.where(total > 0, total, 1), total > 0
 
     def to_networkx(self, threshold: float = 0.0) -> Any:
-        """Return the reconstruction as a graph with the labels of the network, directed if that is.
+        """Return the reconstruction as a graph with the labels of the network.
+
+        The graph is directed if the network is.
 
         Parameters
         ----------
         threshold : float, default=0.0
-            Weights up to this are no edges. Undirected edges weigh the mean of all proposals either
-            way.
+            Pairs with a weight up to this are left out. The weight of an undirected edge is the
+            mean of all proposals in both directions.
         """
         import networkx as nx  # type: ignore[import-untyped]
 
@@ -138,16 +140,16 @@ class Reconstruction:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Pairs of nodes with scores.
+    """Pairs of nodes with their scores.
 
     Attributes
     ----------
     pairs : list of (label, label)
     scores : ndarray of shape (n_pairs,)
-        0 where a pair was not visited.
+        0 for pairs that were not visited.
     visited : ndarray of bool of shape (n_pairs,)
     reconstruction : Reconstruction
-        What the scores are taken from.
+        The reconstruction that the scores come from.
     """
 
     pairs: list[tuple[Any, Any]]
@@ -157,7 +159,11 @@ class Ranking:
 
     @classmethod
     def of(cls, reconstruction: Reconstruction, pairs: Any) -> Ranking:
-        """Return the ranking of edges (lowest first), of visited non-edges (highest first), or of pairs given."""
+        """Return the ranking of pairs of nodes.
+
+        Edges are ranked from the lowest score up, visited non-edges from the highest down, and
+        given pairs keep their order.
+        """
         network = reconstruction.network
         if not isinstance(pairs, str):
             pairs = [tuple(pair) for pair in pairs]

@@ -1,4 +1,4 @@
-"""Time series: transformers, change points, bands, and the time index of tables."""
+"""Time series: transformers and change points."""
 
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.domains.series.transforms import Log1p, MovingAverage, NonnegativeScaler

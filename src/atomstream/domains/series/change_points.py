@@ -1,4 +1,4 @@
-"""Moments at which several series change their level or spread, told apart from what their own memory makes."""
+"""Change points of several series: times at which their mean or variance changes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from scipy.stats import rankdata
 
 __all__ = ["ChangePoints", "change_points"]
 
-FLOOR = (
-    0.1  # least variance of a segment, of that of all: one that stands still would say everything
-)
-MOST = 2**22  # numbers of surrogates at a time
+# Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
+FLOOR = 0.1
+MOST = 2**22  # most numbers of surrogates in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class ChangePoints:
-    """Moments of change, in their order.
+    """Times at which series change, in order.
 
     Attributes
     ----------
     times : ndarray of int of shape (n_changes,)
         The first time of each new regime, counted from 0.
     p_values : ndarray of shape (n_changes,)
-        Share of surrogates without a change, the series itself counted as one, whose best split is
-        as good.
+        Share of surrogates without a change whose best split is as good. The series itself counts
+        as one of them.
     gains : ndarray of shape (n_times,)
-        What a split of the whole before each time gains, a difference of log-likelihoods; 0 where a
+        Gain of a split of the whole before each time, a difference of log-likelihoods; 0 where a
         side would be too short.
     """
 
@@ -50,26 +49,27 @@ def change_points(
 ) -> ChangePoints:
     r"""Find the times at which the mean or the variance of any of several series changes.
 
-    Values are replaced by the normal scores of their ranks, so that heavy tails say no more than
-    others. A split of n times into :math:`n_1 + n_2` gains
-    :math:`\tfrac12 \sum_j (n \log s_j^2 - n_1 \log s_{1j}^2 - n_2 \log s_{2j}^2)` over the series j. The best split
-    is a change if at most a share ``level`` of surrogates has one as good; then both sides are
-    searched likewise. Surrogates are made of blocks of consecutive times drawn with replacement,
-    all series together: within a block they remember as the series do, from block to block nothing
-    is left of a change.
+    Values are replaced by the normal scores of their ranks, so that heavy tails have no more
+    influence than others. A split of n times into :math:`n_1 + n_2` gains
+    :math:`\tfrac12 \sum_j (n \log s_j^2 - n_1 \log s_{1j}^2 - n_2 \log s_{2j}^2)`, summed over
+    the series j. The best split is a change if at most a share ``level`` of surrogates has a split
+    as good. Then both sides are searched in the same way. Surrogates are made of blocks of
+    consecutive times, drawn with replacement, all series together. Within a block they have the
+    autocorrelation of the series; the order of the blocks leaves nothing of a change.
 
     Parameters
     ----------
     series : array-like of shape (n_times, n_series)
     level : float, default=0.01
-        Chance of a false alarm at each search, above 0 and below 1.
+        Probability of a false alarm in each search, above 0 and below 1.
     block : int, optional
-        Times in a block: more than the series remember. By default five times the mean
-        autocorrelation time of what splits leave. At most an eighth of the times searched is taken.
+        Length of a block, which must exceed the autocorrelation time of the series. By default it
+        is five times the mean autocorrelation time of what splits leave. It is never more than an
+        eighth of the times that are searched.
     min_size : int, default=8
-        Least times from change to change, at least 2.
+        Smallest number of times between two changes, at least 2.
     n_draws : int, default=499
-        Surrogates; a p-value is at least 1 / (n_draws + 1).
+        Number of surrogates; a p-value is at least 1 / (n_draws + 1).
     random_state : int, Generator or None, default=0
 
     Returns
@@ -79,16 +79,16 @@ def change_points(
     Raises
     ------
     ValueError
-        For settings out of range and series that are no table of finite numbers or shorter than two
-        times ``min_size``.
+        For settings out of range, and for series that are not a table of finite numbers or are
+        shorter than two times ``min_size``.
 
     Notes
     -----
-    A bump from which all series come back to where they were is hard to see: its first side may
-    look like its last. Measured on 150 series of 150 times and 4 columns: at a level of 0.05 a
-    false alarm in 3, 5, 7 and 12 % where the autocorrelation of the series is 0, 0.5, 0.8 and 0.9;
-    at 0.01 in none. Where series remember otherwise it may be more: at 0.01 in 3 % of the temporal
-    atoms of 150 synthetic flames (experiment 003-7).
+    Temporary changes are hard to detect, because the method compares before with after. False
+    alarms were measured on 150 series of 150 times and 4 columns. At a level of 0.05 they are 3, 5,
+    7 and 12 % where the autocorrelation of the series is 0, 0.5, 0.8 and 0.9; at 0.01 there are
+    none. Other kinds of dependence may give more: at 0.01 3 % for the temporal atoms of 150
+    synthetic flames (experiment 003-7).
 
     References
     ----------
@@ -127,7 +127,7 @@ def change_points(
         place = int(here.argmax())
         if here[place] <= 0:
             continue
-        size = _memory(scores, place, min_size) if block is None else block
+        size = _block_length(scores, place, min_size) if block is None else block
         best = _surrogates(scores, min(size, -(-len(scores) // 8)), min_size, n_draws, rng)
         p_value = (1 + int((best >= here[place]).sum())) / (1 + n_draws)
         if p_value <= level:
@@ -140,18 +140,19 @@ def change_points(
 
 
 def normal_scores(series: NDArray) -> NDArray:
-    """Return the normal quantile of the rank of each value in its series, equal values in the middle of theirs."""
+    """Return the normal quantile of the rank of each value in its series; ties share a rank."""
     return ndtri((rankdata(series, axis=0) - 0.5) / len(series))
 
 
 def split_gains(series: NDArray, min_size: int) -> NDArray:
-    """Return what a split before each time gains, (n_sets, n_times), for sets (n_sets, n_times, n_series)."""
+    """Return the gain of a split before each time, of shape (n_sets, n_times).
+
+    The series are of shape (n_sets, n_times, n_series).
+    """
     n = series.shape[1]
     centred = series - series.mean(axis=1, keepdims=True)
     whole = (centred**2).mean(axis=1, keepdims=True)
-    scaled = centred / np.sqrt(
-        np.where(whole > 0, whole, 1)
-    )  # a series that never moves gains nothing
+    scaled = centred / np.sqrt(np.where(whole > 0, whole, 1))  # constant series gain nothing
     before = np.arange(min_size, n - min_size + 1)[:, None]
     sums, squares = (
         np.cumsum(part, axis=1)[:, min_size - 1 : n - min_size] for part in (scaled, scaled**2)
@@ -166,11 +167,11 @@ def split_gains(series: NDArray, min_size: int) -> NDArray:
     return gains
 
 
-def _memory(scores: NDArray, place: int, min_size: int) -> int:
-    """Return five times the mean autocorrelation time of what is left in four parts.
+def _block_length(scores: NDArray, place: int, min_size: int) -> int:
+    """Return five times the mean autocorrelation time of what splits leave.
 
-    Splits of both sides are taken off first: a second change would pass for a long memory. That
-    takes some of the memory off as well, which the factor makes good.
+    The best splits of both sides are removed first, because a second change would look like a
+    long autocorrelation. This also removes some of the true autocorrelation, hence the factor.
     """
     rest = np.concatenate([_centred(side, min_size) for side in (scores[:place], scores[place:])])
     n, energy = len(rest), np.maximum((rest**2).sum(axis=0), np.finfo(float).tiny)
@@ -185,7 +186,7 @@ def _memory(scores: NDArray, place: int, min_size: int) -> int:
 
 
 def _centred(side: NDArray, min_size: int) -> NDArray:
-    """Return series without their means before and after their best split."""
+    """Return series minus their means before and after their best split."""
     place = int(split_gains(side[None], min_size)[0].argmax()) if len(side) >= 2 * min_size else 0
     return np.concatenate(
         [part - part.mean(axis=0) for part in (side[:place], side[place:]) if len(part)]
@@ -195,7 +196,7 @@ def _centred(side: NDArray, min_size: int) -> NDArray:
 def _surrogates(
     scores: NDArray, block: int, min_size: int, n_draws: int, rng: np.random.Generator
 ) -> NDArray:
-    """Return the best gain in each of many series made of blocks of these, (n_draws,)."""
+    """Return the best gain of each of ``n_draws`` surrogates, made of blocks of scores."""
     n, best = len(scores), np.empty(n_draws)
     several = max(1, MOST // scores.size)
     for first in range(0, n_draws, several):
@@ -219,9 +220,11 @@ def _check(series: NDArray, level: float, counts: dict[str, tuple[int, int]]) ->
     n_draws, least = counts["n_draws"][0], 2 * counts["min_size"][0]
     if len(series) < least:
         raise ValueError(
-            f"series has {len(series)} times, a change needs min_size={least // 2} before and after it: {least}."
+            f"series has {len(series)} times, a change needs min_size={least // 2} before and "
+            f"after it: {least}."
         )
     if 1 / (n_draws + 1) > level:
         raise ValueError(
-            f"n_draws={n_draws} cannot tell a level of {level!r}; take at least {1 / level - 1:.0f}."
+            f"n_draws={n_draws} cannot resolve a level of {level!r}; take at least "
+            f"{1 / level - 1:.0f}."
         )

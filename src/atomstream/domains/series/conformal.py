@@ -1,4 +1,4 @@
-"""Bands from past errors: how wide they must be to hold a share of what comes."""
+"""Conformal prediction: the width of bands from past errors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["half_widths"]
 
 
 def half_widths(errors: NDArray, coverage: float) -> NDArray:
-    """Return for each series the smallest width that a new error exceeds with a chance of at most 1 - coverage.
+    """Return half the width of a band for each series.
 
-    Of n past absolute errors the ceil((n + 1) coverage)-th smallest: where past and new errors are
-    exchangeable, the chance that the new one is larger is at most 1 - coverage, for any n and any
-    law.
+    It is the ceil((n + 1) coverage)-th smallest of n past absolute errors. If past and new errors
+    are exchangeable, a new error is larger with a probability of at most 1 - coverage, for any n
+    and any distribution.
 
     Parameters
     ----------
     errors : ndarray of shape (n, n_series)
-        NaN where there is none.
+        NaN where there is no error.
     coverage : float
-        Above 0 and below 1.
+        Share of new values inside the band, above 0 and below 1.
 
     Returns
     -------
@@ -31,8 +31,7 @@ def half_widths(errors: NDArray, coverage: float) -> NDArray:
     Raises
     ------
     ValueError
-        For series with too few errors for that coverage: at least coverage / (1 - coverage) are
-        needed.
+        For series with too few errors: at least coverage / (1 - coverage) are needed.
 
     References
     ----------
@@ -49,8 +48,9 @@ def half_widths(errors: NDArray, coverage: float) -> NDArray:
     if (places > counts).any():
         series = int(np.flatnonzero(places > counts)[0])
         raise ValueError(
-            f"coverage={coverage!r} needs at least {math.ceil(round(coverage / (1 - coverage), 9))} honest one-step "
-            f"predictions of each series, series {series} has {counts[series]}; ask for less, or give more rows."
+            f"coverage={coverage!r} needs at least "
+            f"{math.ceil(round(coverage / (1 - coverage), 9))} honest one-step predictions of each "
+            f"series, series {series} has {counts[series]}; ask for less, or give more rows."
         )
     ordered = np.sort(np.abs(errors), axis=0)  # NaN last
     return np.take_along_axis(ordered, places[None] - 1, axis=0)[0]

@@ -1,4 +1,4 @@
-"""Tables of series: checked values, times and names, and results in the form in which the data came."""
+"""Tables of series: validated values, times and names, and results in the form of the data."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "n
 
 @dataclass(frozen=True)
 class Form:
-    """What a table is besides its values.
+    """The form of a table: its kind, names and times.
 
     Parameters
     ----------
     kind : {"array", "frame", "xarray"}
     names : tuple of str or int, optional
-        Of the series.
+        Names of the series.
     times : Times, optional
-        Of the rows.
+        Times of the rows.
     calendar : str
-        The time zone of dates, or the frequency of periods, which are then numbered.
+        The time zone of dates, or the frequency of periods, which are stored as numbers.
     wall : bool
-        Whether dates of a time zone are what its clocks show, else UTC.
+        Whether dates with a time zone are stored as local time; otherwise they are UTC.
     axes : tuple of (str or None)
-        What the two axes are called.
+        Names of the two axes.
     """
 
     kind: str = "array"
@@ -41,10 +41,16 @@ class Form:
 
     def __post_init__(self) -> None:
         if self.kind not in ("array", "frame", "xarray") or len(self.axes) != 2:
-            raise ValueError(f"{self!r} is no form of a table.")
+            raise ValueError(f"{self!r} is not a valid form of a table.")
 
-    def dressed(self, values: NDArray, labels: NDArray | None) -> Any:
-        """Return values of shape (n, n_series) in this form, taken at these times."""
+    def validate(self, n_series: int) -> None:
+        """Refuse names and times read from a file that do not fit together."""
+        good = self.times is None or len(self.times.at(1, 1)) == 1
+        if not good or (self.names is not None and len(self.names) != n_series):
+            raise ValueError("names or times that do not fit together")
+
+    def wrap(self, values: NDArray, labels: NDArray | None) -> Any:
+        """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":
             return values
         import pandas as pd
@@ -70,7 +76,7 @@ class Form:
                 return pd.PeriodIndex.from_ordinals(labels, freq=self.calendar)
             return pd.Index(labels)
         index = pd.DatetimeIndex(labels)
-        if self.wall:  # at times that come twice the first, at those that clocks leap over the next
+        if self.wall:  # of two equal local times take the first; shift skipped ones forward
             first = np.ones(len(index), dtype=bool)
             return index.tz_localize(self.calendar, ambiguous=first, nonexistent="shift_forward")
         return index.tz_localize("UTC").tz_convert(self.calendar) if self.calendar else index
@@ -78,14 +84,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that was checked: rows are times, columns series.
+    """A validated table: rows are times, columns are series.
 
     Attributes
     ----------
     values : ndarray of float64 of shape (n_times, n_series)
         NaN where an entry is missing.
     labels : ndarray of shape (n_times,), or None
-        When the rows were taken: numbers, or dates of NumPy.
+        Times of the rows: numbers, or dates of NumPy.
     form : Form
     """
 
@@ -95,7 +101,7 @@ class Table:
 
     @classmethod
     def of(cls, data: Any, name: str = "Y") -> Table:
-        """Check a table.
+        """Return a validated table.
 
         Parameters
         ----------
@@ -103,19 +109,20 @@ class Table:
             The index of a frame or the first coordinate of a DataArray must be dates, periods or
             whole numbers, evenly spaced.
         name : str
-            What messages call it.
+            Name of the table in messages.
 
         Raises
         ------
         ValueError
-            For other shapes, what is not numeric, infinity, and times that come twice, go backwards
-            or leave gaps.
+            For other shapes, data that are not numeric, infinity, and times that repeat, go
+            backwards or leave gaps.
         """
         shape = np.shape(data)
         if len(shape) != 2 or 0 in shape:
             raise ValueError(
                 f"{name} must be of shape (n_times, n_series) with something in it, got {shape}; "
-                f"of one series use {name}{'.to_frame()' if hasattr(data, 'to_frame') else '[:, None]'}."
+                f"for one series use {name}"
+                f"{'.to_frame()' if hasattr(data, 'to_frame') else '[:, None]'}."
             )
         kind = "array"
         axes: tuple[str | None, ...] = (None, None)
@@ -135,7 +142,8 @@ class Table:
         if np.isinf(values).any():
             row, column = np.argwhere(np.isinf(values))[0]
             raise ValueError(
-                f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} is not."
+                f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} "
+                "is not."
             )
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
@@ -144,25 +152,25 @@ class Table:
         times = Times.of(labels) if len(labels) > 1 else None
         return cls(values, labels, replace(form, times=times, calendar=calendar, wall=wall))
 
-    def dressed(self, values: NDArray) -> Any:
+    def wrap(self, values: NDArray) -> Any:
         """Return other values in the form of this table."""
-        return self.form.dressed(values, self.labels)
+        return self.form.wrap(values, self.labels)
 
 
 def nonnegative_table(data: Any, name: str) -> Table:
-    """Return a checked table, refusing negative values."""
+    """Return a validated table without negative values."""
     table = Table.of(data, name)
     if np.nanmin(table.values, initial=0) < 0:
         row, column = np.argwhere(table.values < 0)[0]
         raise ValueError(
-            f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, column {column}; "
-            "atomstream.series.NonnegativeScaler shifts and scales."
+            f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, "
+            f"column {column}; atomstream.series.NonnegativeScaler shifts and scales."
         )
     return table
 
 
 def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
-    """Refuse a table of other series."""
+    """Check that a table has the expected series."""
     if table.values.shape[1] != n_series:
         raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
     if form.names is not None and table.form.names not in (None, form.names):
@@ -172,10 +180,10 @@ def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
 
 
 def n_shared(table: Table, other: Table) -> int:
-    """Return how many rows a table has up to the last one that another holds too.
+    """Return the number of rows up to the last one that the other table also has.
 
-    Dates tell the same rows where both tables have some. Else rows count as the same where all of
-    their entries are.
+    If both tables have dates, rows with the same date are the same. Otherwise rows are the same if
+    all of their entries are.
     """
     dates, others = _dates(table), None if _dates(other) is None else labels_on(other, table.form)
     if dates is not None and others is not None and dates.dtype.kind == others.dtype.kind:
@@ -187,7 +195,7 @@ def n_shared(table: Table, other: Table) -> int:
 
 
 def labels_on(table: Table, form: Form) -> Any:
-    """Return the labels of a table on the clock of another one."""
+    """Return the labels of a table in the time zone of another form."""
     labels, here = table.labels, table.form
     if labels is None or labels.dtype.kind != "M" or not (here.calendar and form.calendar):
         return labels
@@ -200,7 +208,7 @@ def labels_on(table: Table, form: Form) -> Any:
 
 
 def _dates(table: Table) -> NDArray | None:
-    """Return the dates or periods of rows, if they have some: numbers may count anything."""
+    """Return the dates or periods of rows, or None: plain numbers may count anything."""
     labels = table.labels
     return (
         labels if labels is not None and (labels.dtype.kind == "M" or table.form.calendar) else None
@@ -208,45 +216,40 @@ def _dates(table: Table) -> NDArray | None:
 
 
 def _names(data: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the names of columns, where they have some."""
+    """Return the names of the columns, or None."""
     if not hasattr(data, "columns"):
         return None
     names = tuple(n.item() if isinstance(n, np.generic) else n for n in data.columns)
     names = tuple(n if isinstance(n, str | int) else str(n) for n in names)
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
-        raise ValueError(f"{name} has two columns of the name {twice!r}; names must differ.")
+        raise ValueError(f"{name} has two columns with the name {twice!r}; names must differ.")
     return names
 
 
 def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
-    """Return an index as numbers or dates, its calendar, and whether dates are what clocks there show."""
+    """Return an index as numbers or dates, its calendar, and whether dates are local time."""
     if hasattr(index, "freqstr") and hasattr(index, "asi8") and hasattr(index, "start_time"):
         return np.asarray(index.asi8), str(index.freqstr), False
     if getattr(index, "tz", None) is not None:
         shown = index.tz_localize(None).to_numpy()
         of_day = shown - shown.astype("M8[D]")
-        wall = bool(
-            (of_day == of_day[0]).all()
-        )  # days and longer steps keep the time of day, hours do not
-        return (
-            shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy(),
-            str(index.tz),
-            wall,
-        )
+        wall = bool((of_day == of_day[0]).all())  # days and longer steps keep the local time
+        labels = shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy()
+        return labels, str(index.tz), wall
     labels = index.to_numpy()
     if labels.dtype.kind == "M":
         return labels, "", False
     if labels.dtype.kind in "iu":
         return labels.astype(np.int64), "", False
     raise ValueError(
-        f"The index of {name} must be dates, periods or whole numbers, got {type(labels[0]).__name__} "
-        f"({labels[0]!r:.40}); for dates use pandas.to_datetime."
+        f"The index of {name} must be dates, periods or whole numbers, got "
+        f"{type(labels[0]).__name__} ({labels[0]!r:.40}); for dates use pandas.to_datetime."
     )
 
 
 def _odd(data: Any) -> str:
-    """Say which column or value is no number."""
+    """Return a description of the column or value that is not a number."""
     for name in getattr(data, "columns", ()):
         try:
             np.asarray(data[name], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""When the rows of a table were taken: evenly spaced times, and the ones that follow."""
+"""Time index of a table: evenly spaced times, and the times that follow."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DAY = np.timedelta64(1, "D")
 
 @dataclass(frozen=True)
 class Times:
-    """The last of evenly spaced times and the rule by which others follow.
+    """The last of evenly spaced times, and the rule for the next ones.
 
     Parameters
     ----------
     last : int or str
         A number, or a date as NumPy writes it.
     unit : str
-        Of dates, as in NumPy's ``datetime64[unit]``; empty for numbers.
+        Unit of dates, as in NumPy's ``datetime64[unit]``; empty for numbers.
     rule : {"even", "months", "month ends", "business days"}
-        Even: always ``step`` units apart. Months: the same place of every ``step``-th month. Month
-        ends: their last days. Business days: Monday to Friday.
+        "even": always ``step`` units apart. "months": the same moment of every ``step``-th month.
+        "month ends": the last days of these months. "business days": Monday to Friday.
     step : int
         At least 1.
     """
@@ -42,11 +42,11 @@ class Times:
             or self.step < 1
             or (self.unit == "") != isinstance(self.last, int)
         ):
-            raise ValueError(f"{self!r} are no times.")
+            raise ValueError(f"{self!r} is not a valid rule of times.")
 
     @classmethod
     def of(cls, labels: NDArray) -> Times:
-        """Return the rule behind labels.
+        """Return the rule that labels follow.
 
         Parameters
         ----------
@@ -55,27 +55,27 @@ class Times:
         Raises
         ------
         ValueError
-            For fewer than two labels, and labels that are missing, come twice, go backwards, or
-            leave a gap.
+            For fewer than two labels, and labels that are missing, repeat, go backwards, or leave a
+            gap.
         """
         dates = labels.dtype.kind == "M"
         if dates and np.isnat(labels).any():
-            raise ValueError("Times must be known for every row, got a missing one.")
+            raise ValueError("Every row needs a time, and one is missing.")
         if len(labels) < 2:
             raise ValueError(
-                "Of one row it cannot be told how far apart times are; give two at least."
+                "The step between times does not follow from one row; give at least two."
             )
         ahead = np.diff(labels)
         none = np.zeros((), ahead.dtype)
-        for bad, told in (
+        for bad, advice in (
             (ahead == none, "comes twice; keep one row of each time"),
             (ahead < none, ""),
         ):
             if bad.any():
                 place = int(np.flatnonzero(bad)[0])
-                told = told or f"comes after {_text(labels[place])}; sort the rows"
+                advice = advice or f"comes after {_text(labels[place])}; sort the rows"
                 raise ValueError(
-                    f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}) {told}."
+                    f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}) {advice}."
                 )
         unit = np.datetime_data(labels.dtype)[0] if dates else ""
         last: int | str = str(labels[-1]) if dates else int(labels[-1])
@@ -86,12 +86,12 @@ class Times:
         gaps, counts = np.unique(ahead, return_counts=True)
         place = int(np.flatnonzero(ahead != gaps[counts.argmax()])[0])
         raise ValueError(
-            f"Times must be evenly spaced: {_text(labels[place + 1])} comes after {_text(labels[place])} (row "
-            f"{place + 1}); where rows are missing put in rows of NaN."
+            f"Times must be evenly spaced: {_text(labels[place + 1])} comes after "
+            f"{_text(labels[place])} (row {place + 1}); insert rows of NaN where rows are missing."
         )
 
     def at(self, first: int, n: int) -> NDArray:
-        """Return ``n`` labels, int64 or datetime64 of shape (n,); the one numbered 0 is the last that was seen."""
+        """Return ``n`` labels from number ``first`` on; number 0 is the last label so far."""
         last: Any = (
             np.datetime64(str(self.last), cast(Any, self.unit))
             if self.unit
@@ -100,12 +100,12 @@ class Times:
         return RULES[self.rule][1](last, self.step * np.arange(first, first + n))
 
     def moved(self, n: int) -> Times:
-        """Return the times whose last is ``n`` steps later."""
+        """Return the same rule with the last time ``n`` steps later."""
         last = self.at(n, 1)[0]
         return Times(str(last) if self.unit else int(last), self.unit, self.rule, self.step)
 
     def check_following(self, labels: NDArray) -> None:
-        """Refuse labels that do not go on from here.
+        """Check that labels continue these times.
 
         Raises
         ------
@@ -117,12 +117,13 @@ class Times:
         if len(wrong):
             place = wrong[0]
             raise ValueError(
-                f"Times must go on with {_text(due[place])}, got {_text(labels[place])} (row {place})."
+                f"Times must continue with {_text(due[place])}, got {_text(labels[place])} "
+                f"(row {place})."
             )
 
 
 def _text(label: Any) -> str:
-    """Return a label as it should be read."""
+    """Return a label as text for messages."""
     if (
         isinstance(label, np.datetime64)
         and label == label.astype("M8[D]")
@@ -163,7 +164,7 @@ def _in_business_days(last: np.datetime64, steps: NDArray) -> NDArray:
     return np.busday_offset(last.astype("M8[D]"), steps).astype(last.dtype)
 
 
-# name: (step of labels that keep the rule, else 0; labels so many units later)
+# name: (the step of labels that follow the rule, else 0; the labels a number of units later)
 RULES: dict[str, tuple[Callable[[NDArray], int], Callable[[Any, NDArray], NDArray]]] = {
     "even": (_even, lambda last, steps: last + steps),
     "months": (_months, _in_months),

@@ -1,4 +1,4 @@
-"""Preparation of series that can be undone: moving averages, logarithms, scales; and a forecaster for sktime."""
+"""Invertible transformers of series: moving averages, logarithms, scaling."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from atomstream.domains.series.frames import Table, labels_on
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
 
 
-class _Preparation(TransformerMixin, BaseEstimator):
-    """A table in, a table of the same form out."""
+class _SeriesTransformer(TransformerMixin, BaseEstimator):
+    """A transformer from a table to a table of the same form."""
 
     def fit(self, Y: Any, y: Any = None) -> Self:
-        """Learn what is needed to undo the preparation.
+        """Learn what `inverse_transform` needs.
 
         Parameters
         ----------
@@ -40,18 +40,19 @@ class _Preparation(TransformerMixin, BaseEstimator):
         return table
 
 
-class MovingAverage(_Preparation):
-    """The mean of each value and the ones before it, missing ones left out.
+class MovingAverage(_SeriesTransformer):
+    """The mean of each value and the ones before it, without missing ones.
 
-    The first rows are means of what there is; no value depends on later ones.
+    The first rows are means of fewer values. No value depends on later ones.
 
     Parameters
     ----------
     size : int, default=5
-        Times in a mean.
+        Number of times in a mean.
     follows : bool, optional
-        Of `inverse_transform`: whether its rows follow those of `fit`, as forecasts do, or begin
-        where `transform` began. By default the labels of frames decide; arrays begin anew.
+        Whether the rows given to `inverse_transform` follow those of `fit`, as forecasts do, or
+        start where `transform` started. By default the labels of frames decide, and arrays start
+        anew.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class MovingAverage(_Preparation):
         self.follows = follows
 
     def fit(self, Y: Any, y: Any = None) -> Self:
-        """Keep the last values, from which means that follow the table are undone.
+        """Keep the last values, which are needed to invert means that follow the table.
 
         Parameters
         ----------
@@ -85,31 +86,29 @@ class MovingAverage(_Preparation):
         return self
 
     def transform(self, Y: Any) -> Any:
-        """Return trailing means; NaN where all of a mean's values are missing.
+        """Return trailing means; NaN where all values of a mean are missing.
 
         Parameters
         ----------
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
-        seen = ~np.isnan(table.values)
+        observed = ~np.isnan(table.values)
         total, count = (
             _trailing(part, self.size)
-            for part in (np.where(seen, table.values, 0), seen.astype(float))
+            for part in (np.where(observed, table.values, 0), observed.astype(float))
         )
-        return table.dressed(
-            np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-        )
+        return table.wrap(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
     def inverse_transform(self, Y: Any, *, follows: bool | None = None) -> Any:
-        """Return values whose trailing means these are: exact, up to rounding, where nothing is missing.
+        """Return the values with these trailing means; exact up to rounding if none is missing.
 
         Parameters
         ----------
         Y : table of shape (n_times, n_series)
-            Means; after a missing one all of its series are NaN.
+            Trailing means; after a missing one the rest of its series is NaN.
         follows : bool, optional
-            In place of the setting of that name.
+            Overrides the setting of that name.
         """
         table = self._checked(Y)
         follows = self.follows if follows is None else follows
@@ -119,15 +118,15 @@ class MovingAverage(_Preparation):
         for row in range(len(known), len(values)):
             before = values[max(0, row - self.size + 1) : row]
             values[row] = values[row] * (len(before) + 1) - before.sum(axis=0)
-        return table.dressed(values[len(known) :])
+        return table.wrap(values[len(known) :])
 
     def _follow(self, table: Table) -> bool:
-        """Say whether the labels of a table go on from those of `fit`."""
+        """Return whether the labels of a table continue those of `fit`."""
         labels, times = labels_on(table, self.form_), self.form_.times
         return labels is not None and times is not None and bool(times.at(1, 1)[0] == labels[0])
 
 
-class Log1p(_Preparation):
+class Log1p(_SeriesTransformer):
     """The logarithm of one plus a value, for counts that grow by factors.
 
     Examples
@@ -137,7 +136,7 @@ class Log1p(_Preparation):
     """
 
     def fit(self, Y: Any, y: Any = None) -> Self:
-        """Refuse values of -1 and below.
+        """Check that all values are above -1.
 
         Parameters
         ----------
@@ -145,7 +144,7 @@ class Log1p(_Preparation):
         y : ignored
         """
         super().fit(Y)
-        self._refuse(Table.of(Y).values)
+        self._check_range(Table.of(Y).values)
         return self
 
     def transform(self, Y: Any) -> Any:
@@ -156,8 +155,8 @@ class Log1p(_Preparation):
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
-        self._refuse(table.values)
-        return table.dressed(np.log1p(table.values))
+        self._check_range(table.values)
+        return table.wrap(np.log1p(table.values))
 
     def inverse_transform(self, Y: Any) -> Any:
         """Return exp(y) - 1.
@@ -167,26 +166,28 @@ class Log1p(_Preparation):
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
-        return table.dressed(np.expm1(table.values))
+        return table.wrap(np.expm1(table.values))
 
     @staticmethod
-    def _refuse(values: NDArray) -> None:
+    def _check_range(values: NDArray) -> None:
         least = np.nanmin(values, initial=0)
         if least <= -1:
             raise ValueError(f"log1p needs values above -1, got {least:.4g}.")
 
 
-class NonnegativeScaler(_Preparation):
-    """Each series shifted and scaled so that the values of `fit` go from 0 to 1; later ones below 0 become 0.
+class NonnegativeScaler(_SeriesTransformer):
+    """Shift and scale each series so that its values in `fit` go from 0 to 1.
+
+    Values below 0 after scaling become 0.
 
     Parameters
     ----------
     margin : float, default=0.0
-        Room below the smallest value, as a share of the range: later values may fall so far below
-        without being cut.
+        Room below the smallest value, as a share of the range. Later values that fall into it are
+        not cut.
     shift : bool, default=True
-        Without it series are only divided, by their largest values in `fit`, and must not be
-        negative: nothing is cut, whatever comes later, and margin means nothing.
+        If False, series are only divided by their largest values in `fit`. They must not be
+        negative then, no later value is cut, and ``margin`` has no effect.
 
     Attributes
     ----------
@@ -205,7 +206,7 @@ class NonnegativeScaler(_Preparation):
         self.shift = shift
 
     def fit(self, Y: Any, y: Any = None) -> Self:
-        """Note the range of each series; a constant one has the scale 1.
+        """Learn the range of each series; a constant one has the scale 1.
 
         Parameters
         ----------
@@ -219,7 +220,7 @@ class NonnegativeScaler(_Preparation):
         empty = np.flatnonzero(np.isnan(values).all(axis=0))
         if len(empty):
             raise ValueError(f"Series {int(empty[0])} has no observed value; leave it out.")
-        self._refuse(values)
+        self._check_range(values)
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
         self.low_ = low - self.margin * (high - low) if self.shift else np.zeros_like(low)
         low = low if self.shift else self.low_
@@ -234,27 +235,27 @@ class NonnegativeScaler(_Preparation):
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
-        self._refuse(table.values)
-        return table.dressed(np.maximum((table.values - self.low_) / self.scale_, 0))
+        self._check_range(table.values)
+        return table.wrap(np.maximum((table.values - self.low_) / self.scale_, 0))
 
     def inverse_transform(self, Y: Any) -> Any:
-        """Return low + scale y: exact, up to rounding, for what was not cut.
+        """Return low + scale y: exact, up to rounding, for values that were not cut.
 
         Parameters
         ----------
         Y : table of shape (n_times, n_series)
         """
         table = self._checked(Y)
-        return table.dressed(self.low_ + self.scale_ * table.values)
+        return table.wrap(self.low_ + self.scale_ * table.values)
 
-    def _refuse(self, values: NDArray) -> None:
+    def _check_range(self, values: NDArray) -> None:
         least = np.nanmin(values, initial=0)
         if least < 0 and not self.shift:
-            raise ValueError(f"Without shift values must not be negative, got {least:.4g}.")
+            raise ValueError(f"With shift=False values must not be negative, got {least:.4g}.")
 
 
 def _trailing(values: NDArray, size: int) -> NDArray:
-    """Return the sum of each row and those before it, ``size`` in all."""
+    """Return the sum of each row and the ``size - 1`` rows before it."""
     total = np.zeros_like(values)
     for lag in range(min(size, len(values))):
         total[lag:] += values[: len(values) - lag]

@@ -1,11 +1,11 @@
-"""The axes of tensor samples: how they are grouped, flattened to rows, brought back, and what they are called."""
+"""Axes of tensor samples: grouping, flattening to rows and back, names and labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ __all__ = ["Axes"]
 
 @dataclass(frozen=True)
 class Axes:
-    """The modes of samples and the groups that are one mode each while learning.
+    """The modes of samples, and the groups of modes that are one mode each while learning.
 
     Attributes
     ----------
@@ -25,10 +25,12 @@ class Axes:
     groups : tuple of tuples of int
         A partition of the modes.
     names : tuple of str, or None
-        What labelled data call the modes.
+        Names of the modes in labelled data.
     labels : tuple of ndarray or None, or None
-        Their coordinates, where they have any.
+        Coordinates of the modes that have any.
     """
+
+    SAVED: ClassVar = ("shape", "groups", "names", "labels")
 
     shape: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -37,13 +39,13 @@ class Axes:
 
     @classmethod
     def of(cls, X: Any, groups: Any) -> Self:
-        """Return the axes of samples stacked along the first axis, grouped as asked for.
+        """Return the axes of samples that are stacked along the first axis, in the given groups.
 
         Raises
         ------
         ValueError
-            For data without a mode besides the samples, or of size 0, and for groups that are no
-            partition.
+            For data without a mode besides the samples, or of size 0, and for groups that are not
+            a partition of the modes.
         """
         whole = tuple(np.shape(X)) if not hasattr(X, "shape") else tuple(X.shape)
         if len(whole) < 2 or 0 in whole[1:]:
@@ -63,9 +65,23 @@ class Axes:
         """Return the axes of samples known by the sizes of their groups, of one mode each."""
         if groups is not None and any(np.size(group) > 1 for group in groups):
             raise ValueError(
-                "reshape joins modes whose sizes the loadings do not tell; call fit or partial_fit."
+                "reshape joins modes whose sizes do not follow from the loadings; call fit or "
+                "partial_fit."
             )
         return cls(tuple(sizes), _check_groups(None, len(sizes)))
+
+    def validate(self) -> None:
+        """Refuse modes read from a file that do not fit together."""
+        good = sorted(self.order) == list(range(len(self.shape)))
+        good &= all(isinstance(size, int) and size > 0 for size in self.shape)
+        if self.names is not None and self.labels is not None:
+            good &= len(self.names) == len(self.shape) == len(self.labels)
+            good &= all(
+                label is None or np.shape(label) == (n,)
+                for label, n in zip(self.labels, self.shape, strict=True)
+            )
+        if not good:
+            raise ValueError("axes that do not fit together")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -78,22 +94,25 @@ class Axes:
         return tuple(mode for group in self.groups for mode in group)
 
     def check_same(self, other: Axes) -> None:
-        """Refuse samples of another order or shape, and other groups."""
+        """Check that other samples have the same shape, names and groups."""
         if self.shape != other.shape:
             raise ValueError(
-                f"X has samples of shape {other.shape}, the model has learned from samples of shape {self.shape}."
+                f"X has samples of shape {other.shape}, but the model has learned from samples of "
+                f"shape {self.shape}."
             )
         if self.names and other.names and self.names != other.names:
             raise ValueError(
-                f"X has the axes {other.names} after the samples, the model has learned with {self.names}."
+                f"X has the axes {other.names} after the samples, but the model has learned with "
+                f"{self.names}."
             )
         if self.groups != other.groups:
             raise ValueError(
-                f"reshape is {other.groups}, the model has learned with {self.groups}; call fit to start anew."
+                f"reshape is {other.groups}, but the model has learned with {self.groups}; call "
+                "fit to start anew."
             )
 
     def flatten(self, X: Any) -> Any:
-        """Return samples as rows, dense or CSR; without a copy where the groups are in order."""
+        """Return samples as rows, dense or CSR; no copy is made if the groups are in order."""
         if sp.issparse(X):
             return self._flatten_sparse(X)
         X = np.asarray(X)
@@ -113,7 +132,7 @@ class Axes:
         return X.transpose(0, *(place + 1 for place in np.argsort(self.order)))
 
     def label(self, loadings: Sequence[NDArray]) -> list[Any]:
-        """Return loading matrices as xarray arrays, a group of several modes with an axis for each."""
+        """Return loading matrices as xarray arrays, with an axis for each mode of a group."""
         if self.names is None or self.labels is None:
             raise ValueError(
                 "The model has not learned from labelled data; give an xarray.DataArray to fit."
@@ -134,7 +153,7 @@ class Axes:
 
     def _flatten_sparse(self, X: Any) -> Any:
         X = X.tocoo()
-        if not hasattr(X, "coords"):  # matrices of older releases of SciPy have two axes only
+        if not hasattr(X, "coords"):  # in older releases of SciPy: two axes only
             return X.tocsr()
         coords = X.coords
         columns = np.ravel_multi_index(
@@ -157,13 +176,14 @@ def _check_groups(groups: Any, n_modes: int) -> tuple[tuple[int, ...], ...]:
         found = ()
     if sorted(mode for group in found for mode in group) != list(range(n_modes)) or not all(found):
         raise ValueError(
-            f"reshape must group the modes 0 to {n_modes - 1}, each once, as in [(0,), (1, 2)]; got {groups!r}."
+            f"reshape must group the modes 0 to {n_modes - 1}, each once, as in [(0,), (1, 2)]; "
+            f"got {groups!r}."
         )
     return found
 
 
 def _label(X: Any, name: Any) -> NDArray | None:
-    """Return the coordinates of an axis, dates as texts; None where it has none."""
+    """Return the coordinates of an axis, dates as strings, or None."""
     if name not in X.coords:
         return None
     values = np.asarray(X.coords[name].values)

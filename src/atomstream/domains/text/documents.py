@@ -1,4 +1,4 @@
-"""Streams of documents, counted in batches."""
+"""Streams of documents as batches of word counts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["check_documents", "stream"]
 def stream(
     documents: Iterable[str], vocabulary: Vocabulary | str = "hashing", *, batch_size: int = 256
 ) -> Iterator[sp.csr_array]:
-    """Count the words of documents, in batches of sparse rows for any dictionary.
+    """Yield the word counts of documents in batches of sparse rows, for any dictionary.
 
     Parameters
     ----------
     documents : iterable of str
-        Any, endless ones too: a batch of them is in memory.
+        May be endless: only one batch is in memory.
     vocabulary : Vocabulary or {"hashing", "counts", "tfidf"}, default="hashing"
-        One of words to be counted. By the names "counts" and "tfidf" words are those of the first
-        batch; for others learn a vocabulary first (`Vocabulary.learned`).
+        The words to count. With the names "counts" and "tfidf" they are the words of the first
+        batch; for other words learn a vocabulary first (`Vocabulary.learned`).
     batch_size : int, default=256
 
     Yields
@@ -46,10 +46,9 @@ def stream(
 
 
 def check_documents(documents: Any) -> Iterable[str]:
-    """Refuse what is no iterable of texts: a text alone would be taken letter by letter."""
-    table = isinstance(documents, Mapping) or hasattr(
-        documents, "columns"
-    )  # these iterate over names
+    """Check for an iterable of texts: a single text would be read letter by letter."""
+    # mappings and frames iterate over names, not over texts
+    table = isinstance(documents, Mapping) or hasattr(documents, "columns")
     if table or isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         column = ": give its column of texts" if hasattr(documents, "columns") else ""
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Times cut into spans: days, weeks, months, years, or equal parts."""
+"""Time bins: days, weeks, months, years, equal parts, or given edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ UNITS = ("D", "W", "M", "Y")
 
 
 def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, NDArray]:
-    """Return times, the starts of the spans, and the span of each time (-1: in none); of zones what clocks show."""
+    """Return times, the starts of the bins, and the bin of each time (-1 for none).
+
+    Times with a zone count as local time.
+    """
     times = np.asarray(times)
     if times.dtype.kind == "O" and times.ndim == 1:
         zoned = (getattr(time, "tzinfo", None) is not None for time in times)
@@ -41,7 +44,8 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
     if freq is not None:
         if freq not in UNITS or times.dtype.kind != "M":
             raise ValueError(
-                f"freq must be one of {', '.join(UNITS)} and times dates, got {freq!r}, {times.dtype}."
+                f"freq must be one of {', '.join(UNITS)} and times must be dates, got {freq!r} and "
+                f"{times.dtype}."
             )
         days = times.astype("datetime64[D]")
         if freq == "W":
@@ -57,7 +61,7 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
         bins = bins.astype("datetime64[s]").astype(np.int64) if bins.dtype.kind in "MU" else bins
     edges = np.histogram_bin_edges(numbers, bins)
     if len(edges) < 2:
-        raise ValueError("bins must be a number of spans or at least two edges.")
+        raise ValueError("bins must be a number of bins or at least two edges.")
     place = np.searchsorted(edges, numbers, side="right") - 1
     place = np.where(numbers == edges[-1], len(edges) - 2, place)
     starts = (

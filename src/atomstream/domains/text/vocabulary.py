@@ -1,4 +1,4 @@
-"""What words count, which feature each is, and how a word is found again from its feature."""
+"""Vocabularies: the words that count, the feature of each, and the name of each feature."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from numpy.typing import NDArray
 __all__ = ["Vocabulary", "blocks_of"]
 
 KINDS = ("counts", "hashing", "tfidf")
-LONGEST = 100  # signs of a word that are kept to name a feature
-TOGETHER = 1000  # documents counted at a time while words are learned
+LONGEST = 100  # characters of a word that are kept as the name of a feature
+TOGETHER = 1000  # documents that are counted at a time while words are learned
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The words that count, of three kinds.
+    """The words that count, in one of three kinds.
 
-    "counts": the most frequent words of the documents it was made from; entries are how often each
-    occurs. "tfidf": the same words, counts times log((1 + n) / (1 + documents with the word)) + 1,
-    rows scaled to length one (scikit-learn's defaults). "hashing": a word is the feature its hash
-    says, so that a stream needs no first pass; words that share a feature are added up. To name
-    features again, each holds one candidate and its votes (Boyer and Moore's majority vote): a word
-    adds to its own votes, takes from another's, and takes the place when none are left. A word that
-    makes more than half of the occurrences of its feature is its name, whatever the order; memory
-    is that of ``n_features`` words of at most 100 signs, however long the stream.
+    "counts": the most frequent words of the documents it was learned from; entries are the numbers
+    of their occurrences. "tfidf": the same words, with counts times
+    log((1 + n) / (1 + documents with the word)) + 1, and rows scaled to length one (scikit-learn's
+    defaults). "hashing": the hash of a word is its feature, so that a stream needs no first pass;
+    words that share a feature are added up.
 
-    Values: methods that learn return another vocabulary.
+    To name the features of "hashing", each holds one candidate and its votes (Boyer and Moore's
+    majority vote). A word adds to its own votes or subtracts from those of another candidate, and
+    becomes the candidate when none are left. A word with more than half of the occurrences of its
+    feature becomes its name, whatever the order. Memory is that of ``n_features`` words of at most
+    100 characters, however long the stream.
+
+    A vocabulary does not change: methods that learn return another one.
 
     Parameters
     ----------
     kind : {"hashing", "counts", "tfidf"}, default="hashing"
     n_features : int, default=32768
-        Of "hashing" the number of features, else the most that there may be.
+        For "hashing" the number of features, else the largest number of words.
     stop_words : "english", sequence of str or None, default="english"
-        Words that do not count.
+        Words that are left out.
     min_df : int, default=1
-        Of "counts" and "tfidf": documents in which a word must occur.
+        For "counts" and "tfidf": the number of documents in which a word must occur.
     names : ndarray of str of shape (n_features,), optional
-        The word of each feature; "" where none is known. Learned.
+        The word of each feature; "" if none is known. Learned.
     weights : ndarray of shape (n_features,), optional
         Votes ("hashing"), or factors of the counts ("tfidf"). Learned.
 
@@ -91,13 +94,28 @@ class Vocabulary:
                 f"stop_words must be 'english', None or a list of words, got {words!r:.80}."
             )
 
+    def validate(self, n_features: int | None) -> None:
+        """Refuse words read from a file that are not as many as the features."""
+        known = len(self.names if self.names is not None else ())
+        known = self.n_features if self.kind == "hashing" else known
+        if n_features not in (None, known):
+            raise ValueError(f"{known} words for {n_features} features")
+        for part, kind in ((self.names, "O"), (self.weights, "f")):
+            if part is not None and (part.shape != (known,) or part.dtype.kind != kind):
+                raise ValueError(f"words of shape {part.shape} where ({known},) is needed")
+        if self.kind == "tfidf" and self.names is not None and self.weights is None:
+            raise ValueError("words without their factors")
+
     @property
     def ready(self) -> bool:
         """Whether documents can be counted."""
         return self.kind == "hashing" or self.names is not None
 
     def analyzer(self) -> Callable[[str], list[str]]:
-        """Return what cuts a document into its words: small letters, two signs or more (scikit-learn's defaults)."""
+        """Return the function that cuts a document into words (scikit-learn's defaults).
+
+        Words are in small letters and have at least two characters.
+        """
         from sklearn.feature_extraction.text import CountVectorizer
 
         words = self.stop_words
@@ -108,7 +126,9 @@ class Vocabulary:
         return analyze
 
     def learned(self, documents: Iterable[str]) -> Vocabulary:
-        """Return the vocabulary of documents: words of "counts" and "tfidf" anew, names of "hashing" more of.
+        """Return the vocabulary after learning from documents.
+
+        "counts" and "tfidf" learn their words anew; "hashing" adds names of features.
 
         Parameters
         ----------
@@ -117,16 +137,16 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            Where a document is empty, and where no word is left.
+            If a document is empty, or no word is left.
         """
         analyze = self.analyzer()
         if self.kind == "hashing":
-            met: Vocabulary = self
+            vocabulary: Vocabulary = self
             for block in blocks_of(documents, TOGETHER):
-                met = met._heard(
+                vocabulary = vocabulary._voted(
                     Counter(word for document in _checked(block) for word in analyze(document))
                 )
-            return met
+            return vocabulary
         counts, containing, n_documents = Counter[str](), Counter[str](), 0
         for document in _checked(documents):
             found = Counter(analyze(document))
@@ -138,7 +158,7 @@ class Vocabulary:
             raise ValueError("There are no documents.")
         if not frequent:
             raise ValueError(
-                f"No word of the {n_documents} documents counts: all are stop words or too rare."
+                f"No word of the {n_documents} documents is left: all are stop words or too rare."
             )
         kept = sorted(sorted(frequent, key=lambda word: (-counts[word], word))[: self.n_features])
         factors = None
@@ -148,12 +168,12 @@ class Vocabulary:
         return replace(self, names=np.array(kept, dtype=object), weights=factors)
 
     def count(self, documents: Iterable[str]) -> sp.csr_array:
-        """Return documents as sparse rows, (n_documents, n_features); words that are not known are left out.
+        """Return documents as sparse rows, (n_documents, n_features); unknown words are left out.
 
         Raises
         ------
         ValueError
-            Where one is empty, or words have not been learned.
+            If a document is empty, or words have not been learned.
         """
         if not self.ready:
             raise ValueError(
@@ -182,7 +202,7 @@ class Vocabulary:
         return X if self.kind != "tfidf" else self._weighted(X)
 
     def word(self, feature: int) -> str:
-        """Return the word that names a feature, its number where none is known."""
+        """Return the word that names a feature, or its number if no word is known."""
         name = "" if self.names is None else str(self.names[feature])
         return name or f"#{feature}"
 
@@ -201,14 +221,14 @@ class Vocabulary:
         hasher = FeatureHasher(self.n_features, input_type="string", alternate_sign=False)
         return hasher.transform([[word] for word in words]).indices.astype(np.int64)
 
-    def _heard(self, heard: Counter[str]) -> Vocabulary:
-        """Return the vocabulary after each word has voted as often as it was heard."""
+    def _voted(self, counts: Counter[str]) -> Vocabulary:
+        """Return the vocabulary after each word has voted as often as it occurred."""
         n = self.n_features
         names = np.full(n, "", dtype=object) if self.names is None else self.names.copy()
         votes = np.zeros(n) if self.weights is None else np.array(self.weights)
-        words = list(heard)
+        words = list(counts)
         for word, feature in zip(words, self._hashed(words), strict=True):
-            name, often = word[:LONGEST], heard[word]
+            name, often = word[:LONGEST], counts[word]
             if names[feature] == name:
                 votes[feature] += often
             elif votes[feature] >= often:
@@ -219,14 +239,14 @@ class Vocabulary:
 
 
 def blocks_of(documents: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yield documents in lists of so many."""
+    """Yield documents in lists of ``size``."""
     rest = iter(documents)
     while block := list(islice(rest, size)):
         yield block
 
 
 def _checked(documents: Iterable[str]) -> Iterator[str]:
-    """Yield documents, refusing what is none."""
+    """Yield documents, each validated."""
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
     for number, document in enumerate(documents):
@@ -240,7 +260,7 @@ def _checked(documents: Iterable[str]) -> Iterator[str]:
 def _table(
     documents: Iterable[str], analyze: Callable[[str], list[str]]
 ) -> tuple[sp.csr_array, list[str]]:
-    """Return how often each word occurs in each document, (n_documents, n_words), and the words as they come."""
+    """Return the counts of words in documents, (n_documents, n_words), and the words in order."""
     places: dict[str, int] = {}
     columns: list[int] = []
     values: list[int] = []

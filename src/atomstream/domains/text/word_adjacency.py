@@ -1,4 +1,4 @@
-"""Networks of which words stand near which."""
+"""Networks of words: how often one word follows another."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ __all__ = ["FUNCTION_WORDS", "word_adjacency"]
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 TOKEN = re.compile(WORD.pattern + "|[.?!;:]")
 STOPS = frozenset(".?!;:")
-PIECE = 2**20  # tokens counted at a time
+PIECE = 2**20  # tokens that are counted at a time
 
 ENGLISH = """
-a an the this that these those each every either neither any some no all both half several many much more most
-few fewer less least little enough such other another one two first last same own
-i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself
-it its itself they them their theirs themselves who whom whose which what whatever whoever something somebody
-someone anything anybody anyone nothing nobody none everything everybody everyone
-about above across after against along among around as at before behind below beneath beside besides between
-beyond by despite down during except for from in inside into like near of off on onto out outside over past
-round since than through throughout till to toward towards under underneath until up upon via with within without
-and but or nor so yet if unless because although though while whereas whether once lest
-am is are was were be been being have has had having do does did done doing can could may might must shall should
-will would ought need dare used
-not never always ever often seldom sometimes again also almost already away back else even far further here hence
-how however indeed instead just merely maybe now only perhaps quite rather really still then there therefore thus
-together too very well when whenever where wherever why
+a an the this that these those each every either neither any some no all both half several many
+much more most few fewer less least little enough such other another one two first last same own i
+me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers
+herself it its itself they them their theirs themselves who whom whose which what whatever whoever
+something somebody someone anything anybody anyone nothing nobody none everything everybody
+everyone about above across after against along among around as at before behind below beneath
+beside besides between beyond by despite down during except for from in inside into like near of
+off on onto out outside over past round since than through throughout till to toward towards under
+underneath until up upon via with within without and but or nor so yet if unless because although
+though while whereas whether once lest am is are was were be been being have has had having do
+does did done doing can could may might must shall should will would ought need dare used not
+never always ever often seldom sometimes again also almost already away back else even far further
+here hence how however indeed instead just merely maybe now only perhaps quite rather really still
+then there therefore thus together too very well when whenever where wherever why
 """
 FUNCTION_WORDS: tuple[str, ...] = tuple(ENGLISH.split())
 
@@ -46,24 +46,24 @@ def word_adjacency(
     *,
     decay: float = 1.0,
 ) -> Network:
-    r"""Return the directed network of how often one word follows another within a window of a sentence.
+    r"""Return the directed network of how often one word follows another in a sentence.
 
     Entry (u, v) is :math:`\sum_{d=1}^{window} decay^{d-1} n_d(u, v)` with n_d the number of times v
-    comes d words after u in one sentence. Sentences end at . ? ! ; and :, case does not matter, and
-    words that are not asked for count as words between.
+    comes d words after u in one sentence. Sentences end at . ? ! ; and :, and case does not matter.
+    Other words count as words in between.
 
     Parameters
     ----------
     text : str or iterable of str
-        The text, or its lines or other pieces (cut between words) one after the other: they are not
-        kept.
+        The text, or its lines or other pieces (cut between words), one after the other. They are
+        not stored.
     words : sequence of str, optional
-        The nodes, in this order and in small letters; by default the English function words of
-        `FUNCTION_WORDS`.
+        The nodes, in this order and in small letters; by default the English `FUNCTION_WORDS`.
     window : int, default=10
-        Words after a word that count.
+        Number of words after a word that count.
     decay : float, default=1.0
-        Weight of each step further away, above 0 and at most 1; the published matrices used 0.75.
+        Factor of the weight for each word further away, above 0 and at most 1; the published
+        matrices used 0.75.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def word_adjacency(
     Raises
     ------
     ValueError
-        For no words or words that repeat, settings out of range, and text in which none of the
-        words follow another.
+        If there are no words or words repeat, for settings out of range, and for text in which
+        none of the words follows another.
 
     References
     ----------
@@ -94,7 +94,7 @@ def word_adjacency(
     for word in listed:
         if not WORD.fullmatch(word):
             raise ValueError(
-                f"words has {word!r}, which is no single word of letters and inner apostrophes."
+                f"words has {word!r}, which is not one word of letters and inner apostrophes."
             )
     if not isinstance(text, str) and (isinstance(text, bytes) or not isinstance(text, Iterable)):
         raise ValueError(f"text must be a str or pieces of it, got {type(text).__name__}.")
@@ -125,7 +125,7 @@ def _plain(text: Any) -> str:
 
 
 def _places(pieces: Iterable[str], numbers: dict[str, int]) -> Iterator[NDArray]:
-    """Yield the tokens of a text in blocks: number of the word (-1: another one) and of the sentence."""
+    """Yield the tokens of a text in blocks: numbers of words (-1 if unknown) and of sentences."""
     found: list[tuple[int, int]] = []
     sentence = 0
     for piece in pieces:
@@ -142,7 +142,7 @@ def _places(pieces: Iterable[str], numbers: dict[str, int]) -> Iterator[NDArray]
 
 
 def _near(tokens: NDArray, n_before: int, window: int, decay: float, n_words: int) -> Any:
-    """Return the weighted counts of pairs of which the second token is not one of the first ``n_before``."""
+    """Return weighted counts of pairs whose second token is not among the first ``n_before``."""
     (word, sentence), parts = tokens, []
     for distance in range(1, min(window, len(word) - 1) + 1):
         start = max(n_before - distance, 0)

@@ -1,4 +1,4 @@
-"""Walks: trips between the cells of a map, and names of states."""
+"""Walks: trips between the cells of a map."""
 
 from atomstream.domains.walks.trips import Grid, grid_cells
 

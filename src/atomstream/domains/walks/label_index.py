@@ -1,4 +1,4 @@
-"""Names of states and their numbers: fixed ones, or as they come."""
+"""Labels of states and their numbers: a fixed range, or labels as they come."""
 
 from __future__ import annotations
 
@@ -13,31 +13,39 @@ __all__ = ["StateIndex", "check_weights_of"]
 
 
 class StateIndex:
-    """A value that knows the numbers of states; extending it makes another one.
+    """The numbers of states; it never changes, and extending it returns another one.
 
     Parameters
     ----------
     names : int or list
-        How many numbered states there are, and no others are taken in; or names, in the order of
+        The number of states, if they are numbers of a fixed range; or the labels, in the order of
         their numbers.
     """
+
+    SAVED = ("names",)
 
     def __init__(self, names: int | list[Any]) -> None:
         self.names = names
 
+    def validate(self) -> None:
+        """Refuse names read from a file that are none, or come twice."""
+        known = isinstance(self.names, list) and len(set(self.names)) == len(self.names)
+        if not known and not (isinstance(self.names, int) and self.names > 0):
+            raise ValueError("names that are none")
+
     @property
     def fixed(self) -> bool:
-        """Whether the states are numbers of a range that was declared."""
+        """Whether the states are numbers of a fixed range."""
         return isinstance(self.names, int)
 
     @property
     def labels(self) -> Sequence[Any]:
-        """What the states are called, in the order of their numbers."""
+        """Labels of the states, in the order of their numbers."""
         return range(self.names) if isinstance(self.names, int) else self.names
 
     @classmethod
     def of(cls, n_states: int | None) -> StateIndex:
-        """Return the index of so many numbered states, or an empty one that grows."""
+        """Return the index of ``n_states`` numbered states, or an empty one that grows."""
         if n_states is None:
             return cls([])
         if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
@@ -48,12 +56,12 @@ class StateIndex:
         return len(self.labels)
 
     def extended(self, states: Any) -> tuple[StateIndex, NDArray]:
-        """Return an index that knows these states too, and their numbers, int64 of shape (n,).
+        """Return an index that also has these states, and their numbers, int64 of shape (n,).
 
         Raises
         ------
         ValueError
-            For states outside of a declared range, and for what is no sequence of states.
+            For states outside of the fixed range, and for data that are no sequence of states.
         """
         if self.fixed:
             return self, self._in_range(states)
@@ -67,7 +75,7 @@ class StateIndex:
         return index, numbers[places]
 
     def find(self, states: Any) -> NDArray:
-        """Return the numbers of states, -1 for those not known."""
+        """Return the numbers of states, -1 for unknown ones."""
         distinct, places = _distinct(states)
         if self.fixed:
             known = [s if isinstance(s, int) and 0 <= s < len(self) else -1 for s in distinct]
@@ -91,13 +99,14 @@ class StateIndex:
         bad = np.flatnonzero((numbers < 0) | (numbers >= len(self)))
         if len(bad):
             raise ValueError(
-                f"states must be from 0 to {len(self) - 1}, got {numbers[bad[0]]} at place {bad[0]}."
+                f"states must be from 0 to {len(self) - 1}, got {numbers[bad[0]]} at position "
+                f"{bad[0]}."
             )
         return numbers.astype(np.int64)
 
 
 def _distinct(states: Any) -> tuple[list[Any], NDArray]:
-    """Return the states that differ, in the order in which they come, and which of them each is."""
+    """Return the distinct states in order of appearance, and the number of each state."""
     if isinstance(states, str | bytes) or not (
         hasattr(states, "__len__") or hasattr(states, "__iter__")
     ):
@@ -107,7 +116,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
     if array is None and hasattr(states, "to_numpy"):
         array = states.to_numpy()
     if array is not None and array.ndim != 1:
-        raise ValueError(f"states must be of one axis, got shape {array.shape}.")
+        raise ValueError(f"states must have one axis, got shape {array.shape}.")
     if array is not None and array.dtype.kind in "iuSUb":
         values, first, places = np.unique(array, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
@@ -120,20 +129,20 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
             [numbers.setdefault(_plain(state), len(numbers)) for state in states], dtype=np.int64
         )
     except TypeError:
-        raise ValueError("states must be hashable: numbers, texts, tuples of these.") from None
+        raise ValueError("states must be hashable: numbers, strings, or tuples of these.") from None
     return list(numbers), places
 
 
 def _refuse_masked(states: Any) -> None:
     if isinstance(states, np.ma.MaskedArray):
-        raise ValueError("states is masked; leave such steps out.")
+        raise ValueError("states has masked entries; leave such steps out.")
 
 
 def _plain(state: Any) -> Any:
-    """Return a state as Python's own, refusing what is missing."""
+    """Return a state as a plain Python object; a missing one is refused."""
     state = state.item() if isinstance(state, np.generic) else state
     if state is None or state != state:
-        raise ValueError("states has a missing one; leave such steps out.")
+        raise ValueError("states has a missing entry; leave such steps out.")
     return state
 
 

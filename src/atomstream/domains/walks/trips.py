@@ -1,4 +1,4 @@
-"""Trips on a map: square cells as the states of a chain, and partitions of them as maps and GeoJSON."""
+"""Trips on a map: square cells as the states of a chain, and partitions as GeoJSON."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 
 __all__ = ["Grid", "grid_cells"]
 
-DEGREE = 111_320.0  # metres of a degree of latitude
-ROWS = 2**31  # cells are numbered row * ROWS + column, both counted from the middle of this
+DEGREE = 111_320.0  # metres in a degree of latitude
+ROWS = 2**31  # a cell has the number row * ROWS + column; both are counted from ROWS // 2
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Square cells of one size around a place.
+    """Square cells of one size around a position.
 
     Parameters
     ----------
     latitude, longitude : float
-        A corner of cells, in degrees; the longitude's metres are those half a degree north of it.
+        A corner of the cells, in degrees. Degrees of longitude are converted to metres half a
+        degree north of it.
     size : float
-        Metres along the side of a cell.
+        Side of a cell in metres.
     """
 
     latitude: float
@@ -37,28 +38,32 @@ class Grid:
         ):
             raise ValueError(
                 "A grid needs a latitude within 85 degrees and a size of at least 0.1 metres, "
-                f"got {self.latitude!r}, "
-                f"{self.longitude!r}, {self.size!r}."
+                f"got {self.latitude!r}, {self.longitude!r}, {self.size!r}."
             )
 
     @property
     def steps(self) -> tuple[float, float]:
-        """Degrees of latitude and of longitude along the sides of a cell."""
+        """Sides of a cell in degrees of latitude and of longitude."""
         across = self.size / DEGREE
         return across, across / np.cos(np.radians(self.latitude + 0.5))
 
     def cells(self, latitude: Any, longitude: Any) -> NDArray:
-        """Return the cell of each position, int64 of shape (n,); -1 where a coordinate is missing or impossible.
+        """Return the cell of each position; -1 if a coordinate is missing or impossible.
 
         Parameters
         ----------
         latitude, longitude : array-like of shape (n,)
-            Degrees; positions at (0, 0) are missing ones.
+            Degrees; the position (0, 0) counts as missing.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n,)
         """
         latitude, longitude = (np.asarray(part, dtype=np.float64) for part in (latitude, longitude))
         if latitude.ndim != 1 or latitude.shape != longitude.shape:
             raise ValueError(
-                f"latitude and longitude must be of one axis and as many, got {latitude.shape} and {longitude.shape}."
+                "latitude and longitude must have one axis of the same length, "
+                f"got {latitude.shape} and {longitude.shape}."
             )
         with np.errstate(invalid="ignore"):
             good = (
@@ -74,7 +79,7 @@ class Grid:
         return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
 
     def corners(self, cells: Any) -> NDArray:
-        """Return the south-west corner of cells, (latitude, longitude), of shape (n, 2)."""
+        """Return the south-west corners of cells, (latitude, longitude), of shape (n, 2)."""
         rows, columns = np.divmod(np.asarray(cells, dtype=np.int64), ROWS)
         down, across = self.steps
         return np.column_stack(
@@ -85,13 +90,13 @@ class Grid:
         )
 
     def geojson(self, cells: Any, labels: Any, visits: Any = None) -> str:
-        """Return cells as the text of a GeoJSON file, each a square with its cluster.
+        """Return cells as the text of a GeoJSON file: squares with their clusters.
 
         Parameters
         ----------
         cells : array-like of int of shape (n,)
         labels : array-like of int of shape (n,)
-            Clusters; cells of negative ones are left out.
+            Clusters of the cells; cells with a negative one are left out.
         visits : array-like of shape (n,), optional
         """
         down, across = self.steps
@@ -129,24 +134,25 @@ def grid_cells(
     Parameters
     ----------
     latitude, longitude : array-like of shape (n,)
-        Degrees; NaN and (0, 0) where a position is missing.
+        Degrees; NaN and (0, 0) mean that a position is missing.
     size : float, default=250
-        Metres along the side of a cell.
+        Side of a cell in metres.
     min_count : int, default=1
-        Cells with fewer positions are dropped: -1.
+        Cells with fewer positions are dropped and become -1.
     grid : Grid, optional
-        That of an earlier call; by default one from the whole degrees below the median position.
+        The grid of an earlier call; by default it starts at the whole degrees below the median
+        position.
 
     Returns
     -------
     cells : ndarray of int64 of shape (n,)
-        -1 where there is no cell.
+        -1 for positions without a cell.
     grid : Grid
 
     Raises
     ------
     ValueError
-        Where no position is usable.
+        If no position is usable.
 
     Examples
     --------
@@ -158,18 +164,18 @@ def grid_cells(
         places = [np.asarray(part, dtype=np.float64) for part in (latitude, longitude)]
         if places[0].ndim != 1 or places[0].shape != places[1].shape:
             raise ValueError(
-                "latitude and longitude must be of one axis and as many, "
+                "latitude and longitude must have one axis of the same length, "
                 f"got {places[0].shape} and {places[1].shape}."
             )
         with np.errstate(invalid="ignore"):
-            seen = (
+            usable = (
                 (np.abs(places[0]) <= 90)
                 & (np.abs(places[1]) <= 360)
                 & ((places[0] != 0) | (places[1] != 0))
             )
-        if not seen.any():
+        if not usable.any():
             raise ValueError("No position is usable: all are missing or at (0, 0).")
-        south, west = (float(np.floor(np.median(part[seen]))) for part in places)
+        south, west = (float(np.floor(np.median(part[usable]))) for part in places)
         grid = Grid(south, west, float(size))
     cells = grid.cells(latitude, longitude)
     distinct, places_of, counts = np.unique(cells, return_inverse=True, return_counts=True)

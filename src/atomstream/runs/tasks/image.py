@@ -9,7 +9,7 @@ from typing import Any
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
-from atomstream.io.inputs import Wanted, open_inputs
+from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task
 
@@ -66,7 +66,7 @@ class ImageTask(Task):
 
     def __init__(self, settings: ImageSettings) -> None:
         super().__init__(settings)
-        found = open_inputs(settings.inputs, Wanted(patch=settings.patch))
+        found = open_inputs(settings.inputs, InputOptions(patch=settings.patch))
         self.sources = [source for source in found if isinstance(source, Pictures)]
         if not self.sources:
             raise InputError(f"{found[0].name} is not an image.")

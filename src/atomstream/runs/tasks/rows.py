@@ -15,7 +15,7 @@ from atomstream.core.method import check_compatible
 from atomstream.estimators._validation import check_settings
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Piece, Position
-from atomstream.io.inputs import STANDARD_INPUT, Wanted, open_inputs
+from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.io.source import Source
 from atomstream.runs.holdout import Holdout
 from atomstream.runs.settings import Settings, checkpoints, option
@@ -100,10 +100,10 @@ class RowsSettings(checkpoints, Settings):
         check_compatible(model.method_)
         model._schedule()
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> InputOptions:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
-        return Wanted(
+        return InputOptions(
             self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
         )
 

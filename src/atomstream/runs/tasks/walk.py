@@ -18,7 +18,7 @@ from atomstream.domains.walks import Grid, grid_cells
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.io.inputs import Wanted, open_inputs
+from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task
 
@@ -163,7 +163,7 @@ class WalkTask(Task):
         wanted = (*self.settings.origin, *self.settings.destination)
         path = self.settings.inputs[0]
         array = path.lower().endswith(ARRAYS)
-        source = open_inputs((path,), Wanted(columns=() if array else wanted))[0]
+        source = open_inputs((path,), InputOptions(columns=() if array else wanted))[0]
         places = list(range(4))
         if array:
             places = [_column(name, source.n_features) for name in wanted]

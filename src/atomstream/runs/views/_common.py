@@ -38,8 +38,8 @@ def objective(record: Record, of: str) -> dict[str, Any]:
 
 def energy_shares(learner: Any) -> Any:
     """Return the share of each atom in the energy of all reconstructions, (n_components,)."""
-    strength = learner.memory_.strength(learner.state_.dictionary)
-    return strength / max(strength.sum(), np.finfo(float).tiny)
+    energy = learner.memory_.atom_energy(learner.state_.dictionary)
+    return energy / max(energy.sum(), np.finfo(float).tiny)
 
 
 def table_section(name: str, title: str, table: Table, caption: str = "", **more: Any) -> Section:

@@ -17,7 +17,7 @@ from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import Wanted, open_inputs
+from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.outputs import check_out, write_image
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
@@ -173,7 +173,7 @@ class RowsView(View):
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     """Return the inputs as sources of rows with the features that were learned, in their order."""
-    wanted = Wanted() if record.settings is None else record.settings.wanted()
+    wanted = InputOptions() if record.settings is None else record.settings.wanted()
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):

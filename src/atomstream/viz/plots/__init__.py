@@ -1,4 +1,4 @@
-"""Pictures of what was learned; each ``NAME_data`` returns what ``NAME`` draws."""
+"""Plots of models; each ``NAME_data`` returns the arrays that ``NAME`` draws."""
 
 from atomstream.viz.plots.dictionaries import (
     FEW,

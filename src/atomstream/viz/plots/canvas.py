@@ -1,15 +1,15 @@
-"""What all pictures share; matplotlib is imported here and nowhere else."""
+"""Helpers of all plots: figures, panels, colours and names."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Of the Okabe-Ito palette, safe for colour-blind eyes.
+# Two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:
-    """Return so many axes in rows, and their figure."""
+    """Return ``npanels`` axes in rows of ``n_columns``, and their figure."""
     n_columns = min(n_columns, npanels)
     n_rows = -(-npanels // n_columns)
     figure = empty(width * n_columns, height * n_rows + 0.3)
@@ -20,7 +20,7 @@ def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[l
 
 
 def plain(text: str, length: int = 24) -> str:
-    """Return a name as it should be read: dollar signs are no formulas, and long ones are cut."""
+    """Return a name for a plot: long ones are cut, and dollar signs do not start a formula."""
     short = text if len(text) <= length else text[: length - 1] + "\u2026"
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
 

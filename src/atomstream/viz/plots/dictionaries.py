@@ -1,4 +1,4 @@
-"""Pictures of dictionaries of rows: atoms, what they make of samples, and how they were learned."""
+"""Plots of dictionaries of rows: atoms, reconstructions, and the course of learning."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
     "triples_data",
 ]
 
-FEW = 32  # features that can be told apart as bars
+FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
 
 
 def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-    """Return what `atoms` draws: the atoms as images, most important first, and their shares of the code.
+    """Return what `atoms` draws: atoms as images, most important first, and shares of the code.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
     Returns
     -------
     images : ndarray of shape (n_components, *shape)
-        Each scaled to [0, 1] by its own extremes.
+        Each is scaled to [0, 1] by its own extremes.
     shares : ndarray of shape (n_components,)
     """
     n_features = _atoms(model).shape[1]
@@ -58,7 +58,7 @@ def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
 
 
 def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
-    """Draw the atoms as a grid sorted by importance, the share of each in the codes below it.
+    """Draw the atoms in a grid, most important first, with their shares of the code.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
 
 
 def curves_data(model: Any, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
-    """Return what `curves` draws: the most important atoms as they are, and their shares of the code."""
+    """Return what `curves` draws: the most important atoms, and their shares of the code."""
     order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
     return _atoms(model)[order], model.importance_[order]
 
 
 def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
-    """Draw the most important atoms as curves over the features, in their order.
+    """Draw the most important atoms as curves over the features.
 
     Parameters
     ----------
@@ -115,7 +115,10 @@ def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
 def bars_data(
     model: Any, names: Any = None, n_atoms: int = 12, n_features: int = 8
 ) -> list[tuple[list[str], NDArray, float]]:
-    """Return what `bars` draws: per atom its largest features by name, their values, and its share of the code."""
+    """Return what `bars` draws.
+
+    For each atom: the names of its largest features, their values, and its share of the code.
+    """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
     for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
@@ -135,10 +138,10 @@ def bars(
     ----------
     model : fitted estimator
     names : sequence of str, optional
-        Of the features; by default those the model knows, or numbers from 1.
+        Names of the features; by default those that the model knows, or numbers from 1.
     n_atoms : int, default=12
     n_features : int, default=8
-        Features of each atom.
+        Number of features of each atom.
     n_columns : int, default=3
 
     Returns
@@ -159,14 +162,11 @@ def bars(
 
 
 def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `triples` draws: samples, reconstructions, errors, from the smallest relative error up."""
+    """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
     rows = rows[: 10 * n_rows]
     X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
     X_hat = model.inverse_transform(model.transform(X))
-    X, X_hat = (
-        X.reshape(len(X), -1),
-        X_hat.reshape(len(X), -1),
-    )  # tensors are drawn over their entries
+    X, X_hat = X.reshape(len(X), -1), X_hat.reshape(len(X), -1)  # tensors: over their entries
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
     order = order[energy[order] > 0] if (energy > 0).any() else order
@@ -190,11 +190,11 @@ def triples(
     ----------
     model : fitted estimator
     rows : array or sparse array of shape (n_samples, n_features)
-        Best rows that were not learned from.
+        Preferably rows that were not learned from.
     shape : tuple of int, optional
-        Of a sample as an image; without it samples are drawn over the features.
+        Shape of a sample as an image; without it samples are drawn over the features.
     names : sequence of str, optional
-        Of the features, written where they are few.
+        Names of the features; written if there are few.
     n_rows : int, default=6
 
     Returns
@@ -238,7 +238,7 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
                 np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1
             )
         flat = lacking.reshape(shape)
-        if len(shape) == 3:  # the channel that is furthest off, with its sign
+        if len(shape) == 3:  # draw the channel with the largest error, with its sign
             flat = np.take_along_axis(flat, np.abs(flat).argmax(axis=2)[:, :, None], axis=2)[
                 :, :, 0
             ]
@@ -249,17 +249,20 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
 
 
 def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
-    """Return what `rank` draws: ranks, mean errors on held-out entries, their standard errors, stability, choice."""
+    """Return what `rank` draws.
+
+    These are ranks, mean errors on held-out entries, their standard errors, stability, choice.
+    """
     return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
 
 
 def rank(choice: Any) -> Any:
-    """Draw the error on held-out entries and the stability of the atoms against the number of atoms.
+    """Draw the held-out error and the stability of the atoms against the number of atoms.
 
     Parameters
     ----------
     choice : RankChoice
-        What `atomstream.choose_rank` returned.
+        Result of `atomstream.choose_rank`.
 
     Returns
     -------
@@ -293,7 +296,7 @@ def rank(choice: Any) -> Any:
 
 
 def reconstruction_data(image: Any, approximation: Any) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `reconstruction` draws: the image, its reconstruction clipped to the image's range, the error."""
+    """Return what `reconstruction` draws: image, reconstruction clipped to its range, error."""
     image = np.asarray(image, dtype=float)
     approximation = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
     return image, approximation, approximation - image
@@ -327,19 +330,17 @@ def reconstruction(image: Any, approximation: Any) -> Any:
 
 
 def objective_data(history: Any) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `objective` draws: samples seen, the objective of each batch, and the mean of the last sixth."""
+    """Return what `objective` draws: samples seen, objectives, means of the last sixth."""
     n_samples, values = np.asarray(history.n_samples), np.asarray(history.objective)
     total = np.concatenate([[0.0], np.cumsum(values)])
     last = np.arange(1, len(values) + 1)
-    first = last - (
-        1 + last // 6
-    )  # a window that grows with the stream, as the axis is logarithmic
+    first = last - (1 + last // 6)  # the window grows with the stream: the axis is logarithmic
     first = np.maximum(first, 0)
     return n_samples, values, (total[last] - total[first]) / (last - first)
 
 
 def objective(history: Any) -> Any:
-    """Draw the objective against samples seen.
+    """Draw the objective against the number of samples seen.
 
     Parameters
     ----------
@@ -361,5 +362,5 @@ def objective(history: Any) -> Any:
 
 
 def _atoms(model: Any) -> NDArray:
-    """Return the atoms as rows, those that are tensors flattened."""
+    """Return the atoms as rows; tensors are flattened."""
     return model.components_.reshape(len(model.components_), -1)

@@ -1,4 +1,4 @@
-"""Pictures of pictures: before and after, and which material is where."""
+"""Plots of images: comparisons, and maps of materials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ __all__ = ["comparison", "comparison_data", "material_map", "material_map_data"]
 
 
 def comparison_data(pictures: Mapping[str, Any], original: Any = None) -> list[tuple[str, NDArray]]:
-    """Return what `comparison` draws: titles, with their quality in decibels where an original is given, and images.
+    """Return what `comparison` draws: titles and images.
+
+    With an original the titles contain the quality in decibels.
 
     Parameters
     ----------
@@ -24,31 +26,28 @@ def comparison_data(pictures: Mapping[str, Any], original: Any = None) -> list[t
     Returns
     -------
     list of (str, ndarray)
-        The original first; values in [0, 1].
+        The original comes first. Values are in [0, 1].
     """
     from atomstream.domains.images.pixels import as_image, psnr, white
 
     drawn = [] if original is None else [("original", as_image(original))]
     for name, picture in pictures.items():
         image = as_image(picture, holes=True)
-        told = (
-            ""
-            if original is None or np.isnan(image).any()
-            else f", {psnr(drawn[0][1], image):.1f} dB"
-        )
-        drawn.append((plain(name) + told, image))
+        unknown = original is None or np.isnan(image).any()
+        quality = "" if unknown else f", {psnr(drawn[0][1], image):.1f} dB"
+        drawn.append((plain(name) + quality, image))
     return [(title, np.clip(np.nan_to_num(image) / white(image), 0, 1)) for title, image in drawn]
 
 
 def comparison(pictures: Mapping[str, Any], original: Any = None, *, n_columns: int = 4) -> Any:
-    """Draw pictures side by side: before and after.
+    """Draw images side by side, such as before and after.
 
     Parameters
     ----------
     pictures : mapping of names to arrays of shape (height, width) or (height, width, 3)
-        All of one type; what is NaN is drawn black.
+        All of one type; NaN is drawn black.
     original : array, optional
-        Drawn first; the quality of the others is told in decibels.
+        Drawn first; the titles of the others contain their quality in decibels.
     n_columns : int, default=4
 
     Returns
@@ -75,14 +74,14 @@ def material_map_data(
 
 
 def material_map(classes: Any, names: Sequence[str]) -> Any:
-    """Draw which material is where, with the share of each.
+    """Draw the material of each pixel, with the share of each material.
 
     Parameters
     ----------
     classes : array-like of int of shape (height, width)
-        As `atomstream.ColorRestorer.restore` returns it.
+        As returned by `atomstream.ColorRestorer.restore`.
     names : sequence of str
-        Of the materials: ``materials_``.
+        Names of the materials: ``materials_``.
 
     Returns
     -------
@@ -104,9 +103,9 @@ def material_map(classes: Any, names: Sequence[str]) -> Any:
         interpolation="nearest",
     )
     axes.set(xticks=[], yticks=[])
-    told = [
+    entries = [
         Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")
         for c, (n, s) in zip(colours, shares, strict=True)
     ]
-    figure.legend(handles=told, loc="outside lower left", frameon=False, fontsize=8)
+    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=8)
     return figure

@@ -1,4 +1,4 @@
-"""Pictures of partitions of a map."""
+"""Plots of partitions of a map."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["partition_map", "partition_map_data", "reduced_chain", "reduced_chai
 
 
 def partition_map_data(grid: Any, cells: Any, labels: Any) -> tuple[NDArray, NDArray]:
-    """Return what `partition_map` draws: corners (west, south) and clusters of the cells that have one."""
+    """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
     labels = np.asarray(labels)
     keep = labels >= 0
     return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
 
 
 def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> Any:
-    """Draw cells in the colours of their clusters, the largest cluster first in the legend.
+    """Draw cells in the colours of their clusters; the legend starts with the largest one.
 
     Parameters
     ----------
-    grid : atomstream.trips.Grid
+    grid : atomstream.walks.Grid
     cells : array-like of int of shape (n,)
     labels : array-like of int of shape (n,)
-        Negative ones are not drawn.
+        Clusters of the cells; cells with a negative one are not drawn.
     visits : array-like of shape (n,), optional
-        Cells that are visited little are drawn paler.
+        Numbers of visits; cells with few visits are paler.
 
     Returns
     -------
@@ -72,35 +72,35 @@ def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> 
     return figure
 
 
-def reduced_chain_data(chances: Any, shares: Any) -> tuple[NDArray, NDArray]:
-    """Return what `reduced_chain` draws: probabilities between clusters, and shares of visits, as arrays."""
-    return np.asarray(chances, dtype=float), np.asarray(shares, dtype=float)
+def reduced_chain_data(probabilities: Any, shares: Any) -> tuple[NDArray, NDArray]:
+    """Return what `reduced_chain` draws: transition probabilities and shares of visits."""
+    return np.asarray(probabilities, dtype=float), np.asarray(shares, dtype=float)
 
 
-def reduced_chain(chances: Any, shares: Any) -> Any:
-    """Draw the probabilities of going from cluster to cluster.
+def reduced_chain(probabilities: Any, shares: Any) -> Any:
+    """Draw the transition probabilities between clusters.
 
     Parameters
     ----------
-    chances : array-like of shape (n_clusters, n_clusters)
-        Rows sum to 1.
+    probabilities : array-like of shape (n_clusters, n_clusters)
+        The rows sum to 1.
     shares : array-like of shape (n_clusters,)
-        Of the visits.
+        Shares of the clusters in all visits.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    chances, shares = reduced_chain_data(chances, shares)
-    n = len(chances)
+    probabilities, shares = reduced_chain_data(probabilities, shares)
+    n = len(probabilities)
     figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
-    axes.imshow(chances, cmap="Blues", vmin=0, vmax=max(float(chances.max()), 1e-12))
+    axes.imshow(probabilities, cmap="Blues", vmin=0, vmax=max(float(probabilities.max()), 1e-12))
     for i in range(n):
         for j in range(n):
-            dark = chances[i, j] > 0.6 * chances.max()
-            told, colour = f"{100 * chances[i, j]:.0f}", "w" if dark else "k"
-            axes.text(j, i, told, ha="center", va="center", fontsize=7, color=colour)
+            dark = probabilities[i, j] > 0.6 * probabilities.max()
+            text, colour = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
+            axes.text(j, i, text, ha="center", va="center", fontsize=7, color=colour)
     axes.set_xticks(range(n))
     axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
     axes.set(

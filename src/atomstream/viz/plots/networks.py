@@ -1,4 +1,4 @@
-"""Pictures of networks, and of chains on lattices."""
+"""Plots of networks, and of spins on lattices."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ __all__ = [
     "spins_data",
 ]
 
-CELLS = 300  # of a heat map in each direction; larger networks are shown in blocks
+CELLS = 300  # most cells of a heat map in each direction; larger networks are drawn in blocks
 
 
 def network_atoms_data(model: Any, n_atoms: int = 25) -> tuple[NDArray, NDArray]:
-    """Return what `network_atoms` draws: the most important atoms, each over its largest entry, and their shares."""
+    """Return what `network_atoms` draws: the most important atoms and their shares.
+
+    Each atom is divided by its largest entry.
+    """
     order = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
     largest = model.components_[order].max(axis=(1, 2), keepdims=True)
     return model.components_[order] / np.where(largest > 0, largest, 1), model.recent_importance_[
@@ -34,8 +37,8 @@ def network_atoms_data(model: Any, n_atoms: int = 25) -> tuple[NDArray, NDArray]
 def network_atoms(model: Any, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
     """Draw the most important atoms of a network dictionary, each as a patch and as a graph.
 
-    Nodes of the motif stand on a circle, node 0 at the top and the others clockwise; blue are the
-    edges of the motif, orange all others, as wide and dark as they weigh.
+    The nodes of the motif are on a circle, node 0 at the top and the others clockwise. Edges of the
+    motif are blue, all others orange; heavier edges are wider and darker.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ def network_atoms(model: Any, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
 
 
 def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
-    """Draw a patch as a graph; of two directions the heavier decides."""
+    """Draw a patch as a graph; of two directions the heavier one counts."""
     from matplotlib.collections import LineCollection
 
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(patch)) / len(patch)
@@ -77,7 +80,7 @@ def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
     order = np.argsort(weights[tails, heads], kind="stable")
     tails, heads = tails[order], heads[order]
     strength = weights[tails, heads]
-    if len(tails):  # an atom that came to nothing has none
+    if len(tails):  # an atom of zeros has no edges
         lines = LineCollection(
             list(zip(places[tails], places[heads], strict=True)),
             linewidths=0.3 + 1.7 * strength,
@@ -94,12 +97,13 @@ def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
 
 
 def adjacency_data(before: Any, after: Any = None, cells: int = CELLS) -> list[NDArray]:
-    """Return what `adjacency` draws: matrices in one order of the nodes, in blocks where nodes are many.
+    """Return what `adjacency` draws: matrices in one order of nodes, large ones in blocks.
 
     Parameters
     ----------
     before, after : sparse arrays of shape (n_nodes, n_nodes)
-        The order comes from the first: reverse Cuthill-McKee, which brings neighbours together.
+        The order of the nodes comes from the first one, by the reverse Cuthill-McKee algorithm,
+        which brings neighbours together.
     cells : int, default=300
 
     Returns
@@ -127,12 +131,12 @@ def adjacency_data(before: Any, after: Any = None, cells: int = CELLS) -> list[N
 def adjacency(
     before: Any, after: Any = None, *, titles: tuple[str, str] = ("network", "reconstruction")
 ) -> Any:
-    """Draw adjacency matrices side by side as heat maps, with one order of nodes and one scale of colours.
+    """Draw adjacency matrices side by side as heat maps, with the same nodes and colours.
 
     Parameters
     ----------
     before, after : sparse arrays of shape (n_nodes, n_nodes)
-        The second may be left out.
+        The second one is optional.
     titles : (str, str)
 
     Returns
@@ -142,7 +146,7 @@ def adjacency(
     matrices = adjacency_data(before, after)
     figure = empty(4.6 * len(matrices) + 0.7, 4.6)
     grid = figure.subplots(1, len(matrices), squeeze=False)[0]
-    # A few heavy blocks would leave all others white: the square root shows both.
+    # Square roots, because otherwise a few heavy blocks would leave all others white.
     shown = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
     top = max(float(np.quantile(shown[0][shown[0] > 0], 0.98)), 1e-12)
     for axes, matrix, title in zip(grid, shown, titles, strict=False):
@@ -159,7 +163,7 @@ def adjacency(
 def spins_data(
     configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int]
 ) -> list[tuple[NDArray, ...]]:
-    """Return what `spins` draws: per configuration itself, a mosaic of the top atoms, the reconstruction."""
+    """Return what `spins` draws: configurations, mosaics of their top atoms, reconstructions."""
     drawn: list[tuple[NDArray, ...]] = []
     for spin, model, image in zip(configurations, models, rebuilt, strict=True):
         side = min(5, int(np.sqrt(len(model.components_))))
@@ -176,16 +180,16 @@ def spins_data(
 def spins(
     configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int], *, titles: Any = None
 ) -> Any:
-    """Draw configurations of spins in columns, each with the atoms learned from its chain and its reconstruction.
+    """Draw configurations of spins with their atoms and reconstructions, one per column.
 
     Parameters
     ----------
     configurations : sequence of array of shape (height, width)
     models : sequence of fitted estimators
-        Of patches of ``shape``.
+        Each has learned patches of ``shape``.
     rebuilt : sequence of array of shape (height, width)
     shape : (int, int)
-        Of a patch.
+        Shape of a patch.
     titles : sequence of str, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Pictures of what atoms are made of, where they are convex combinations of kept samples."""
+"""Plots of atoms that are convex combinations of samples: their representatives."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float
     ----------
     model : OnlineConvexMF
     top : int, default=5
-        Representatives of each atom at most, those of the largest shares.
+        Largest number of representatives of an atom; those with the largest shares are drawn.
 
     Returns
     -------
     list of (ids, shares, rest)
-        The ids of the representatives as texts, their shares in the atom, and the share of all
+        The ids of the representatives as strings, their shares in the atom, and the share of all
         others together.
     """
     drawn = []
@@ -36,13 +36,13 @@ def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float
 
 
 def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Any:
-    """Draw per atom the shares of its largest representatives as bars, their ids beside them.
+    """Draw the shares of the largest representatives of each atom as bars, with their ids.
 
     Parameters
     ----------
     model : OnlineConvexMF
     top : int, default=5
-        Representatives of each atom at most.
+        Largest number of representatives of an atom.
     n_columns : int, default=3
 
     Returns

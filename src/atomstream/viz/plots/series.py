@@ -1,4 +1,4 @@
-"""Pictures of series: atoms as curves over a window, and courses that were observed, predicted and foretold."""
+"""Plots of series: atoms as curves over a window, observations, predictions and forecasts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ __all__ = [
     "series_forecast_data",
 ]
 
-# Okabe-Ito without yellow, which is too pale for a line.
+# The Okabe-Ito palette without yellow, which is too pale for a line.
 COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-LISTED = 24  # names in a legend
+LISTED = 24  # most names in a legend
 
 
 def series_atoms_data(model: Any, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
-    """Return what `series_atoms` draws: the most important atoms, (n, window, n_series), and their shares."""
+    """Return what `series_atoms` draws: the most important atoms, and their shares.
+
+    The atoms are of shape (n, window, n_series).
+    """
     order = _most_important(model, n_atoms)
     return model.atoms_[order], model.importance_[order]
 
@@ -34,13 +37,15 @@ def _most_important(model: Any, n_atoms: int) -> NDArray:
 
 
 def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns: int = 6) -> Any:
-    """Draw the most important atoms, the curves of all series over each other, with number and share in the codes.
+    """Draw the most important atoms, with their numbers and shares of the code.
+
+    The curves of all series of an atom share one panel.
 
     Parameters
     ----------
     model : fitted SeriesDictionary
     names : sequence of str, optional
-        Of the series; by default those the model knows.
+        Names of the series; by default those that the model knows.
     n_atoms : int, default=24
     n_columns : int, default=6
 
@@ -62,10 +67,10 @@ def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns:
 
 
 def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `series_change` draws: atoms before and after the online phase, and how far they moved.
+    """Return what `series_change` draws: atoms before and after the online phase, and changes.
 
-    That is one minus the cosine between the atom before and after; those that moved most come
-    first.
+    The change is one minus the cosine between the atom before and after. The atoms that changed
+    most come first.
     """
     if model.initial_atoms_ is None:
         raise ValueError(
@@ -79,7 +84,7 @@ def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray,
 
 
 def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 6) -> Any:
-    """Draw the atoms that the online phase moved most: dotted before it, full after it.
+    """Draw the atoms that the online phase changed most: dotted before it, solid after it.
 
     Parameters
     ----------
@@ -108,12 +113,14 @@ def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns
 def series_forecast_data(
     observed: Any, predicted: Any, ahead: Any = None
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `series_forecast` draws: values, predictions and forecasts, all over the rows and what follows.
+    """Return what `series_forecast` draws: values, predictions and forecasts.
+
+    All of them cover the rows and the horizon.
 
     Returns
     -------
     observed, predicted : ndarray of shape (n_rows + horizon, n_series)
-        NaN beyond the rows.
+        NaN after the rows.
     ahead : ndarray of shape (n_bounds, n_rows + horizon, n_series)
         NaN on the rows; empty without a forecast.
     """
@@ -137,18 +144,18 @@ def series_forecast(
     labels: Any = None,
     n_columns: int = 3,
 ) -> Any:
-    """Draw each series: what was observed, what was predicted of it, and what is foretold, with its band.
+    """Draw the observations, predictions and forecasts (with bands) of each series.
 
     Parameters
     ----------
     observed, predicted : array of shape (n_rows, n_series)
-        NaN where there is nothing.
+        NaN where there is no value.
     ahead : array of shape (1, horizon, n_series) or (3, horizon, n_series), optional
-        The forecast, and the low and the high end of its band.
+        The forecast, and the lower and upper ends of its band.
     names : sequence of str, optional
-        Of the series.
+        Names of the series.
     labels : sequence of str, optional
-        Of the rows and of those foretold.
+        Labels of the rows and of the forecasts.
     n_columns : int, default=3
 
     Returns
@@ -167,7 +174,7 @@ def series_forecast(
             predicted[:, i],
             color=BLUE,
             linewidth=1,
-            label="one step ahead" if len(ahead) else "rebuilt",
+            label="one step ahead" if len(ahead) else "reconstructed",
         )
         if filled.any() and not len(ahead):
             axes.plot(
@@ -199,7 +206,7 @@ def series_forecast(
 
 
 def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
-    """Return limits that show the lines, and of the band what is not so far off that lines would look flat."""
+    """Return limits that show the lines, and the band as far as it leaves the lines visible."""
     low, high = np.nanmin(lines), np.nanmax(lines)
     span = (high - low) or 1.0
     low, high = (
@@ -210,7 +217,7 @@ def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
 
 
 def _styles(n_series: int) -> list[dict[str, Any]]:
-    """Return colour and dashes for each series: seven colours, then again with other dashes."""
+    """Return a colour and a dash for each series: seven colours, then again with other dashes."""
     dashes = ("-", "--", "-.")
     return [
         {"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % len(dashes)]}
@@ -229,14 +236,14 @@ def _known(model: Any, names: Any) -> Any:
 
 
 def _legend(figure: Any, lines: Any, names: Any) -> None:
-    """Name the series, where they have names and are not too many."""
+    """Add a legend if the series have names and are not too many."""
     if names is not None and len(lines) <= LISTED:
-        told = [plain(str(name)) for name in names]
+        shown = [plain(str(name)) for name in names]
         figure.legend(
             lines,
-            told,
+            shown,
             frameon=False,
             fontsize=8,
-            ncols=min(6, len(told)),
+            ncols=min(6, len(shown)),
             loc="outside lower center",
         )

@@ -1,4 +1,4 @@
-"""Pictures of dictionaries of rank-one atoms: the loadings of each mode."""
+"""Plots of dictionaries of rank-one atoms: the loadings of each mode."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from atomstream.viz.plots.canvas import BLUE, empty
 
 __all__ = ["loadings", "loadings_data"]
 
-BARS = 8  # entries that are drawn as bars rather than as a curve
-NARROW = 3  # images longer than so many times their width fill their panel
+BARS = 8  # up to this number of entries is drawn as bars rather than as a curve
+NARROW = 3  # an image whose sides have a larger ratio than this fills its panel
 TINY = 1e-12
 
 
 def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray]:
-    """Return what `loadings` draws: the loadings of the most important atoms as they are, and their shares.
+    """Return what `loadings` draws: the loadings of the most important atoms, and their shares.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray
     Returns
     -------
     columns : list of ndarray of shape (n_atoms, ...)
-        One per mode or group of modes, each loading vector in the shape of its group.
+        One per mode or group of modes; each loading vector has the shape of its group.
     shares : ndarray of shape (n_atoms,)
-        Of the code, largest first.
+        Shares of the code, largest first.
     """
     order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
     columns = []
@@ -42,19 +42,19 @@ def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray
 def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 2) -> Any:
     """Draw the loadings of the most important atoms, the modes of an atom side by side.
 
-    A single mode is drawn as a curve, or as bars where it is short; a group of two modes as an
-    image, one of three modes the last of which has three entries as a colour image, each scaled by
-    itself; larger groups as curves.
+    A single mode is drawn as a curve, or as bars if it is short. A group of two modes is drawn as
+    an image. A group of three modes is drawn as a colour image if the last one has three entries.
+    Each image has its own scale. Larger groups are drawn as curves.
 
     Parameters
     ----------
     model : fitted OnlineCPDictionary
     names : sequence of str, optional
-        Of the modes or groups of modes; by default those of the data array learned from, or numbers
-        from 0.
+        Names of the modes or groups of modes; by default those of the data array that the model has
+        learned from, or numbers from 0.
     n_atoms : int, default=12
     n_columns : int, default=2
-        Atoms in a row.
+        Number of atoms in a row.
 
     Returns
     -------
@@ -64,7 +64,8 @@ def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int
     names = _names(model) if names is None else list(names)
     if len(names) != len(columns):
         raise ValueError(
-            f"names must name each of {len(columns)} modes or groups of modes, got {len(names)}."
+            f"names must have one name for each of {len(columns)} modes or groups of modes, "
+            f"got {len(names)}."
         )
     n_columns, n_modes = min(n_columns, len(shares)), len(columns)
     n_rows = -(-len(shares) // n_columns)
@@ -84,7 +85,7 @@ def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int
 
 
 def _names(model: Any) -> list[str]:
-    """Return what the modes, or groups of modes, are called."""
+    """Return the names of the modes, or of groups of modes."""
     known, groups = model.axes_.names, model.axes_.groups
     if known:
         return [", ".join(known[mode] for mode in group) for group in groups]

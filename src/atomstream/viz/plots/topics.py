@@ -1,4 +1,4 @@
-"""Pictures of topics: their words as bars, and their shares over time."""
+"""Plots of topics: their words as bars, and their shares over time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
 def topics_data(
     model: Any, n_topics: int = 20, n_words: int = 8
 ) -> list[tuple[int, float, list[tuple[str, float]]]]:
-    """Return what `topics` draws: number, share of all words, and likeliest words of the most important topics."""
+    """Return what `topics` draws: numbers, shares of all words, and top words of topics."""
     words = model.top_words(n_words)
     order = np.argsort(-model.importance_, kind="stable")[:n_topics]
     return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
 
 
 def topics(model: Any, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Any:
-    """Draw the most important topics: their likeliest words as bars of their shares of the topic.
+    """Draw the most important topics: bars of the shares of their top words.
 
     Parameters
     ----------
     model : fitted TopicModel
     n_topics : int, default=20
     n_words : int, default=8
-        Words of each topic.
+        Number of words of each topic.
     n_columns : int, default=4
 
     Returns
@@ -51,26 +51,26 @@ def topics(model: Any, *, n_topics: int = 20, n_words: int = 8, n_columns: int =
 
 
 def topics_over_time_data(over_time: Any, n_topics: int = 8) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `topics_over_time` draws: starts of spans, the topics that vary most, and their shares.
+    """Return what `topics_over_time` draws: starts of bins, the topics that vary most, shares.
 
     Returns
     -------
-    starts : ndarray of shape (n_spans,)
+    starts : ndarray of shape (n_bins,)
     topics : ndarray of int of shape (n_topics,)
-    shares : ndarray of shape (n_spans, n_topics)
+    shares : ndarray of shape (n_bins, n_topics)
     """
     order = np.argsort(-np.nanstd(over_time.shares, axis=0), kind="stable")[:n_topics]
     return over_time.starts, order, over_time.shares[:, order]
 
 
 def topics_over_time(over_time: Any, names: Any = None, *, n_topics: int = 8) -> Any:
-    """Draw the shares over time of the topics whose share varies most.
+    """Draw the shares over time of the topics that vary most.
 
     Parameters
     ----------
     over_time : TopicsOverTime
     names : sequence of str, optional
-        Of all topics; a few top words each, say.
+        Names of all topics, for example a few top words of each.
     n_topics : int, default=8
 
     Returns

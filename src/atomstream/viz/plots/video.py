@@ -1,4 +1,4 @@
-"""Pictures of the dictionaries of videos."""
+"""Plots of the dictionaries of videos."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ __all__ = ["spatial_atoms", "spatial_atoms_data", "temporal_atoms", "temporal_at
 
 
 def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
-    """Return what `spatial_atoms` draws: frames learned from until then, and atoms over their largest entry.
+    """Return what `spatial_atoms` draws: times of the snapshots, and their atoms.
+
+    Times count the frames learned from. Each atom is divided by its largest entry.
 
     Returns
     -------
     times : ndarray of int of shape (n_snapshots,)
-        The end alone where no snapshots were kept.
+        Only the end if there are no snapshots.
     images : ndarray of shape (n_snapshots, n_components, height, width[, n_channels])
     """
     if model.mode != "frames":
@@ -32,14 +34,14 @@ def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
 
 
 def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
-    """Draw the atoms of frames at the times of the snapshots, from top to bottom, each over its largest entry.
+    """Draw the atoms of frames at the times of the snapshots, from top to bottom.
 
     Parameters
     ----------
     model : fitted VideoDictionary
-        Of mode "frames".
+        With mode "frames".
     frames : array of shape (n_frames, height, width[, n_channels]), optional
-        The video: the frame of the moment is drawn on the left.
+        The video; the frame of each snapshot is drawn on the left.
 
     Returns
     -------
@@ -66,7 +68,10 @@ def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
 
 
 def temporal_atoms_data(model: Any, changes: Any = None) -> tuple[NDArray, NDArray]:
-    """Return what `temporal_atoms` draws: atoms over their largest entry, most important first, and the changes."""
+    """Return what `temporal_atoms` draws: atoms, most important first, and times of change.
+
+    Each atom is divided by its largest entry.
+    """
     if model.mode != "pixels":
         raise ValueError(f"temporal_atoms needs mode='pixels', got mode={model.mode!r}.")
     atoms = model.components_[np.argsort(-model.importance_, kind="stable")]
@@ -77,15 +82,15 @@ def temporal_atoms_data(model: Any, changes: Any = None) -> tuple[NDArray, NDArr
 
 
 def temporal_atoms(model: Any, changes: Any = None) -> Any:
-    """Draw the atoms of the courses of pixels as curves over the frames, most important first.
+    """Draw temporal atoms as curves over the frames, most important first.
 
     Parameters
     ----------
     model : fitted VideoDictionary
-        Of mode "pixels".
+        With mode "pixels".
     changes : ChangePoints, optional
-        What `VideoDictionary.change_points` found, drawn as lines before the first frame of each
-        new regime.
+        Result of `VideoDictionary.change_points`, drawn as lines before the first frame of each new
+        regime.
 
     Returns
     -------
@@ -104,8 +109,8 @@ def temporal_atoms(model: Any, changes: Any = None) -> Any:
         axes.margins(x=0)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-    told = ", ".join(str(time) for time in times)
+    listed = ", ".join(str(time) for time in times)
     grid[-1].set_xlabel(
-        "frame, from 0" + (f"; a new regime begins at {told}" if told else ""), fontsize=9
+        "frame, from 0" + (f"; a new regime begins at {listed}" if listed else ""), fontsize=9
     )
     return figure

@@ -1,0 +1,272 @@
+"""Checked samples in, codes and reconstructions out: what a fitted dictionary does with data."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.method import Method, check_compatible
+from atomstream.estimators._run_state import RunState
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import Samples
+from atomstream.estimators._validation import check_X, observe
+from atomstream.estimators.encoding import encode_exactly
+
+__all__ = ["Coding"]
+
+
+def _of_run(attribute: str, doc: str) -> property:
+    """Return a property that shows an attribute of the run; absent before there is one."""
+    return property(attrgetter(f"_run.{attribute}"), doc=doc)
+
+
+@lru_cache
+def _parameters(kind: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a model."""
+    return tuple(kind._get_param_names())
+
+
+class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A dictionary that codes samples with a method; how it was learned is not its concern."""
+
+    LEARNED: ClassVar[tuple[str, ...]] = (
+        "state_",
+        "clock_",
+        "_rng",
+        "_loss",
+        "n_reseeded_",
+        "batch_objective_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    missing: bool
+    _run: RunState
+    n_features_in_: int
+
+    state_ = _of_run("state", "Dictionary, memory and usage.")
+    clock_ = _of_run("clock", "Where the stream stands.")
+    n_reseeded_ = _of_run("n_reseeded", "Atoms replaced because nothing used them.")
+    batch_objective_ = _of_run(
+        "batch_objective", "Mean objective of the last batch, before the update it caused."
+    )
+
+    @abstractmethod
+    def _make_method(self) -> Method:
+        """Return the method that the parameters stand for."""
+
+    # -- the method
+
+    @property
+    def method_(self) -> Method:
+        """The parts that the parameters stand for, assembled anew when one of these changes."""
+        run = vars(self).get("_run")
+        if run is not None and run.is_current(self._settings()):
+            return run.method
+        return self._make_method()
+
+    def _settings(self) -> list[Any]:
+        """Return all values that the method depends on."""
+        kind: Any = type(self)
+        return [*map(vars(self).get, _parameters(kind))]
+
+    # -- samples, rows and batches
+
+    def _rows(self, X: Samples, *, reset: bool) -> Any:
+        """Return checked samples as rows; models of samples that are no rows flatten them first."""
+        return check_X(self, X, reset=reset)
+
+    def _samples(self, rows: Any) -> Any:
+        """Return rows in the shape of samples."""
+        return rows
+
+    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data as a batch; a loss with a narrower domain refuses or changes more."""
+        return observe(X, weights, missing=self.missing, **known)
+
+    def _batch(self, X: Samples) -> Batch:
+        """Return samples that are not learned from as a batch."""
+        return self._observe(self._rows(X, reset=False))
+
+    # -- codes
+
+    def transform(self, X: Samples, *, sparse_output: bool = False) -> Any:
+        """Return the codes of samples, exactly: to a certified duality gap of 1e-9 (float32: 1e-6).
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        sparse_output : bool, default=False
+            Return a CSR array: most codes of an l1 penalty are zero.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        codes = self._encode(self._batch(X)).values
+        return sp.csr_array(codes) if sparse_output else codes
+
+    def transform_stream(
+        self, batches: Iterable[Any], *, sparse_output: bool = False
+    ) -> Iterator[Any]:
+        """Yield the codes of each batch of a stream, for codes of data larger than memory.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_samples, n_features)
+        sparse_output : bool, default=False
+            Yield CSR arrays.
+        """
+        for X in batches:
+            yield self.transform(X, sparse_output=sparse_output)
+
+    def inverse_transform(self, codes: Any) -> NDArray:
+        """Return the reconstructions of codes.
+
+        Parameters
+        ----------
+        codes : array-like or sparse of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        codes = codes if sp.issparse(codes) else np.asarray(codes)
+        dictionary = self.state_.dictionary
+        if codes.ndim != 2 or codes.shape[1] != dictionary.shape[0]:
+            raise ValueError(
+                f"codes must be of shape (n_samples, {dictionary.shape[0]}), got {codes.shape}; "
+                "give what transform returned."
+            )
+        return self._samples(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
+
+    def impute(self, X: Samples) -> NDArray:
+        """Return the samples with their missing entries filled by reconstructions.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+            NaN where an entry is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+
+        Raises
+        ------
+        ValueError
+            Where entries are missing and ``missing`` is False.
+
+        Warns
+        -----
+        UserWarning
+            Where rows have fewer observed entries than there are atoms and nothing in the model
+            (alpha, ridge, a bounded set of codes) holds their codes back: what is filled in there
+            may be anything.
+        """
+        check_is_fitted(self)
+        batch = self._batch(X)
+        if batch.mask is None:
+            return self._samples(batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X))
+        n_seen, codes, r = (
+            batch.mask.sum(axis=1),
+            self.method_.objective.codes,
+            self.state_.dictionary.shape[0],
+        )
+        loose = int(((n_seen > 0) & (n_seen < r)).sum())
+        if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all()):
+            warnings.warn(
+                f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
+                "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
+                "fewer "
+                "atoms.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._samples(
+            batch.complete(self.state_.dictionary.decode(self._encode(batch).values))
+        )
+
+    # -- what was learned
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms, (n_components, n_features), read-only."""
+        check_is_fitted(self)
+        return self.state_.dictionary.atoms()
+
+    @property
+    def memory_(self) -> Any:
+        """Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
+        check_is_fitted(self)
+        return self.state_.memory
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in the sum of the absolute codes of the run, (n_components,).
+
+        Codes count by the weights of their samples.
+        """
+        check_is_fitted(self)
+        usage = self.state_.usage.total
+        return usage / max(usage.sum(), np.finfo(float).tiny)
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of steps made."""
+        check_is_fitted(self)
+        return self.clock_.step
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows learned from, in all passes."""
+        check_is_fitted(self)
+        return self.clock_.n_samples
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.state_.dictionary.shape[0]
+
+    def learned_attributes(self) -> dict[str, Any]:
+        """Return the attributes of ``LEARNED``, those of the run among them."""
+        if "_run" not in vars(self):
+            return {}
+        learned = {**vars(self), **self._run.saved()}
+        return {name: learned[name] for name in self.LEARNED if name in learned}
+
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        self._run, others = RunState.split(learned)
+        self.__dict__.update(others)
+
+    def _validate_learned(self) -> None:
+        self._run.validate(self.n_features_in_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_run" in vars(self) and self._run.has_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = bool(self.missing)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _encode(self, batch: Batch) -> Codes:
+        """Code exactly; warn where that was not reached."""
+        method = self.method_
+        check_compatible(method)
+        return encode_exactly(method.coder, batch, self.state_.dictionary, method.objective)

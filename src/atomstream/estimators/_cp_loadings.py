@@ -1,0 +1,124 @@
+"""Loadings of CP dictionaries: starts, schedules they converge under, critical points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.batch import Batch
+from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.estimators._validation import check_start
+from atomstream.penalties.base import TINY
+from atomstream.schedules import Schedule, check_conditions
+from atomstream.updates.reseeding import starting_atoms
+
+__all__ = ["check_radius", "loadings_stationarity", "starting_loadings", "warn_of_schedule"]
+
+BROKEN = {
+    "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
+    "squares_converge": "its weights fall too slowly for noise to average out",
+    "slow_decay": "late samples weigh less than early ones",
+}
+
+
+def starting_loadings(
+    init: Any,
+    batch: Batch,
+    sizes: Sequence[int],
+    n_components: int,
+    parts: ModeSets,
+    rng: np.random.Generator,
+) -> list[NDArray]:
+    """Return the transposes of starting loadings, not yet in their sets.
+
+    Parameters
+    ----------
+    init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components)
+        As in `OnlineCPDictionary`.
+    batch : Batch
+        The first one.
+    sizes : sequence of int
+        I_1, ..., I_n.
+    n_components : int
+    parts : ModeSets
+    rng : Generator
+
+    Returns
+    -------
+    list of ndarray of shape (n_components, I_k)
+    """
+    r: int = n_components
+    if init is None or (isinstance(init, str) and init == "random"):
+        draw = rng.random if parts.nonnegative else rng.standard_normal
+        sets: Any = parts.sets
+        return [part.normalize(draw((r, size))) for part, size in zip(sets, sizes, strict=True)]
+    if isinstance(init, str):
+        near = [
+            rank_one(row.reshape(tuple(sizes)), parts)
+            for row in starting_atoms(batch, r, "samples", parts, rng)
+        ]
+        return [np.stack(columns) for columns in zip(*near, strict=True)]
+    if len(init) != len(sizes):
+        raise ValueError(
+            f"init must hold a matrix for each of {len(sizes)} modes, got {len(init)}."
+        )
+    rows = [check_start(U).T for U in init]
+    for U, size in zip(rows, sizes, strict=True):
+        if U.shape != (r, size):
+            raise ValueError(
+                f"init must hold matrices of shape (I_k, {r}), {(size, r)} here, got {U.T.shape}."
+            )
+    return rows
+
+
+def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: int) -> float:
+    """Return how far loadings are from a critical point; see `OnlineCPDictionary.stationarity`.
+
+    Parameters
+    ----------
+    delta : GramDelta
+        Sums over samples at their optimal codes.
+    dictionary : Loadings
+    sets : tuple of Penalty
+        One per mode.
+    fixed : int
+        Number of the first atoms that never change.
+    """
+    off = size = 0.0
+    for mode, part in enumerate(sets):
+        gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
+        rows = dictionary.matrices[mode].T.astype(np.float64)
+        slope = gram @ rows - cross / delta.mass
+        moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
+        off += float(((rows - moved)[fixed:] ** 2).sum())
+        size += float((rows**2).sum())
+    return float(np.sqrt(off / max(size, TINY)))
+
+
+def warn_of_schedule(name: object, schedule: Schedule) -> None:
+    """Warn of a schedule that breaks condition (A3), saying which part of it."""
+    conditions = check_conditions(schedule)
+    if conditions.met:
+        return
+    broken = " and ".join(text for part, text in BROKEN.items() if not getattr(conditions, part))
+    warnings.warn(
+        f"schedule={name!r} breaks condition (A3) for batches of equal size: {broken}; "
+        "convergence is not guaranteed.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def check_radius(radius: Any) -> None:
+    """Refuse a bound of the moves that is no number above 0, "auto" or None."""
+    if radius is None or (isinstance(radius, str) and radius == "auto"):
+        return
+    real = isinstance(radius, int | float | np.number) and not isinstance(radius, bool)
+    if not real or not 0 < radius < np.inf:
+        raise ValueError(
+            f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r}."
+        )

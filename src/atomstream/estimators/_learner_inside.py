@@ -1,0 +1,106 @@
+"""Models that turn data of one kind into batches of rows, and hand these to a learner inside."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.checks import generator
+from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._callbacks import CallbackSupportMixin
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
+from atomstream.estimators._validation import check_numbers
+from atomstream.estimators._views import view
+from atomstream.estimators.registry import SCHEDULES, resolve
+
+__all__ = ["LearnerInside", "drawn_seed"]
+
+
+class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
+    """A model with a learner inside: it learns what the learner learns, and shows what that knows.
+
+    Attributes
+    ----------
+    learner_ : OnlineDictionary
+        Learns from rows. Every call learns with a copy, so that one that raises changes nothing.
+    """
+
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()  # numbers that may be None
+
+    learner_: Any
+
+    importance_ = view(
+        "learner_.importance_",
+        "Share of each atom in the sum of the absolute codes of the run, (n_components,).",
+    )
+    n_steps_ = view("_n_steps", "Number of steps of the learner.")
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms in the shape of the data, read-only."""
+        check_is_fitted(self)
+        atoms = self.learner_.components_
+        return atoms.reshape(len(atoms), *self._atom_shape)
+
+    @property
+    def _atom_shape(self) -> tuple[int, ...]:
+        """Shape of an atom."""
+        return (self.learner_.n_features_in_,)
+
+    @property
+    def _n_steps(self) -> int:
+        """Number of steps of the learner, 0 before the first."""
+        return self.learner_.n_steps_ if self.__sklearn_is_fitted__() else 0
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(vars(self).get("learner_"), "state_")
+
+    def _teach(
+        self,
+        batches: Generator[Any],
+        n_batches: int | None,
+        horizon: float = np.inf,
+        **settings: Any,
+    ) -> None:
+        """Learn from batches of rows with these settings of the learner.
+
+        Parameters
+        ----------
+        batches : generator of ndarrays, or of pairs with weights
+            Closed at the end.
+        n_batches : int, optional
+            How many will come, where that is known.
+        horizon : float, default=inf
+            As in `OnlineNMF.fit_stream`.
+        **settings
+        """
+        self.learner_ = copy(self.learner_).set_params(**settings)
+        try:
+            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with closing(batches):
+                self.learner_.fit_stream(batches, n_batches=n_batches, horizon=horizon)
+        finally:
+            self.learner_.set_callbacks()
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        check_numbers(self)
+        if hasattr(self, "schedule"):
+            resolve("schedule", self.schedule, SCHEDULES, "__call__")
+
+    def _validate_learned(self) -> None:
+        if not isinstance(self.learner_, OnlineDictionary):
+            raise ValueError(f"a learner that is a {type(self.learner_).__name__}")
+
+
+def drawn_seed(random_state: RandomSource) -> int:
+    """Return a seed drawn from a source of randomness, which later draws leave as it is."""
+    return int(generator(random_state).integers(2**63))

@@ -1,0 +1,174 @@
+"""Networks reconstructed from the patches of a dictionary, and their pairs ranked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.core.checks import check_count
+from atomstream.domains.networks.edge_means import EdgeMeans
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.patches import distinct
+from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
+from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._types import RandomSource
+from atomstream.estimators.registry import resolve_chain
+from atomstream.samplers import homomorphisms
+from atomstream.samplers.base import patches_of
+
+__all__ = ["NetworkReconstruction"]
+
+ENTRIES = 2**18  # of patches reconstructed at a time
+
+
+class NetworkReconstruction(LearnerInside):
+    """A learned dictionary of patches that reconstructs networks."""
+
+    alpha: float
+    chain: str
+    thin: int
+    motif_: Motif
+
+    def reconstruct(
+        self, network: object, *, n_steps: int = 100_000, random_state: RandomSource = 0
+    ) -> Reconstruction:
+        """Reconstruct a network, the one learned from or another.
+
+        Every pair of nodes is the mean of what patches propose for it.
+
+        A fresh chain meets ``n_steps`` copies; each patch is coded and decoded, and its entries are
+        proposals for the pairs of nodes it covers, all of the same weight (under "all": every copy
+        by its law, the limit of endless steps). Memory is that of the pairs that were visited.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
+        Network
+        n_steps : int, default=100_000
+            Copies; not used under "all".
+        random_state : int, Generator, RandomState or None, default=0
+            Of the chain.
+
+        Returns
+        -------
+        Reconstruction
+        """
+        return self._reconstructed(self._given(network, n_steps), n_steps, random_state)
+
+    def denoise(
+        self,
+        network: object,
+        pairs: object = "edges",
+        *,
+        n_steps: int = 100_000,
+        random_state: RandomSource = 0,
+    ) -> Ranking:
+        """Rank pairs of nodes by how likely edges they are, judging from what lies around them.
+
+        As `reconstruct`, but without the entries of patches on edges of the motif: those are
+        edges of every copy, true or false, and say nothing. Low edges are likely to be spurious,
+        high non-edges to be missing.
+
+        Parameters
+        ----------
+        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
+        Network
+            What was observed: usually the one learned from.
+        pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
+            What to rank: all edges between different nodes, lowest first; all visited pairs of
+            different nodes that are no edges, highest first; or these pairs, in their order.
+        n_steps : int, default=100_000
+            Copies; not used under "all".
+        random_state : int, Generator, RandomState or None, default=0
+
+        Returns
+        -------
+        Ranking
+            Pairs that were not visited score 0.
+
+        References
+        ----------
+        Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in
+        networks", for edges of the motif left out.
+        """
+        if isinstance(pairs, str) and pairs not in {"edges", "non-edges"}:
+            raise ValueError(
+                f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs."
+            )
+        network = self._given(network, n_steps)
+        if not isinstance(pairs, str):
+            network.places(pairs)  # refuses what is none before anything is computed
+        bound = self.motif_.adjacency() > 0
+        free = ~(bound | bound.T) if network.undirected else ~bound
+        if not np.any(free & ~np.eye(len(free), dtype=bool)):
+            raise ValueError(
+                "The motif joins every two of its nodes: nothing is left to say; take a longer one."
+            )
+        return Ranking.of(self._reconstructed(network, n_steps, random_state, free), pairs)
+
+    def _given(self, network: object, n_steps: int) -> Network:
+        """Return the network to reconstruct, checked."""
+        check_is_fitted(self)
+        check_count("n_steps", n_steps)
+        self.check()
+        network = Network.of(network)
+        self._check_size(network)
+        return network
+
+    def _reconstructed(
+        self, network: Network, n_steps: int, random_state: RandomSource, entries: Any = None
+    ) -> Reconstruction:
+        """Return the means of what patches propose, in all their entries or in some."""
+        many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
+        pairs = EdgeMeans(network.n_nodes, weighted=many or self.chain == "all")
+        coder = copy(self.learner_).set_params(alpha=self.alpha)
+        message = None
+        for states, weights in self._copies(network, n_steps, random_state):
+            patches, places = distinct(patches_of(network, states))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                reconstruction = coder.inverse_transform(coder.transform(patches))
+            message = message or next(iter(caught), None)
+            pairs.add(states, reconstruction[places], weights, entries)
+        if message is not None:  # once, not for each of many blocks
+            warnings.warn(message.message, stacklevel=3)
+        return Reconstruction(network, *pairs.drain())
+
+    def _copies(
+        self, network: Network, n_steps: int, random_state: RandomSource
+    ) -> Generator[tuple[NDArray, NDArray | None]]:
+        """Yield copies of the motif, with weights where they are no draws of a chain."""
+        rows = max(1, ENTRIES // self.motif_.size**2)
+        if self.chain == "all":
+            states, weights = self._all(network)
+            for start in range(0, len(states), rows):
+                yield states[start : start + rows], weights[start : start + rows]
+            return
+        chain = resolve_chain(self.chain)(network, self.motif_)
+        rng = np.random.default_rng(drawn_seed(random_state))
+        state = chain.init(rng)
+        for start in range(0, n_steps, rows):
+            states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
+            yield states, None
+
+    def _all(self, network: Network) -> tuple[NDArray, NDArray]:
+        # A common factor says nothing, and its powers would leave the range of numbers.
+        scaled = Network.of(network.out / network.out.data.max(), network.node_weights)
+        states, weights = homomorphisms(scaled, self.motif_)
+        if not len(states):
+            raise ValueError(f"The network holds no copy of the motif of {self.motif_.size} nodes.")
+        return states, weights * (len(weights) / weights.sum())
+
+    def _check_size(self, network: Network) -> None:
+        if self.motif_.size > network.n_nodes:
+            raise ValueError(
+                f"The motif has {self.motif_.size} nodes, more than the network, which has "
+                f"{network.n_nodes}."
+            )

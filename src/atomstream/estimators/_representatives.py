@@ -1,0 +1,130 @@
+"""Representatives of convex atoms, and the rows that can become some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.batch import Batch
+from atomstream.core.checks import check_count
+from atomstream.dictionaries.hulls import Hulls, alike
+
+__all__ = [
+    "Part",
+    "Representatives",
+    "check_labels",
+    "counting_rows",
+    "read_only",
+    "row_names",
+    "stacked_rows",
+]
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """The samples that one atom is made of.
+
+    Attributes
+    ----------
+    samples : ndarray or csr_array of shape (n, n_features)
+        Rows of the stream, as they came.
+    indices : ndarray of int of shape (n,)
+        Their places in the stream, from 0.
+    ids : ndarray of shape (n,)
+        What the caller calls them: ``ids``, the index of the frame, or the number of the row in the
+        data of `fit`.
+    """
+
+    samples: Any
+    indices: NDArray
+    ids: NDArray
+
+    @classmethod
+    def of(cls, hulls: Hulls) -> list[Self]:
+        """Return the representatives of each atom."""
+        regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
+        parts = (hulls.samples, hulls.indices, hulls.ids)
+        return [cls(*(read_only(part[rows]) for part in parts)) for rows in regions]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A representative and its share in an atom.
+
+    Attributes
+    ----------
+    share : float
+    id : int or str
+        What the caller calls the sample.
+    index : int
+        Its place in the stream, from 0.
+    sample : ndarray of shape (n_features,)
+    """
+
+    share: float
+    id: Any
+    index: int
+    sample: NDArray
+
+    @classmethod
+    def of(cls, hulls: Hulls, atom: int, top: int) -> list[Self]:
+        """Return the representatives with the largest shares in an atom, largest first."""
+        atom, top = check_count("atom", atom, 0, len(hulls.weights) - 1), check_count("top", top, 1)
+        order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
+        parts = []
+        for n in order[hulls.weights[atom, order] > 0]:
+            sample = hulls.samples[[n]]
+            row = (sample.toarray() if sp.issparse(sample) else sample)[0]
+            name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
+            parts.append(cls(float(hulls.weights[atom, n]), name, int(hulls.indices[n]), row))
+        return parts
+
+
+def counting_rows(batch: Batch) -> NDArray:
+    """Return the rows of a batch that have weight."""
+    return np.arange(batch.X.shape[0]) if batch.weights is None else np.flatnonzero(batch.weights)
+
+
+def row_names(names: NDArray) -> NDArray:
+    """Return the names of rows as numbers or texts, which a file can hold."""
+    if names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max(initial=0) < 2**63):
+        return names.astype(np.int64)
+    if names.dtype.kind == "f":
+        return names.astype(np.float64)
+    if names.dtype.kind == "M":
+        return np.datetime_as_string(names, unit="auto").astype(object)
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def read_only(part: Any) -> Any:
+    """Return an array that cannot be written to, sharing its numbers."""
+    if not sp.issparse(part):
+        part = part.view()
+        part.flags.writeable = False
+    return part
+
+
+def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> tuple[Any, NDArray, NDArray]:
+    """Return some rows of batches as one matrix, their places in the stream, and their names."""
+    parts = [batch.X[some] for batch, some in rows]
+    stored = any(map(sp.issparse, parts))
+    X = sp.vstack(parts, format="csr") if stored else np.concatenate(parts)
+    places = np.concatenate([batch.position + some for batch, some in rows])
+    ids = np.concatenate(alike(*(np.asarray(batch.ids)[some] for batch, some in rows)))
+    return X, places, ids
+
+
+def check_labels(y: object, n_rows: int) -> NDArray:
+    """Return the label of each row."""
+    if y is None:
+        raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"y must be of shape ({n_rows},), one label per row of X, got {labels.shape}."
+        )
+    return labels

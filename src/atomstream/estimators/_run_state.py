@@ -1,0 +1,152 @@
+"""All that one run of learning changes, in one place: copied, saved and rolled back whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from operator import is_
+from typing import Any, Self
+
+import numpy as np
+
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.method import Method
+from atomstream.core.state import State
+from atomstream.losses import Loss
+
+__all__ = ["RunState"]
+
+# Under which names the attributes stand in model files.
+SAVED = {
+    "state_": "state",
+    "clock_": "clock",
+    "_rng": "rng",
+    "_loss": "loss",
+    "n_reseeded_": "n_reseeded",
+    "batch_objective_": "batch_objective",
+    "_buffer": "waiting",
+}
+
+
+class RunState:
+    """A run of learning: where the stream stands, and what was made of it so far.
+
+    Attributes
+    ----------
+    clock : Clock
+    rng : Generator
+        The one source of randomness of the run.
+    state : State
+        Absent until a starting dictionary has been made.
+    loss : Loss
+        The loss that the memory was made for; absent as the state is.
+    waiting : list of Batch
+        Rows kept until there are enough for a starting dictionary; never changed in place.
+    n_reseeded : int
+        Atoms replaced because nothing used them.
+    batch_objective : float
+        Mean objective of the last batch, before the update it caused.
+    method : Method
+        The parts that learn, as long as `is_current`.
+    """
+
+    clock: Clock
+    rng: np.random.Generator
+    state: State
+    loss: Loss
+    waiting: Sequence[Batch] = ()
+    n_reseeded: int = 0
+    batch_objective: float = np.nan
+    method: Any
+    _settings: list[Any] | None = None
+
+    def __init__(self, clock: Clock, rng: np.random.Generator) -> None:
+        self.clock = clock
+        self.rng = rng
+
+    @classmethod
+    def split(cls, saved: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """Return the run whose attributes stand in a model file, and those of the model itself."""
+        run = object.__new__(cls)
+        vars(run).update({SAVED[name]: part for name, part in saved.items() if name in SAVED})
+        return run, {name: part for name, part in saved.items() if name not in SAVED}
+
+    def saved(self) -> dict[str, Any]:
+        """Return the attributes under the names they have in model files."""
+        return {
+            name: getattr(self, attribute)
+            for name, attribute in SAVED.items()
+            if hasattr(self, attribute)
+        }
+
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        missing = {"clock", "rng", "n_reseeded", "batch_objective"} - vars(self).keys()
+        if missing:
+            raise ValueError(f"a run without {', '.join(sorted(missing))}")
+        if self.has_state:
+            self.state.validate(n_features)
+        for batch in self.waiting:
+            if type(batch) is not Batch:
+                raise ValueError("kept rows that are none")
+            batch.validate(n_features)
+        clock = self.clock
+        good = clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0
+        good &= isinstance(self.rng, np.random.Generator) and isinstance(self.n_reseeded, int)
+        good &= isinstance(self.batch_objective, float)
+        # A clock moves with atoms only, and rows wait for atoms only.
+        good &= not self.waiting if self.has_state else clock.step == 0
+        if not good:
+            raise ValueError("a clock or counters that make no sense")
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a starting dictionary has been made."""
+        return "state" in vars(self)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that have come, those that wait included."""
+        return self.clock.n_samples + sum(batch.X.shape[0] for batch in self.waiting)
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the numbers of the run; None before any came."""
+        if self.has_state:
+            return self.state.dictionary.dtype
+        return self.waiting[0].X.dtype if self.waiting else None
+
+    def is_current(self, settings: list[Any]) -> bool:
+        """Return whether ``method`` was assembled from these very values."""
+        return self._settings is not None and all(map(is_, settings, self._settings))
+
+    def assemble(self, method: Method | Any, settings: list[Any]) -> None:
+        """Learn with this method from now on; ``settings`` are the values it was assembled from."""
+        self.method = method
+        # A list or dict may change in place without its identity.
+        changeable = any(isinstance(value, list | dict) for value in settings)
+        self._settings = None if changeable else settings
+
+    def start(self, state: State, loss: Loss) -> None:
+        """Begin to learn from a starting dictionary."""
+        self.state = state
+        self.loss = loss
+
+    def holders(self) -> tuple[Any, ...]:
+        """Return the objects whose attributes a step replaces."""
+        if not self.has_state:
+            return self, self.clock
+        state = self.state
+        return self, self.clock, state, state.dictionary, state.memory, state.usage
+
+    def __copy__(self) -> Self:
+        """Return a run that goes on by itself; arrays are shared, for nothing writes into them."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin.clock = copy(self.clock)
+        twin.rng = deepcopy(self.rng)
+        twin._settings = None  # the method may be bound to the model that made it
+        if self.has_state:
+            twin.state = self.state.snapshot()
+        return twin

@@ -1,0 +1,44 @@
+"""The attributes made by learning, handed to a file and taken from one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+__all__ = ["Saved"]
+
+
+class Saved:
+    """A model that can be saved; parameters are saved besides.
+
+    Attributes
+    ----------
+    LEARNED : tuple of str
+        Names of the attributes made by learning, in the order of the file.
+    """
+
+    LEARNED: ClassVar[tuple[str, ...]] = ()
+
+    def learned_attributes(self) -> dict[str, Any]:
+        """Return the attributes of ``LEARNED``, as far as they are there."""
+        return {name: vars(self)[name] for name in self.LEARNED if name in vars(self)}
+
+    def restore_learned(self, learned: dict[str, Any]) -> None:
+        """Take what `learned_attributes` returned, read from a file.
+
+        Raises
+        ------
+        ValueError, TypeError, AttributeError
+            Where parts do not fit together: a file with a right digest may still have been made up.
+        """
+        known = {name: learned[name] for name in self.LEARNED if name in learned}
+        if learned:
+            self._set_learned(known)
+            self._validate_learned()
+
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        self.__dict__.update(learned)
+
+    @abstractmethod
+    def _validate_learned(self) -> None:
+        """Refuse learned parts that do not fit together."""

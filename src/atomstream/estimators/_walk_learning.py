@@ -1,0 +1,257 @@
+"""Factors of a chain, learned from the steps of a walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from atomstream.core.checks import check_arrays, check_count, generator
+from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import RandomSource
+from atomstream.updates.hebbian import HebbianFactor, Steps
+from atomstream.updates.subspaces import orthonormal
+
+__all__ = ["FIRST", "WalkLearning"]
+
+AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
+FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
+
+
+class WalkLearning(Saved, BaseEstimator):
+    """A factorization that learns from transitions, one Hebbian step for each."""
+
+    n_components: int
+    n_states: int | None
+    tau: int
+    step: Any
+    tol: float
+    init: Any
+    random_state: RandomSource
+
+    LEARNED = (
+        "factor_",
+        "index_",
+        "visits_",
+        "last_",
+        "n_visits_",
+        "change_",
+        "partition_",
+        "_look",
+        "_basis",
+    )
+
+    factor_: HebbianFactor
+    index_: StateIndex
+    visits_: NDArray
+    last_: int
+    n_visits_: int
+    change_: float
+    _look: int
+    _basis: NDArray | None
+
+    def fit(self, states: object, y: object = None) -> Self:
+        """Learn anew from one walk.
+
+        Parameters
+        ----------
+        states : array-like of shape (n_visits,)
+            In the order of the walk.
+        y : ignored
+        """
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
+        self.__dict__.pop("partition_", None)
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def partial_fit(self, states: object, y: object = None) -> Self:
+        """Learn from the next states of the walk, of which the first follows the last one.
+
+        Parameters
+        ----------
+        states : array-like of shape (n_visits,)
+        y : ignored
+        """
+        self.check()
+        index, numbers = self._numbers(states)
+        if not len(numbers):
+            raise ValueError("states is empty; give at least one.")
+        self._take(index)
+        begin = self.n_visits_
+        walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
+        first = begin if begin else 1  # place in the walk of the first transition's end
+        ends = np.arange(first, begin + len(numbers))
+        kept = np.flatnonzero(ends % self.tau == 0)
+        self.visits_ += np.bincount(numbers, minlength=len(index))
+        self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
+        self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)))
+        return self
+
+    def partial_fit_transitions(
+        self, origins: object, destinations: object, weights: object = None
+    ) -> Self:
+        """Learn from transitions that do not follow each other, such as trips.
+
+        Parameters
+        ----------
+        origins, destinations : array-like of shape (n_transitions,)
+        weights : array-like of shape (n_transitions,), optional
+            Above 0, at most 1e12; steps are so much longer.
+        """
+        self.check()
+        index, tails = self._numbers(origins)
+        index, heads = index.extended(destinations)
+        if len(tails) != len(heads) or not len(tails):
+            raise ValueError(
+                f"origins and destinations must be as many and at least one, got {len(tails)} and "
+                f"{len(heads)}."
+            )
+        weights = check_weights_of(weights, len(tails))
+        self._take(index)
+        for side, ends in enumerate((tails, heads)):
+            self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
+        self._advance(tails, heads, weights)
+        return self
+
+    def begin_walk(self) -> Self:
+        """Take the next state as the first of another walk."""
+        if "factor_" in self.__dict__:
+            self.last_, self.n_visits_ = -1, 0
+        return self
+
+    def fit_stream(self, batches: Iterable[Any]) -> Self:
+        """Go on learning from pieces of the walk until they end, or ``tol`` is reached.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_visits,)
+        """
+        for states in batches:
+            if self.partial_fit(states).change_ <= self.tol:
+                break
+        return self
+
+    # -- steps
+
+    def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
+        """Make the steps, looking back at the average whenever twice as many were made."""
+        factor, done = self.factor_, 0
+        while done < len(tails):
+            left = max(self._look - int(factor.numbers[0]), 1)
+            part = slice(done, done + left)
+            factor.advance(tails[part], heads[part], weights[part], self._steps())
+            done = min(part.stop, len(tails))
+            if factor.numbers[0] >= self._look:
+                basis = orthonormal(factor.average())
+                if self._basis is not None:
+                    before = np.zeros_like(basis)
+                    for new, old in zip(np.split(before, 2), np.split(self._basis, 2), strict=True):
+                        new[: len(old)] = old
+                    cosines = np.linalg.svd(before.T @ basis, compute_uv=False)
+                    self.change_ = float(max(1 - cosines.min() ** 2, 0))
+                self._basis, self._look = basis, 2 * self._look
+
+    def _steps(self) -> Steps:
+        if self.step == "auto":
+            return AUTO
+        return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
+
+    def _numbers(self, states: object) -> tuple[StateIndex, NDArray]:
+        """Return an index that knows these states, and their numbers; nothing changes yet."""
+        index = self.__dict__.get("index_") or StateIndex.of(self.n_states)
+        return index.extended(states)
+
+    def _take(self, index: StateIndex) -> None:
+        """Make room for the states of an index."""
+        m, r = len(index), self.n_components
+        if "factor_" not in self.__dict__:
+            size = max(m, r)  # as many rows as there are columns at least
+            rng = generator(self.random_state)
+            start = (
+                rng.standard_normal((2 * size, r))
+                if self.init is None
+                else np.asarray(self.init, np.float64)
+            )
+            self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
+            self.visits_ = np.zeros((2, m))
+            self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
+            self._look, self._basis = max(FIRST, m), None
+        if m > self.factor_.n_states:
+            self.factor_.fold()
+            self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
+        if m > self.visits_.shape[1]:
+            self.visits_ = np.pad(self.visits_, ((0, 0), (0, m - self.visits_.shape[1])))
+        self.index_ = index
+        self.__dict__.pop("partition_", None)
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        for name in ("n_components", "tau"):
+            check_count(name, getattr(self, name))
+        if self.n_states is not None and self.n_components > len(StateIndex.of(self.n_states)):
+            raise ValueError(
+                f"n_components={self.n_components} is more than n_states={self.n_states}."
+            )
+        auto = isinstance(self.step, str) and self.step == "auto"
+        if not auto and not (_is_number(self.step) and self.step > 0):
+            raise ValueError(f"step must be 'auto' or a number above 0, got {self.step!r}.")
+        for name in ("min_visits", "tol"):
+            value = getattr(self, name)
+            if not (_is_number(value) and value >= 0):
+                raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
+        if "factor_" in vars(self) and self.factor_.Q.shape[1] != self.n_components:
+            raise ValueError(
+                f"n_components is {self.n_components} and the model has learned "
+                f"{self.factor_.Q.shape[1]}; call fit."
+            )
+        if self.init is not None:
+            self._check_init()
+
+    def _check_init(self) -> None:
+        """Refuse a start of another shape."""
+        shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
+        given = np.asarray(self.init)
+        good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
+        if not good or not (np.abs(given) < 1e100).all():
+            raise ValueError(
+                "init must be finite, of shape (2 * n_states, n_components) with n_states given, "
+                f"got shape {np.shape(self.init)}."
+            )
+
+    def _validate_learned(self) -> None:
+        factor, index = self.factor_, self.index_
+        if type(factor) is not HebbianFactor or type(index) is not StateIndex:
+            raise ValueError("parts of other kinds")
+        factor.validate()
+        index.validate()
+        check_arrays(self, {"visits_": (2, len(index))})
+        counts = (self.n_visits_, self._look, self.last_ + 1)
+        good = all(isinstance(count, int) and count >= 0 for count in counts)
+        good &= factor.n_states >= len(index) > self.last_ and factor.numbers[0] < self._look
+        good &= (self.last_ == -1) == (self.n_visits_ == 0) and isinstance(self.change_, float)
+        good &= self.visits_.dtype == np.float64 and bool(np.isfinite(self.visits_).all())
+        good &= bool((self.visits_ >= 0).all()) and self.visits_.sum() > 0
+        basis, labels = self._basis, getattr(self, "partition_", None)
+        if basis is not None:
+            check_arrays(self, {"_basis": (len(basis), factor.Q.shape[1])})
+            good &= basis.dtype == np.float64 and bool(np.isfinite(basis).all())
+            good &= len(basis) <= len(factor.Q) and len(basis) % 2 == 0
+        if labels is not None:
+            good &= labels.shape == (len(index),) and labels.dtype.kind == "i"
+            good &= bool((labels >= -1).all())
+        if not good:
+            raise ValueError("visits or counters that do not fit together")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "factor_" in self.__dict__
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a setting is a finite real number."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and bool(np.isfinite(float(value)))

@@ -1,0 +1,65 @@
+"""The interface of an updater, which declares the memory that it learns from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, TypeVar
+
+from atomstream.coders import Coder, Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.objective import Needs, Objective
+from atomstream.core.state import State
+from atomstream.losses import Loss
+from atomstream.memory.base import Statistics
+from atomstream.penalties.ball import NonnegativeBall
+from atomstream.penalties.base import Penalty
+from atomstream.penalties.interval import Nonnegative
+from atomstream.penalties.simplex import Simplex
+
+__all__ = ["Latest", "Updater"]
+
+Latest = tuple[Batch, Codes]  # the batch that was absorbed last, and its codes
+StateT = TypeVar("StateT", bound=State, contravariant=True)
+
+
+class Updater(ABC, Generic[StateT]):
+    """Improves the dictionary, given what the memory holds.
+
+    An updater of your own inherits from this class, names its ``statistics`` and defines
+    ``update``. Where it is a dataclass with the fields ``fixed`` or ``damping``, the estimators'
+    ``fixed_components`` and ``damping`` are put there; they are refused where it has none.
+
+    Attributes
+    ----------
+    statistics : Statistics
+        What it measures of a batch, and the memory that keeps it.
+    needs : mapping, default={}
+        What it needs of the loss and of the sets; see `atomstream.core.objective.Needs`.
+    coder : Coder, optional
+        Where its codes come from if none is chosen; None, the default, is the fastest coder for
+        loss and set.
+    """
+
+    statistics: ClassVar[Statistics]
+    needs: ClassVar[Needs] = {}
+    coder: ClassVar[Coder | None] = None
+
+    @property
+    def fixed(self) -> int:
+        """Number of first atoms that never change."""
+        return 0
+
+    @abstractmethod
+    def update(
+        self, state: StateT, objective: Objective, clock: Clock, latest: Latest | None = None
+    ) -> None:
+        """Make the dictionary better for the memory; ``latest`` was absorbed last."""
+
+    def value(self, state: StateT, objective: Objective) -> float:
+        """Return what ``update`` makes smaller: by default the surrogate."""
+        return state.memory.value(state.dictionary)
+
+    def sets(self, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return its sets of nonnegative codes and of atoms, where none are chosen."""
+        return Nonnegative(), Simplex() if loss.reconstruction == "positive" else NonnegativeBall()

@@ -1,0 +1,272 @@
+"""Parts from outside the package, one of each role, at work in the estimators."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.isotonic import isotonic_regression
+
+from atomstream import (
+    IncompatiblePartsError,
+    NetworkDictionary,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+)
+from atomstream.coders import Coder, Codes
+from atomstream.losses import Entrywise
+from atomstream.memory import Delta, Memory, Statistics
+from atomstream.penalties import Penalty, Simplex
+from atomstream.samplers import MotifChain, Network, homomorphisms
+from atomstream.updates import Updater
+
+
+def data(n=400, d=12, r=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.exponential(size=(n, r)) @ rng.random((r, d))
+
+
+# -- a loss
+
+
+@dataclass(frozen=True)
+class LogCosh(Entrywise):
+    """Nearly squared for small errors, nearly absolute for large ones."""
+
+    def entries(self, x, y):
+        return np.logaddexp(x - y, y - x) - np.log(2)
+
+    def gradient(self, X, Y):
+        return np.tanh(Y - X)
+
+
+@dataclass(frozen=True)
+class FastLogCosh(LogCosh):
+    """The same with a majoriser: the quadratic with weights tanh(e) / e touches it from above."""
+
+    exponents: ClassVar[tuple[float, float]] = (2.0, 1.0)
+
+    def split(self, X, Y):
+        error = np.maximum(np.abs(Y - X), 1e-12)
+        weights = np.tanh(error) / error
+        return weights * Y, weights * X
+
+
+@pytest.mark.parametrize(
+    ("loss", "updater"), [(LogCosh(), "SubgradientStep"), (FastLogCosh(), "Majorise")]
+)
+def test_a_loss(loss, updater):
+    X = data()
+    model = OnlineNMF(4, loss=loss, n_epochs=30, random_state=0).fit(X)
+    assert type(model.method_.updater).__name__ == updater
+    start = OnlineNMF.from_components(np.ones((4, 12)), loss=loss)
+    assert -model.score(X) < 0.05 * -start.score(X)
+
+
+# -- sets, of atoms and of codes
+
+
+@dataclass(frozen=True)
+class Rising(Penalty):
+    """Rows whose entries never fall, of length at most one."""
+
+    couples: ClassVar[str] = "rows"
+
+    def prox(self, rows, step):
+        rising = np.stack([isotonic_regression(row) for row in rows])
+        return rising / np.maximum(np.linalg.norm(rising, axis=1, keepdims=True), 1)
+
+
+@dataclass(frozen=True)
+class AtMost(Penalty):
+    """Rows without negative entries whose sum is at most ``total``."""
+
+    total: float = 1.0
+    couples: ClassVar[str] = "rows"
+    nonnegative: ClassVar[bool] = True
+
+    def prox(self, rows, step):
+        clipped = np.maximum(rows, 0)
+        large = clipped.sum(axis=1) > self.total
+        clipped[large] = Simplex(self.total).prox(rows[large], 0.0)
+        return clipped
+
+    def conjugate(self, rows):
+        return self.total * np.maximum(rows.max(axis=1), 0)
+
+
+def test_a_set_of_atoms():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3)) @ np.sort(rng.standard_normal((3, 10)), axis=1)
+    model = OnlineDictionaryLearning(3, alpha=0, atoms=Rising(), n_epochs=50, random_state=0).fit(X)
+    assert (np.diff(model.components_, axis=1) >= -1e-12).all()
+    assert -model.score(X) < 0.01 * 0.5 * (X**2).sum(axis=1).mean()
+
+
+def test_a_set_of_codes():
+    X = data()
+    model = OnlineNMF(4, codes=AtMost(6.0), random_state=0).fit(X)
+    codes = model.transform(X)  # certified: no warning
+    assert (codes.sum(axis=1) <= 6 * (1 + 1e-9)).all()
+    inside = codes.sum(axis=1) < 5.9
+    atoms = model.components_
+    free = OnlineNMF.from_components(atoms).transform(X[inside])
+    assert 10 < inside.sum() < 390
+    assert_allclose(codes[inside], free, atol=1e-4)
+    with pytest.raises(ValueError, match=r"alpha=0.1 needs a part with a field 'l1', got AtMost"):
+        OnlineNMF(4, codes=AtMost(), alpha=0.1).fit(X)
+
+
+# -- a coder
+
+
+@dataclass(frozen=True)
+class LeastSquares(Coder):
+    """Signed codes without a penalty, all at once."""
+
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"loss": ("quadratic",)}
+
+    def encode(self, batch, dictionary, objective, accuracy, start=None):
+        values = np.linalg.lstsq(dictionary.atoms().T, batch.X.T, rcond=None)[0].T
+        return Codes(values, np.zeros(len(values)))
+
+
+def test_a_coder():
+    X = data()
+    settings = {"n_components": 3, "alpha": 0, "tol": 1e-9, "random_state": 0}
+    ours = OnlineDictionaryLearning(coder=LeastSquares(), **settings).fit(X)
+    twin = OnlineDictionaryLearning(**settings).fit(X)
+    assert_allclose(ours.components_, twin.components_, rtol=1e-5)
+    assert_allclose(ours.transform(X), twin.transform(X), rtol=1e-5, atol=1e-7)
+    with pytest.raises(IncompatiblePartsError, match="LeastSquares needs a loss that is quadratic"):
+        OnlineNMF(3, coder=LeastSquares(), loss="kl").fit(X)
+    with pytest.raises(IncompatiblePartsError, match="LeastSquares needs complete rows"):
+        OnlineDictionaryLearning(3, coder=LeastSquares(), missing=True).fit(X)
+
+
+# -- an updater, with a memory of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradient(Delta):
+    """The sum of the gradients of a batch, and of squared codes."""
+
+    slope: np.ndarray
+    squares: float
+
+
+class Momentum(Memory):
+    """Running averages of both."""
+
+    def __init__(self, n_components, n_features):
+        self.slope = np.zeros((n_components, n_features))
+        self.squares = 0.0
+
+    def absorb(self, delta, weight):
+        share = weight / delta.mass
+        self.slope = (1 - weight) * self.slope + share * delta.slope
+        self.squares = (1 - weight) * self.squares + share * delta.squares
+
+
+@dataclass(frozen=True)
+class Gradients(Statistics):
+    """Measures the gradient of any loss."""
+
+    def start(self, n_components, n_features, loss):
+        return Momentum(n_components, n_features)
+
+    def measure(self, batch, codes, dictionary, objective):
+        h = codes.values
+        error = objective.loss.gradient(batch.X, dictionary.decode(h))
+        return Gradient(
+            slope=h.T @ error,
+            squares=(h**2).sum(),
+            usage=np.abs(h).sum(axis=0),
+            objective=objective.values(batch, h, dictionary).sum(),
+            mass=batch.mass,
+        )
+
+
+@dataclass(frozen=True)
+class HeavyBall(Updater):
+    """A step along the average of past gradients, projected."""
+
+    pace: float = 1.0
+    statistics: ClassVar[Gradients] = Gradients()
+
+    def update(self, state, objective, clock, latest=None):
+        memory = state.memory
+        atoms = state.dictionary.atoms() - self.pace * memory.slope / memory.squares
+        state.dictionary.assign(objective.atoms.prox(atoms, 0.0))
+
+
+def test_an_updater_with_its_own_memory():
+    X = data()
+    settings = {"n_epochs": 100, "batch_size": 50, "schedule": "constant", "random_state": 0}
+    model = OnlineNMF(4, method=HeavyBall(), **settings).fit(X)
+    start = OnlineNMF(4, method=HeavyBall(), random_state=0).partial_fit(X[:50])
+    assert isinstance(model.memory_, Momentum)
+    assert -model.score(X) < 0.05 * -start.score(X)
+    whole, half = (OnlineNMF(4, method=HeavyBall(), random_state=0) for _ in range(2))
+    assert_array_equal(whole.partial_fit(X).components_, half.fit_stream([X]).components_)
+    for refused, sentence in (
+        (lambda: model.set_params(damping=0.1).partial_fit(X), "damping=0.1 needs a part with"),
+        (lambda: start.surrogate(), "Momentum has no surrogate"),
+        (lambda: start.stationarity(X), "Gradient holds no gradient of the mean loss"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            refused()
+
+
+# -- a schedule
+
+
+def equal_shares(step, mass, total):
+    """Weigh every sample alike."""
+    return mass / total
+
+
+def test_a_schedule():
+    X = data()
+    ours, twin = (
+        OnlineNMF(4, schedule=schedule, random_state=0).fit(X)
+        for schedule in (equal_shares, "harmonic")
+    )
+    assert_array_equal(ours.components_, twin.components_)
+
+
+# -- a sampler
+
+
+class Independent(MotifChain):
+    """Copies of a motif drawn from their exact law, each independent of the one before."""
+
+    def __init__(self, network, motif):
+        self.network, self.motif = network, motif
+        self.copies, weights = homomorphisms(network, motif)
+        self.law = weights / weights.sum()
+
+    def init(self, rng, position=None):
+        return self.step(rng, None)[0] if position is None else np.asarray(position)
+
+    def step(self, rng, state):
+        return self.copies[rng.choice(len(self.copies), p=self.law)], None
+
+
+def test_a_sampler():
+    upper = np.triu(np.random.default_rng(0).random((12, 12)) < 0.4, 1)
+    network = (upper | upper.T).astype(float)
+    ours, twin, exact = (
+        NetworkDictionary("path:3", 4, chain=chain, n_batches=40, batch_size=100, random_state=0)
+        for chain in (Independent, "pivot", "all")
+    )
+    chain = Independent(Network.of(network), "path:3")
+    patches = chain.patches(chain.copies)
+    best = exact.fit(network).learner_.score(patches)
+    for model in (ours, twin):
+        assert model.fit(network).learner_.score(patches) == pytest.approx(best, rel=0.1)
+    with pytest.raises(
+        ValueError, match=r"chain=3 is unknown; known are .* give a class of chains"
+    ):
+        NetworkDictionary("path:3", 4, chain=3).fit(network)
