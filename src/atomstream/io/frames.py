@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
@@ -33,7 +34,7 @@ ARRAYS: dict[str, Callable[[Path, str | None], Source]] = {
 
 
 def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
-    """Yield the frames of a video, floating point; integers become shares of the largest value of their type.
+    """Yield the frames of a video, floating point; integers over the largest of their type.
 
     Parameters
     ----------
@@ -72,11 +73,12 @@ def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
 
 
 def as_array(video: Any, *, grey: bool = False) -> NDArray:
-    """Return a video as one array; an array or memory map is not copied, unless it is to become grey."""
+    """Return a video as one array; an array is not copied, unless it is to become grey."""
     if hasattr(video, "shape") and not (grey and len(video.shape) == 4):
         if len(video.shape) not in (3, 4) or not all(video.shape):
             raise ValueError(
-                f"A video must be of shape (n_frames, height, width[, n_channels]), got {tuple(video.shape)}."
+                "A video must be of shape (n_frames, height, width[, n_channels]), got "
+                f"{tuple(video.shape)}."
             )
         return video
     return np.stack(list(as_frames(video, grey=grey)))
@@ -214,7 +216,8 @@ def _n_pages(path: Path) -> int:
     image_library()
     from PIL import Image
 
-    with Image.open(path) as image:
+    with warnings.catch_warnings(), Image.open(path) as image:
+        warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
         return int(getattr(image, "n_frames", 1))
 
 
@@ -246,7 +249,7 @@ def _images(video: Any, grey: bool) -> Iterable[Any]:
 
 
 def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
-    """Yield images, read where they are names of files; the first decides whether there is colour."""
+    """Yield images, read where they are names of files; the first decides about colour."""
     color = None
     for image in images:
         if not isinstance(image, str | os.PathLike):

@@ -39,7 +39,9 @@ class VideoView(View):
         n_atoms, sizes = model.n_components, " x ".join(map(str, model.frame_shape_))
         of = f"{sizes} pixels" if model.mode == "frames" else f"{learner.n_features_in_} frames"
         seen = f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps"
-        facts = {"model": f"VideoDictionary, mode {model.mode}, {n_atoms} atoms of {of}"}
+        facts: dict[str, Any] = {
+            "model": f"VideoDictionary, mode {model.mode}, {n_atoms} atoms of {of}"
+        }
         if model.mode == "frames":
             facts |= {"frames": seen, "snapshots": len(model.snapshot_times_)}
         else:
