@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
@@ -214,7 +215,8 @@ def _n_pages(path: Path) -> int:
     image_library()
     from PIL import Image
 
-    with Image.open(path) as image:
+    with warnings.catch_warnings(), Image.open(path) as image:
+        warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
         return int(getattr(image, "n_frames", 1))
 
 

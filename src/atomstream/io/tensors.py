@@ -19,7 +19,8 @@ from atomstream.io.tables import chosen
 
 __all__ = ["Tensor", "open_tensor"]
 
-NETCDF4 = b"\x89HDF"  # how files of NetCDF 4 begin: they are HDF5 files
+NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
+NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
 MOST_LABELS = 3  # that a message lists
 
 
@@ -174,8 +175,10 @@ def _has_names(array: Any) -> bool:
 
 def _netcdf(path: Path, wanted: _Wanted) -> Tensor:
     with path.open("rb") as file:
-        hdf = file.read(len(NETCDF4)) == NETCDF4
-    if hdf and not (find_spec("h5netcdf") or find_spec("netCDF4")):
+        head = file.read(len(NETCDF4))
+    if not head.startswith((NETCDF3, NETCDF4)):
+        raise InputError(f"{path} is no NetCDF file.")
+    if head == NETCDF4 and not (find_spec("h5netcdf") or find_spec("netCDF4")):
         raise InputError(f"{path} is NetCDF 4 and needs h5netcdf to be read: pip install h5netcdf.")
     return _labelled(path, wanted, lambda xr: xr.open_dataset(path))
 
@@ -206,7 +209,7 @@ def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None)
 
 
 def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
-    """Open the entries of a sparse array, as the package sparse saves them; zeros are not listed."""
+    """Open the entries of a sparse array, as the package sparse saves them."""
     coords, data = archive["coords"], archive["data"]
     shape = tuple(int(size) for size in archive["shape"])
     if "fill_value" in archive.files and archive["fill_value"] != 0:

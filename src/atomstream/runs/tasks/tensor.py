@@ -1,7 +1,8 @@
-"""Runs on a tensor: passes over its samples, from which a dictionary of rank-one atoms is learned."""
+"""Runs on a tensor: passes over its samples, and a dictionary of rank-one atoms."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task
 
-__all__ = ["TensorSettings", "TensorTask", "axes_of"]
+__all__ = ["TensorSettings", "TensorTask", "axes_of", "in_samples"]
 
 JUDGED = 256  # samples that the figures are measured on, at most
 OPTIONS = {  # what the model says, in the words of the command line
@@ -71,7 +72,6 @@ class TensorSettings(checkpoints, Settings):
             raise ValueError(f"A tensor is learned from one file, got {len(self.inputs)}.")
         model = self.new_model()
         check_settings(model)
-        model._check_radius()
         check_compatible(model.method_)
         model._schedule()
 
@@ -88,17 +88,29 @@ class TensorSettings(checkpoints, Settings):
         if self.radius in ("auto", "none"):
             return "auto" if self.radius == "auto" else None
         try:
-            return float(self.radius)
+            number = float(self.radius)
         except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
             raise ValueError(
                 f"radius is {self.radius!r}, needed is auto, none or a number above 0."
-            ) from None
+            )
+        return number
 
 
 def axes_of(tensor: Tensor) -> Axes:
     """Return the axes of the samples of a tensor, each a mode of its own."""
     groups = tuple((mode,) for mode in range(len(tensor.shape)))
     return Axes(tensor.shape, groups, tensor.axes, tensor.labels)
+
+
+def in_samples(sentence: str, first: int, name: str) -> str:
+    """Return a complaint about rows in terms of samples, the first of which has this number."""
+    return re.sub(
+        r"first in row (\d+)",
+        lambda found: f"first in sample {first + int(found[1])} of {name}",
+        sentence,
+    )
 
 
 class TensorTask(Task):
@@ -179,11 +191,7 @@ class TensorTask(Task):
         sentence = str(error)
         for words, said in OPTIONS.items():
             sentence = sentence.replace(words, said)
-        return re.sub(
-            r"first in row (\d+)",
-            lambda found: f"first in sample {self.at.row + int(found[1])} of {self.tensor.name}",
-            sentence,
-        )
+        return in_samples(sentence, self.at.row, self.tensor.name)
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

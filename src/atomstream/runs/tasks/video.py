@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from atomstream.runs.task import Pace, Task, watched
 __all__ = ["SHORTEST", "VideoSettings", "VideoTask", "changes_of"]
 
 EPOCHS = 10
+LEAST = 2  # frames of a video
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 ROW = re.compile(r"first in row (\d+)")
 COMPLAINTS = {  # of the learner, in terms of videos
@@ -70,7 +71,8 @@ class VideoSettings(checkpoints, Settings):
             raise ValueError(f"A video is learned from one file or folder, got {len(self.inputs)}.")
         if self.mode == "frames" and self.epochs != EPOCHS:
             raise ValueError(
-                f"epochs is {self.epochs}, but frames come once; leave it out or choose mode pixels."
+                f"epochs is {self.epochs}, but frames come once; leave it out or choose "
+                "mode pixels."
             )
         self.new_model().check()
 
@@ -109,7 +111,9 @@ class VideoTask(Task):
         self.video = settings.opened()
         self.sources = [self.video]
         self.model = settings.new_model()
-        self._ended = False
+        self._ended, self._first = False, 0  # the first frame of the batch under way
+        if settings.mode == "frames":
+            self.goal = None  # type: ignore[misc]
 
     @cached_property
     def frames(self) -> NDArray:
@@ -148,24 +152,27 @@ class VideoTask(Task):
         """Learn frame by frame, to the end of the video or until a pause is due."""
         start, n_frames = self.position[1], self.video.n_frames
         images = self.video.images(start)
-        first = next(images, None)
+        head = list(islice(images, 1 if start else LEAST))
+        if len(head) < LEAST and not start:
+            raise InputError(f"{self.video.name} has too few frames, needed are at least {LEAST}.")
         self._ended = True  # unless `_paced` ends before the images do
-        if first is not None:
-            rest: Any = self._paced(chain([first], images), pace)
-            self.model.set_callbacks(pace.bar("learning"))
-            try:
-                self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
-            finally:
-                self.model.set_callbacks()
-            if self._ended:
-                pace.note(self.model.learner_)
-        if self._ended and self.position[1] < 2:
-            raise InputError(f"{self.video.name} has {self.position[1]} frames, needed are 2.")
+        if not head:
+            return
+        rest: Any = self._paced(chain(head, images), pace)
+        self.model.set_callbacks(pace.bar("learning"))
+        try:
+            self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
+        finally:
+            self.model.set_callbacks()
+        if self._ended:
+            pace.note(self.model.learner_)
 
     def _paced(self, images: Iterator[NDArray], pace: Pace) -> Iterator[NDArray]:
         """Yield images; after each batch, when the model is whole, look whether a pause is due."""
+        start, size = self.position[1], self.model._batch_size
         for number, image in enumerate(images):
-            if number and number % self.model._batch_size == 0:
+            self._first = start + number // size * size
+            if number and number % size == 0:
                 pace.note(self.model.learner_)
                 self._ended = False
                 if pace.rest():
@@ -180,12 +187,12 @@ class VideoTask(Task):
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in terms of the video."""
-        row = self.position[1]
         sentence = str(error)
         for words, said in COMPLAINTS.items():
             sentence = sentence.replace(words, said)
         if self.settings.mode == "frames":
-            sentence = ROW.sub(lambda found: f"first in frame {row + int(found[1])}", sentence)
+            first = self._first
+            sentence = ROW.sub(lambda found: f"first in frame {first + int(found[1])}", sentence)
         else:
             sentence = ROW.sub("in the course of a pixel", sentence)
         return f"{self.video.name}: {sentence}"

@@ -13,7 +13,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
-from atomstream.runs.tasks.tensor import TensorSettings, axes_of
+from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -109,13 +109,8 @@ def _coded(model: Any, tensor: Tensor) -> Iterator[NDArray]:
         try:
             yield model.transform(axes.restore(block.X))
         except ValueError as error:
-            first = int(block.ids[0])
-            sentence = re.sub(
-                r"first in row (\d+)",
-                lambda found: f"first in sample {first + int(found[1])} of {tensor.name}",  # noqa: B023
-                str(error),
-            )
-            raise InputError(sentence) from None
+            sentence = in_samples(str(error), int(block.ids[0]), tensor.name)
+            raise InputError(sentence.replace(", or say missing=True", "")) from None
 
 
 def _names(model: Any) -> list[str]:
