@@ -322,7 +322,7 @@ def test_files_whose_length_nobody_knows_are_decoded_to_their_end(folder, tmp_pa
     assert_array_equal(session.task.model.components_, frames_model().components_)
     monkeypatch.setattr(iio, "imiter", lambda path: iter(FRAMES[:1]))
     one = Run(RunFolder(tmp_path / "one"), VideoTask(settings))
-    with pytest.raises(InputError, match="empty.mp4 has too few frames, needed are at least 2"):
+    with pytest.raises(InputError, match=r"empty\.mp4 has too few frames, needed are at least 2"):
         one.run(lambda text: History())
     assert not one.task.learned
 
