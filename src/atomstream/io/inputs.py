@@ -10,6 +10,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays, tables
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures
+from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
 
 __all__ = ["Feed", "InputOptions", "Position", "Source", "images_in", "open_inputs"]
@@ -51,7 +52,7 @@ KINDS: dict[str, Callable[[Path, InputOptions], Source]] = {
     ".tsv": lambda path, options: tables.Lines(path, options.columns),
     ".csv.gz": lambda path, options: tables.Lines(path, options.columns),
     ".tsv.gz": lambda path, options: tables.Lines(path, options.columns),
-    ".parquet": lambda path, options: tables.Parquet(path, options.columns),
+    ".parquet": lambda path, options: Parquet(path, options.columns),
     ".npy": lambda path, _: arrays.npy(path),
     ".npz": lambda path, options: arrays.npz(path, options.key),
     ".mtx": lambda path, _: arrays.matrix_market(path),
@@ -137,7 +138,7 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
     without_columns = [
-        source for source in sources if not isinstance(source, tables.Lines | tables.Parquet)
+        source for source in sources if not isinstance(source, tables.Lines | Parquet)
     ]
     if options.columns and (images or without_columns):
         other = images[0] if images else without_columns[0].name
