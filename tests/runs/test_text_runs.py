@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from atomstream.runs.texts import TextRun
 from numpy.testing import assert_array_equal
 
 import atomstream
