@@ -249,7 +249,7 @@ BAD = {
     "no file": ("network learn --out new", "one file of edges, got 0"),
     "a line that is no edge": (
         "network learn torn.txt --out new",
-        "torn.txt, line 2: 'c' is no edge",
+        "torn.txt, line 2: 'c' is not an edge",
     ),
     "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
     "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
@@ -259,7 +259,7 @@ BAD = {
     ),
     "unknown motif": (
         "network learn edges.txt --motif ring:4 --out new",
-        "motif='ring:4' is none of",
+        "motif='ring:4' is unknown; give",
     ),
     "large motif": (
         "network learn few.txt --out new",
@@ -287,7 +287,7 @@ BAD = {
     "rows": ("network reconstruct rows", "no run that has learned from a network"),
     "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
     "no network": ("reconstruct run x.npy", "x.npy cannot be read"),
-    "over the input": ("network denoise run named.csv --out named.csv", "is the network itself"),
+    "over the input": ("network denoise run named.csv --out named.csv", "is the input itself"),
     "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
     "a graph without nodes": ("network learn none.gml --out new", "no edges"),
     "settings of rows": (

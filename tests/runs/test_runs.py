@@ -17,8 +17,8 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.io.codec import read_model
+from atomstream.io.holdout import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.holdout import MOST_ROWS, Holdout
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.tasks.rows import RowsSettings
 from atomstream.updates import BlockCoordinate

@@ -239,7 +239,7 @@ def test_cells_are_squares_of_their_size():
     )
     for arguments, told in [
         (([0.0], [0.0]), "No position"),
-        (([1.0, 2], [1.0], 250.0), "as many"),
+        (([1.0, 2], [1.0], 250.0), "of the same length"),
         (([1.0], [1.0], -5.0), "at least 0.1 metres"),
         (([89.0], [1.0]), "within 85"),
     ]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from atomstream.callbacks import LearningBar
 from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, path_option
-from atomstream.cli.running import checked, warn
+from atomstream.cli.running import checked, checked_aloud, warn
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -77,8 +76,12 @@ def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how:
     _check(out, picture, image=True)
     pixels = _pixels_kept(picture)
     model = _model(how, pixels)
-    noise = sigma / 255 if sigma is not None else _checked(picture, images.noise_level, pixels)
-    write_image(out, _checked(picture, model.denoise, pixels, noise))
+    noise = (
+        sigma / 255
+        if sigma is not None
+        else checked_aloud(picture, lambda: images.noise_level(pixels))
+    )
+    write_image(out, checked_aloud(picture, lambda: model.denoise(pixels, noise)))
     print_facts({"out": str(out), "sigma": round(255 * noise, 2)}, as_json)
     return 0
 
@@ -97,8 +100,8 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
         raise InputError(
             f"{mask} has {white.shape} pixels, {picture} has {pixels.shape[:2]}; they must agree."
         )
-    model = _model(how, _checked(mask, images.first_guess, pixels, white))
-    write_image(out, _checked(picture, model.inpaint, pixels, white))
+    model = _model(how, checked_aloud(mask, lambda: images.first_guess(pixels, white)))
+    write_image(out, checked_aloud(picture, lambda: model.inpaint(pixels, white)))
     print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
     return 0
 
@@ -126,7 +129,9 @@ def compress(
         )
     n_pixels = pixels.shape[0] * pixels.shape[1]
     model = _model(how, pixels, min(ATOMS, n_pixels // (2 * how["patch"] ** 2)))
-    data = _checked(picture, model.compress, pixels, quality, include_dictionary=dictionary)
+    data = checked_aloud(
+        picture, lambda: model.compress(pixels, quality, include_dictionary=dictionary)
+    )
     with whole_file(out) as file:
         file.write(data)
     facts = {
@@ -173,16 +178,6 @@ def _loaded(path: Path) -> ImageDictionary:
         raise InputError(f"There is no {path}.")
     record = open_record(path)
     return record.view.image_dictionary(record)
-
-
-def _checked(what: Path, work: Callable[..., Any], *arguments: Any, **known: Any) -> Any:
-    """Return what the work makes; its errors and warnings become sentences."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        made = checked(what, lambda: work(*arguments, **known))
-    for warning in caught:
-        warn(str(warning.message))
-    return made
 
 
 def _pixels_kept(path: Path) -> NDArray:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, path_option, run_argument
-from atomstream.cli.running import checked, warn
+from atomstream.cli.running import checked_aloud
 from atomstream.exceptions import InputError
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.views import network as view
@@ -43,7 +40,9 @@ def reconstruct(
 ) -> int:
     """Rebuild a network (by default the one learned from) from the atoms of RUN."""
     record = _opened(run)
-    print_facts(_warned(lambda: view.rebuild(record, edges, out, steps, seed)), as_json)
+    print_facts(
+        checked_aloud("network", lambda: view.rebuild(record, edges, out, steps, seed)), as_json
+    )
     return 0
 
 
@@ -68,7 +67,10 @@ def denoise(
 ) -> int:
     """Rank edges that may be spurious (lowest first), or non-edges that may be missing edges (highest first)."""
     record = _opened(run)
-    print_facts(_warned(lambda: view.denoise(record, edges, out, pairs, steps, seed)), as_json)
+    print_facts(
+        checked_aloud("network", lambda: view.denoise(record, edges, out, pairs, steps, seed)),
+        as_json,
+    )
     return 0
 
 
@@ -80,13 +82,3 @@ def _opened(run: Path) -> Record:
     if type(record.view) is not view.NetworkView:
         raise InputError(f"{run} is no run that has learned from a network.")
     return record
-
-
-def _warned(make: Callable[[], Any]) -> Any:
-    """Return what is made; its warnings are printed as sentences."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        made = checked("network", make)
-    for warning in caught:
-        warn(str(warning.message))
-    return made

@@ -17,9 +17,9 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, task_named
+from atomstream.runs.task import Task, heard, task_named
 
-__all__ = ["checked", "learning_command", "resume_run", "warn"]
+__all__ = ["checked", "checked_aloud", "learning_command", "resume_run", "warn"]
 
 
 def learning_command(task: str, name: str) -> click.Command:
@@ -180,6 +180,12 @@ def checked(what: Any, make: Callable[[], Any]) -> Any:
         raise InputError(f"{what} cannot be read: {error.strerror}.") from None
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
+
+
+def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:
+    """Return what is made as `checked` does, and print its warnings."""
+    with heard(warn):
+        return checked(what, make)
 
 
 def warn(sentence: str) -> None:

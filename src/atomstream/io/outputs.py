@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
-__all__ = ["check_out", "code_writer", "image_format", "write_image"]
+__all__ = ["check_out", "code_writer", "image_format", "write_image", "write_table"]
 
 Write = Callable[[NDArray], None]
 
@@ -48,6 +50,17 @@ def write_image(out: Path, pixels: NDArray) -> None:
         Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(
             file, format=kind
         )
+
+
+def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows as CSV below a line of names; texts that hold commas or quotes are quoted."""
+    with whole_file(out) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+        text.flush()
+        text.detach()
 
 
 def code_writer(out: Path) -> Callable[[Any, int], AbstractContextManager[Write]]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
+from atomstream.io.outputs import write_table
 from atomstream.io.tables import NOTHING, chosen, has_header, parsed, refuse_texts
 
 __all__ = ["SeriesTable", "read_series"]
@@ -36,12 +37,52 @@ class SeriesTable:
         Times of the rows; without a column of times their numbers from 1.
     time : str
         Name of the column of times.
+    path : str
+        Where it was read from.
     """
 
     values: NDArray
     names: list[str]
     labels: NDArray
     time: str
+    path: str
+
+    def check_rows(self, needed: int, remedy: str) -> None:
+        """Raise InputError for too few rows, or a series without any value."""
+        n_rows = len(self.values)
+        if n_rows < needed:
+            rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+            raise InputError(
+                f"{self.path} has {rows}, needed are {needed}: give more, or choose a smaller "
+                f"--window{remedy}."
+            )
+        self.check_observed(n_rows, ";")
+
+    def check_observed(self, n_rows: int, where: str) -> None:
+        """Raise InputError for a series without any value in the first rows."""
+        empty = np.flatnonzero(np.isnan(self.values[:n_rows]).all(axis=0))
+        if len(empty):
+            raise InputError(
+                f"Series {self.names[empty[0]]!r} of {self.path} has no value{where} leave it out "
+                "with --columns."
+            )
+
+    def check_above(self, low: NDArray, needed: str) -> None:
+        """Raise InputError for the first of the values that are too low."""
+        if low.any():
+            row, column = np.argwhere(low)[0]
+            value, label = self.values[row, column], self.labels[row]
+            raise InputError(
+                f"Series {self.names[column]!r} of {self.path} is {value:.4g} at {label}: {needed}."
+            )
+
+    def write(self, out: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
+        """Write a table like this one, with other columns and rows; NaN makes an empty field."""
+        rows = (
+            (label, *("" if np.isnan(value) else repr(value) for value in row))
+            for label, row in zip(labels.astype(str).tolist(), values.tolist(), strict=True)
+        )
+        write_table(out, (self.time, *names), rows)
 
 
 def read_series(
@@ -97,9 +138,8 @@ def read_series(
         np.arange(1, len(rows) + 1) if place is None else _times(fields[place], names[place], path)
     )
     values = np.column_stack([_numbers(fields[i], names[i], path) for i in kept])
-    return SeriesTable(
-        values, [names[i] for i in kept], labels, "row" if place is None else names[place]
-    )
+    time = "row" if place is None else names[place]
+    return SeriesTable(values, [names[i] for i in kept], labels, time, str(path))
 
 
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:

@@ -11,8 +11,8 @@ import numpy as np
 from atomstream.callbacks import History
 from atomstream.exceptions import CorruptModelError, InputError
 from atomstream.io.codec import read_model
+from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.holdout import Holdout
 from atomstream.runs.task import Task, View, view_of
 
 __all__ = ["Record", "open_record"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 __all__ = [
+    "SCHEDULES",
     "Settings",
     "checkpoints",
     "kind_of",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 MOST = 2**31
+SCHEDULES = "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
 DOMAIN = "domain"  # the key of a run.toml that names the task
 
 

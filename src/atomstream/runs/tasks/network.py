@@ -9,7 +9,7 @@ from typing import Any
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 
 __all__ = ["NetworkSettings", "NetworkTask", "read_network"]
@@ -32,11 +32,7 @@ class NetworkSettings(checkpoints, Settings):
         "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy once).",
         sets="chain",
     )
-    schedule: str = option(
-        "power",
-        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
-        sets="schedule",
-    )
+    schedule: str = option("power", SCHEDULES, sets="schedule")
     batches: int = option(100, "Number of batches.", least=1, free=True, sets="n_batches")
     batch_size: int = option(1000, "Copies of the motif per batch.", least=1, sets="batch_size")
     thin: int = option(1, "Moves of the chain from copy to copy.", least=1, sets="thin")

@@ -15,10 +15,10 @@ from atomstream.core.method import check_compatible
 from atomstream.estimators._validation import check_settings
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.holdout import Holdout
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.io.source import Source
-from atomstream.runs.holdout import Holdout
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task
 from atomstream.schedules import Constant
 
@@ -59,9 +59,7 @@ class RowsSettings(checkpoints, Settings):
         sets="alpha",
         shown="0 for nmf, 0.1 for the others",
     )
-    schedule: str = option(
-        "power", "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
-    )
+    schedule: str = option("power", SCHEDULES)
     half_life: float | None = option(
         None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
     )

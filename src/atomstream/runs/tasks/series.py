@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -17,7 +15,6 @@ from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
 from atomstream.io.series_table import read_series
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
@@ -25,6 +22,10 @@ from atomstream.schedules import Constant
 
 __all__ = ["ForecastSettings", "ForecastTask", "ImputeSettings", "ImputeTask", "SeriesSettings"]
 
+WEIGHT = (
+    "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
+    "schedule."
+)
 KEPT = 240  # of the last rows, for the report
 
 
@@ -54,11 +55,7 @@ class SeriesSettings(checkpoints, Settings):
     ridge: float = option(
         0.01, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
     )
-    weight: float = option(
-        0.0,
-        "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power schedule.",
-        least=0,
-    )
+    weight: float = option(0.0, WEIGHT, least=0)
     init_rows: int | None = option(
         None, "Rows that the initialisation sees.", least=1, sets="n_init", shown="four windows"
     )
@@ -89,11 +86,7 @@ class ForecastSettings(SeriesSettings):
     TASK = "series forecast"
     COMMAND = "series forecast"
 
-    weight: float = option(
-        1.0,
-        "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power schedule.",
-        least=0,
-    )
+    weight: float = option(1.0, WEIGHT, least=0)
     horizon: int = option(1, "Rows to forecast.", least=1)
     coverage: float = option(
         0.9, "Share of next values that the bands hold, one step ahead.", above=0, below=1
@@ -173,17 +166,6 @@ class _SeriesTask(Task):
             values = step.inverse_transform(values)
         return values
 
-    def written(self, path: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
-        """Write a table like the one that was read."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow((self.table.time, *names))
-        for label, row in zip(labels.astype(str).tolist(), values.tolist(), strict=True):
-            cells = ("" if np.isnan(value) else repr(value) for value in row)
-            writer.writerow((label, *cells))
-        with whole_file(path / self.out) as file:
-            file.write(text.getvalue().encode())
-
     def shown(self, **more: Any) -> dict[str, Any]:
         """Return what the report shows."""
         return more | {
@@ -208,33 +190,6 @@ class _SeriesTask(Task):
         """Return what the run came to in a few words."""
         found = self.results()
         return f"{found['atoms']} atoms from {found['times']:,} times of {found['series']} series"
-
-    def check_rows(self, needed: int, remedy: str) -> None:
-        """Raise InputError for a table with too few rows, or a series without any value."""
-        path, n_rows = self.settings.inputs[0], len(self.table.values)
-        if n_rows < needed:
-            rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
-            raise InputError(
-                f"{path} has {rows}, needed are {needed}: give more, or choose a smaller --window{remedy}."
-            )
-        self.check_observed(self.table.values, ";")
-
-    def check_observed(self, values: NDArray, where: str) -> None:
-        """Raise InputError for a series without any value."""
-        empty = np.flatnonzero(np.isnan(values).all(axis=0))
-        if len(empty):
-            name, path = self.table.names[empty[0]], self.settings.inputs[0]
-            raise InputError(
-                f"Series {name!r} of {path} has no value{where} leave it out with --columns."
-            )
-
-    def check_above(self, low: NDArray, needed: str) -> None:
-        """Raise InputError for the first of the values that are too low."""
-        if low.any():
-            row, column = np.argwhere(low)[0]
-            value, label = self.table.values[row, column], self.table.labels[row]
-            name, path = self.table.names[column], self.settings.inputs[0]
-            raise InputError(f"Series {name!r} of {path} is {value:.4g} at {label}: {needed}.")
 
 
 class ForecastTask(_SeriesTask):
@@ -262,12 +217,12 @@ class ForecastTask(_SeriesTask):
     def check(self) -> None:
         """Raise InputError for a table that cannot be forecast with these settings."""
         settings, values = self.settings, self.table.values
-        self.check_rows(self.n_first, " or --init-rows")
+        self.table.check_rows(self.n_first, " or --init-rows")
         if settings.scale:
             where = f" in the first {self.n_first} rows, by which --scale goes; take more with --init-rows or"
-            self.check_observed(values[: self.n_first], where)
+            self.table.check_observed(self.n_first, where)
         needed = "series forecast needs values of at least 0; --log and --scale do not shift, add a constant"
-        self.check_above(values < 0, needed)
+        self.table.check_above(values < 0, needed)
 
     def begin(self) -> None:
         """Initialise from the first rows, and follow the table."""
@@ -292,7 +247,9 @@ class ForecastTask(_SeriesTask):
         parts = np.stack([part for _, part in columns])
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
         heads = [name + mean + end for name in names for end, _ in columns]
-        self.written(folder, heads, ahead, np.moveaxis(parts, 0, 2).reshape(len(ahead), -1))
+        self.table.write(
+            folder / self.out, heads, ahead, np.moveaxis(parts, 0, 2).reshape(len(ahead), -1)
+        )
         steps = self.model.one_step_
         self._judge(steps)
         return self.shown(
@@ -335,13 +292,13 @@ class ImputeTask(_SeriesTask):
     def check(self) -> None:
         """Raise InputError for a table that cannot be learned from with these settings."""
         settings, values = self.settings, self.table.values
-        self.check_rows(settings.window, "")
+        self.table.check_rows(settings.window, "")
         if settings.scale:
             low = values <= (-1 if settings.log else -np.inf)
-            self.check_above(low, "--log needs values above -1")
+            self.table.check_above(low, "--log needs values above -1")
         else:
             needed = "series impute needs values of at least 0; --scale shifts series"
-            self.check_above(values < 0, needed)
+            self.table.check_above(values < 0, needed)
 
     def begin(self) -> None:
         """Initialise from the whole table, and follow it."""
@@ -359,7 +316,7 @@ class ImputeTask(_SeriesTask):
                 UserWarning,
                 stacklevel=2,
             )
-        self.written(folder, self.table.names, self.table.labels, filled)
+        self.table.write(folder / self.out, self.table.names, self.table.labels, filled)
         error = (rebuilt - self.table.values)[seen]
         rmse = float(np.sqrt(np.mean(error**2)))
         self.figures = {"RMSE of observed entries, in-sample": rmse}

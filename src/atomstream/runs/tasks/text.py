@@ -10,7 +10,7 @@ from typing import Any
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import open_documents
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, watched
 
 __all__ = ["TextSettings", "TextTask"]
@@ -43,11 +43,7 @@ class TextSettings(checkpoints, Settings):
         sets="min_df",
     )
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    schedule: str = option(
-        "power",
-        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
-        sets="schedule",
-    )
+    schedule: str = option("power", SCHEDULES, sets="schedule")
     batch_size: int = option(256, "Documents per step.", least=1, sets="batch_size")
     epochs: int = option(10, "Passes over the documents.", least=1, free=True, sets="n_epochs")
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.diagnostics import lumpability_of
-from atomstream.domains.walks import Grid, grid_cells
+from atomstream.domains.walks import Grid
+from atomstream.domains.walks.files import (
+    busy_cells,
+    read_positions,
+    read_states,
+    write_partition,
+)
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task
 
 __all__ = ["WalkSettings", "WalkTask"]
 
-LINES = 100_000  # of a file of states, read at a time
-ARRAYS = (".npy", ".npz")
 Transitions = tuple[NDArray, NDArray]
 
 
@@ -134,7 +133,7 @@ class WalkTask(Task):
         """Learn from one pass over a walk."""
         if not start:
             self.model.begin_walk()
-        for states in self._states(start):
+        for states in read_states(self.sources[0].path, start):
             self.model.partial_fit(states)
             self._at = (self._at[0], self._at[1] + len(states))
             yield
@@ -159,36 +158,19 @@ class WalkTask(Task):
     # -- inputs
 
     def _positions(self, start: int) -> Iterator[NDArray]:
-        """Yield (origin longitude, latitude, destination longitude, latitude) in blocks of rows."""
-        wanted = (*self.settings.origin, *self.settings.destination)
-        path = self.settings.inputs[0]
-        array = path.lower().endswith(ARRAYS)
-        source = open_inputs((path,), InputOptions(columns=() if array else wanted))[0]
-        places = list(range(4))
-        if array:
-            places = [_column(name, source.n_features) for name in wanted]
-        elif source.names is not None and all(name in source.names for name in wanted):
-            places = [source.names.index(name) for name in wanted]
-        for block in source.blocks(start, 0):
-            yield np.asarray(block.X, dtype=np.float64)[:, places]
+        settings = self.settings
+        columns = (*settings.origin, *settings.destination)
+        return read_positions(settings.inputs[0], columns, start)
 
     def _count_cells(self) -> None:
         """Lay the grid, and find the cells with enough trip ends."""
-        counts: dict[int, int] = {}
-        for rows in self._positions(0):
-            longitude, latitude = np.concatenate([rows[:, :2], rows[:, 2:]]).T
-            cells, self.grid = grid_cells(latitude, longitude, self.settings.cell, grid=self.grid)
-            found = np.unique(cells, return_counts=True)
-            for cell, count in zip(*map(np.ndarray.tolist, found), strict=True):
-                counts[cell] = counts.get(cell, 0) + count
-        counts.pop(-1, None)
-        often = [cell for cell, count in counts.items() if count >= self.settings.min_count]
-        if len(often) < 2:
+        least = self.settings.min_count
+        self.grid, self.kept = busy_cells(self._positions(0), self.settings.cell, least)
+        if len(self.kept) < 2:
             raise InputError(
-                f"{self.settings.inputs[0]} meets {len(often)} cells {self.settings.min_count} times or more; "
+                f"{self.settings.inputs[0]} meets {len(self.kept)} cells {least} times or more; "
                 "choose larger cells with --cell or a smaller --min-count."
             )
-        self.kept = np.sort(np.array(often, dtype=np.int64))
 
     def _trips(self, start: int) -> Iterator[tuple[int, NDArray, NDArray]]:
         """Yield how many rows were read, and the trips among them between cells that are kept."""
@@ -198,28 +180,13 @@ class WalkTask(Task):
             good = np.isin(ends[0], self.kept) & np.isin(ends[1], self.kept)
             yield len(rows), ends[0][good], ends[1][good]
 
-    def _states(self, start: int) -> Iterator[NDArray]:
-        """Yield the states of a walk: whole numbers of an array, or one name per line."""
-        path = self.sources[0].path
-        if path.suffix.lower() == ".npy":
-            yield from _whole_numbers(path, start)
-            return
-        try:
-            with path.open(encoding="utf-8-sig") as file:
-                names = (line.strip() for line in file)
-                named = islice((name for name in names if name), start, None)
-                while block := list(islice(named, LINES)):
-                    yield np.array(block)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} cannot be read ({error}).") from None
-
     def _transitions(self) -> Iterator[Transitions]:
         """Yield all transitions of a pass."""
         if not self.settings.states:
             yield from ((origins, destinations) for _, origins, destinations in self._trips(0))
             return
         last = np.empty(0)
-        for states in self._states(0):
+        for states in read_states(self.sources[0].path, 0):
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
             yield walk[:-1], walk[1:]
@@ -230,7 +197,8 @@ class WalkTask(Task):
         """Partition the states, and write the parts as a table and, of cells, as GeoJSON."""
         labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
         leaving = self._leaving(labels)
-        self._write(folder, labels)
+        visits = self.model.visits_.sum(axis=0)
+        write_partition(folder, list(self.model.states_), labels, visits, self.grid)
         return {"going": leaving, "lumpability": lumpability_of(leaving, labels)}
 
     def _leaving(self, labels: NDArray) -> NDArray:
@@ -242,24 +210,6 @@ class WalkTask(Task):
                 heads = self.model.index_.find(destinations)
                 np.add.at(counts, (tails, labels[heads]), 1.0)
         return counts
-
-    def _write(self, folder: Path, labels: NDArray) -> None:
-        visits = self.model.visits_.sum(axis=0)
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        states = list(self.model.states_)
-        if self.grid is None:
-            writer.writerow(("state", "cluster", "visits"))
-            writer.writerows(zip(states, labels.tolist(), visits.tolist(), strict=True))
-        else:
-            writer.writerow(("cell", "south", "west", "cluster", "visits"))
-            corners = self.grid.corners(states).round(7).tolist()
-            rows = zip(states, corners, labels.tolist(), visits.tolist(), strict=True)
-            writer.writerows((state, *corner, label, n) for state, corner, label, n in rows)
-            with whole_file(folder / "partition.geojson") as file:
-                file.write(self.grid.geojson(states, labels, visits).encode())
-        with whole_file(folder / "partition.csv") as file:
-            file.write(text.getvalue().encode())
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
@@ -274,23 +224,3 @@ class WalkTask(Task):
         """Return what the run came to in a few words."""
         found = self.results()
         return f"{found['clusters']} clusters of {found['states']:,} states from {found['transitions']:,} transitions"
-
-
-def _whole_numbers(path: Path, start: int) -> Iterator[NDArray]:
-    """Yield the states in an array."""
-    try:
-        states = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
-    if states.ndim != 1 or states.dtype.kind not in "iu":
-        raise InputError(
-            f"{path} has shape {states.shape} of {states.dtype}, needed is (n,) of whole numbers."
-        )
-    for first in range(start, len(states), LINES):
-        yield np.asarray(states[first : first + LINES])
-
-
-def _column(name: str, n_columns: int) -> int:
-    if not name.isdecimal() or not 1 <= int(name) <= n_columns:
-        raise InputError(f"Columns of an array are numbers from 1 to {n_columns}, got {name!r}.")
-    return int(name) - 1

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import atomstream
+from atomstream.domains import images
+from atomstream.exceptions import InputError
+from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
@@ -67,6 +72,25 @@ def learning(record: Record, of: str, chapter: str = "") -> list[Section]:
         return []
     caption = f"Mean objective of the {of} of each batch before the model learned from them."
     return [Section("objective", "Learning", caption, plots.objective(record.history), chapter)]
+
+
+def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
+    """Return where a rebuilt image goes: by default among the figures of the run."""
+    if not source.exists():
+        raise InputError(f"There is no {source}.")
+    if out is None:
+        out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
+        out.parent.mkdir(parents=True, exist_ok=True)
+    check_out(out, source)
+    image_format(out)
+    return out
+
+
+def write_rebuilt(out: Path, pixels: NDArray, rebuilt: NDArray) -> dict[str, Any]:
+    """Write a rebuilt image, and return where and how close it is."""
+    rebuilt = np.clip(rebuilt, 0, 1)
+    write_image(out, rebuilt)
+    return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
 
 
 def inputs(record: Record) -> str:

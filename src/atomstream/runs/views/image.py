@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
-from atomstream.io.outputs import check_out, write_image
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
 from atomstream.runs.views import _common as common
@@ -66,20 +64,13 @@ class ImageView(View):
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
-        if not source.exists():
-            raise InputError(f"There is no {source}.")
-        model = record.model
+        out, model = common.place_of_image(record, source, out), record.model
         pixels = load_image(source, color=len(model.patch_shape_) == 3)
-        if out is None:
-            out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
-            out.parent.mkdir(parents=True, exist_ok=True)
-        check_out(out, source)
         try:
-            rebuilt = np.clip(model.set_params(stride=stride).reconstruct(pixels), 0, 1)
+            rebuilt = model.set_params(stride=stride).reconstruct(pixels)
         except ValueError as error:
             raise InputError(f"{source}: {error}") from None
-        write_image(out, rebuilt)
-        return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
+        return common.write_rebuilt(out, pixels, rebuilt)
 
     def image_dictionary(self, record: Record) -> Any:
         """Return the model."""

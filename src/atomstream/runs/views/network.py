@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import warnings
-from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ import scipy.sparse as sp
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.io.outputs import check_out
+from atomstream.io.outputs import check_out, write_table
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import InputFile, Table, View
@@ -117,11 +114,11 @@ def rebuild(record: Record, edges: Path | None, out: Path | None, steps: int, se
     """Write a network, by default the one learned from, rebuilt from the atoms; return how close it is."""
     network, out = given(record, edges, out, "reconstruction.csv", (".csv", ".npz"))
     rebuilt = record.model.reconstruct(network, n_steps=steps, random_state=seed)
-    with whole_file(out) as file:
-        if out.suffix == ".npz":
+    if out.suffix == ".npz":
+        with whole_file(out) as file:
             sp.save_npz(file, rebuilt.matrix)
-        else:
-            write_rows(file, ("tail", "head", "weight"), chain.from_iterable(rebuilt.blocks()))
+    else:
+        write_table(out, ("tail", "head", "weight"), chain.from_iterable(rebuilt.blocks()))
     return {
         "out": str(out),
         "coverage": round(rebuilt.coverage, 4),
@@ -137,9 +134,8 @@ def denoise(
     network, out = given(record, edges, out, f"{pairs}.csv", (".csv",))
     ranking = record.model.denoise(network, pairs, n_steps=steps, random_state=seed)
     columns = ranking.scores.tolist(), ranking.visited.astype(int).tolist()
-    with whole_file(out) as file:
-        lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
-        write_rows(file, ("tail", "head", "score", "visited"), lines)
+    lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
+    write_table(out, ("tail", "head", "score", "visited"), lines)
     return {
         "out": str(out),
         "pairs": len(ranking.pairs),
@@ -157,20 +153,8 @@ def given(
     out = record.folder / name if out is None else out
     if out.suffix not in endings:
         raise InputError(f"{out} must end in {' or '.join(endings)}.")
-    check_out(out)
-    if edges is not None and out.resolve() == edges.resolve():
-        raise InputError(f"{out} is the network itself; choose another --out.")
+    check_out(out, *([] if edges is None else [edges]))
     return network, out
-
-
-def write_rows(file: Any, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write a table as CSV; names of nodes that hold commas or quotes are quoted."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    text.flush()
-    text.detach()
 
 
 def _learned_from(record: Record) -> Network:

@@ -18,7 +18,6 @@ from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, open_inputs
-from atomstream.io.outputs import check_out, write_image
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
 from atomstream.runs.views import _common as common
@@ -151,8 +150,7 @@ class RowsView(View):
         settings, shape = record.settings, record.shape
         if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
             raise InputError(f"{record.path} is no run that has learned from images.")
-        if not source.exists():
-            raise InputError(f"There is no {source}.")
+        out = common.place_of_image(record, source, out)
         pixels = load_image(source, color=len(shape) == 3)
         if min(pixels.shape[:2]) < shape[0]:
             raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
@@ -162,13 +160,7 @@ class RowsView(View):
             )
         center = "patch" if settings.center else None
         rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
-        rebuilt = np.clip(rebuilt, 0, 1)
-        if out is None:
-            out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
-            out.parent.mkdir(parents=True, exist_ok=True)
-        check_out(out)
-        write_image(out, rebuilt)
-        return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
+        return common.write_rebuilt(out, pixels, rebuilt)
 
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
