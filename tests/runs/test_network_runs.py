@@ -1,4 +1,4 @@
-"""Network runs on the command line: what they write, that they can be stopped, and their report."""
+"""Network runs: what they write, that they can be stopped, and their report."""
 
 import csv
 import gzip
@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from atomstream.runs.networks import NetworkRun
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream

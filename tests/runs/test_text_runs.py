@@ -1,4 +1,4 @@
-"""Runs on documents on the command line: what they read, that they can be stopped, and their report."""
+"""Runs on documents: what they read, that they can be stopped, and their report."""
 
 import gzip
 import json
@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from atomstream.runs.texts import TextRun
 from numpy.testing import assert_array_equal
 
 import atomstream
