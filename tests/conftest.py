@@ -22,7 +22,7 @@ settings.load_profile("atomstream")
 
 
 def pytest_configure(config):
-    """Let one worker compile a kernel while others wait for the result, which numba keeps on disk."""
+    """Let one worker compile a kernel while others wait for what numba keeps on disk."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     import fcntl

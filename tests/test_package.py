@@ -174,7 +174,7 @@ def target(module, name):
 
 
 def found(module):
-    """All that a module imports of the package: at the top, in functions, for types, by attribute."""
+    """All that a module imports of the package: on top, in functions, for types, by attribute."""
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: relative imports hide the floor"

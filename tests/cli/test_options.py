@@ -1,4 +1,4 @@
-"""Options of the command line: made from settings, with the defaults of the estimators, and told by the help."""
+"""Options of the command line: made from settings, with their defaults, told by the help."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Online CP-dictionaries: loadings against dense oracles, the matrix twin, the radius, invariants after batches."""
+"""Online CP dictionaries: loadings against dense oracles, the matrix twin, radius, invariants."""
 
 import copy
 from itertools import pairwise
@@ -107,9 +107,7 @@ def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():
 
 
 # -- the radius
-#
-#
-# ----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 SETS = [NonnegativeBall(), Nonnegative(), Free(), UnitBall(), Simplex(), NormBall(1.5)]
@@ -178,9 +176,7 @@ def test_block_problem_agrees_with_a_general_solver():
 
 
 # -- the model
-#
-#
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_one_mode_is_online_nmf():

@@ -1,4 +1,4 @@
-"""Every kind of run, stopped after every step and resumed: the files it ends with are those of a run never stopped."""
+"""Every kind of run, stopped after every step and resumed, ends as if never stopped."""
 
 import json
 import signal
