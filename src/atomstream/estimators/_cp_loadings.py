@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,14 @@ from atomstream.penalties.base import TINY
 from atomstream.schedules import Schedule, check_conditions
 from atomstream.updates.reseeding import starting_atoms
 
-__all__ = ["check_radius", "loadings_stationarity", "starting_loadings", "warn_of_schedule"]
+__all__ = [
+    "batch_norm",
+    "check_loadings",
+    "check_radius",
+    "loadings_stationarity",
+    "starting_loadings",
+    "warn_of_schedule",
+]
 
 BROKEN = {
     "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
@@ -122,3 +130,20 @@ def check_radius(radius: Any) -> None:
         raise ValueError(
             f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r}."
         )
+
+
+def check_loadings(components: Any) -> list[NDArray]:
+    """Return loading matrices, refusing those of different ranks."""
+    matrices = [check_start(matrix) for matrix in components]
+    ranks = {matrix.shape[1] for matrix in matrices}
+    if len(ranks) != 1:
+        raise ValueError(
+            f"components must be matrices with one number of columns, got {sorted(ranks)}."
+        )
+    return matrices
+
+
+def batch_norm(batch: Batch, n_components: int, n_modes: int) -> float:
+    """Return the bound (4.83): a share of the norm for each mode and one for the samples."""
+    energy = batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights
+    return math.sqrt(n_components) * float(energy) ** (0.5 / (n_modes + 1)) or 1.0
