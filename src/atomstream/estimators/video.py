@@ -16,7 +16,7 @@ from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.frames import as_array, as_frames, pixel_courses
+from atomstream.io.video import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
