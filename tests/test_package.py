@@ -293,7 +293,6 @@ SHARED_NAMES = {
     "text": "documents: their words, their runs, how they are looked at",
     "topics": "topics of documents",
     "video": "frames in time",
-    "walks": "walks from state to state",
 }
 
 
