@@ -86,8 +86,7 @@ class OnlineCPDictionary(OnlineDictionary):
         Sweeps over the modes per batch.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a batch weighs in the memory; a warning says which part of condition (A3) a
-        schedule breaks.
+        How much a batch weighs in the memory; a warning names the condition that one breaks.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
