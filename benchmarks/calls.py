@@ -1,4 +1,4 @@
-"""Python calls before the loop, and time, of one `partial_fit` on one row: what an estimator adds to a step.
+"""What an estimator adds to a step: calls before the loop, and time, of `partial_fit` on one row.
 
 python benchmarks/calls.py                                  # calls and time of this tree
 python benchmarks/calls.py --against path/to/other/src      # time in pairs with another tree

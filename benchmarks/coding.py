@@ -1,4 +1,4 @@
-"""Exact codes of 50,000 patches under a learned dictionary: speed and worst certified gap of every contender."""
+"""Exact codes of 50,000 patches under a learned dictionary: speed and worst gap."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def atomstream(X, atoms, alpha, n_jobs=1, sparse_output=False):
 
 
 def spams(X, atoms, alpha):
-    """SPAMS ``lasso``: LARS with a Cholesky factor, nonnegative; it wants columns, laid out before the clock runs."""
+    """SPAMS ``lasso``: nonnegative LARS by Cholesky; columns are laid out off the clock."""
     import spams as library
 
     return library.lasso(X, D=atoms, lambda1=alpha, mode=2, pos=True, numThreads=1).T
@@ -52,7 +52,7 @@ def sklearn_cd(X, atoms, alpha):
 
 
 def alpha_for(density, X, atoms):
-    """Return the alpha at which ours leaves this share of the codes nonzero, by bisection on 2,000 rows."""
+    """Return the alpha that leaves this share of our codes nonzero, by bisection on 2,000 rows."""
     low, high = 1e-4, 10.0
     for _ in range(30):
         alpha = np.sqrt(low * high)
@@ -65,7 +65,7 @@ def alpha_for(density, X, atoms):
 
 
 def lower_bounds(X, atoms, alpha):
-    """Return for every row a dual value, below which no code can get: from exact codes, remainder scaled to fit."""
+    """Return a dual value for every row, below which no code can get."""
     codes = atomstream(X, atoms, alpha)
     rest = X - codes @ atoms
     scale = np.minimum(1.0, alpha / (rest @ atoms.T).max(axis=1))

@@ -1,4 +1,4 @@
-"""Each contender learns for a given time or number of samples and returns its dictionary; one thread each."""
+"""Each contender learns for a time or so many samples and returns its dictionary; one thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BATCH = 256
 
 
 def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol="root", seed=0):
-    """Ours: one pass over ``n_samples`` rows in order, or as many shuffled passes as the seconds allow."""
+    """Ours: one pass over ``n_samples`` rows, or as many shuffled passes as the seconds allow."""
     from atomstream import OnlineNMF
 
     model = OnlineNMF(
@@ -26,7 +26,7 @@ def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol="root",
 
 
 def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
-    """SPAMS ``trainDL``, nonnegative codes and atoms, for a number of samples or of whole seconds."""
+    """SPAMS ``trainDL``, nonnegative codes and atoms, for so many samples or whole seconds."""
     import spams as library
 
     data, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
@@ -46,7 +46,7 @@ def spams(X, start, *, seconds=None, n_samples=None, alpha=0.03, batch=64):
 
 
 def minibatch_nmf(X, start, *, seconds, batch=1024):
-    """Scikit-learn's MiniBatchNMF by ``partial_fit``; by ``fit`` it ends at .185 after the same 6 s."""
+    """Scikit-learn's MiniBatchNMF by ``partial_fit``; ``fit`` ends at .185 after 6 s."""
     from sklearn.decomposition import MiniBatchNMF
 
     return _partial_fits(
@@ -55,7 +55,7 @@ def minibatch_nmf(X, start, *, seconds, batch=1024):
 
 
 def minibatch_dictionary_learning(X, start, *, seconds, batch=256, alpha=0.03):
-    """Scikit-learn's MiniBatchDictionaryLearning by ``partial_fit``, nonnegative codes and atoms."""
+    """Scikit-learn's MiniBatchDictionaryLearning by ``partial_fit``, all nonnegative."""
     from sklearn.decomposition import MiniBatchDictionaryLearning
 
     model = MiniBatchDictionaryLearning(
@@ -72,7 +72,7 @@ def minibatch_dictionary_learning(X, start, *, seconds, batch=256, alpha=0.03):
 
 
 def batch_nmf(X, start, *, seconds):
-    """Scikit-learn's NMF by coordinate descent; as many sweeps over all rows as the time allows, at least one."""
+    """Scikit-learn's NMF by coordinate descent: as many sweeps as the time allows, at least one."""
     import warnings
 
     from sklearn.decomposition import NMF

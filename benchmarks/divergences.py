@@ -1,4 +1,4 @@
-"""Divergences: sparse counts against MiniBatchNMF and gensim, the paper's dense data against batch updates.
+"""Divergences: sparse counts against two libraries, the paper's dense data against batch updates.
 
 ``python benchmarks/divergences.py`` writes ``divergences.json``. One thread each. Every contender's
 dictionaries are judged by one exact coder on held-out samples; its clock runs while it learns only.
@@ -38,7 +38,7 @@ Snapshots = list[tuple[float, np.ndarray]]
 
 
 def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Return counts of words, CSR float32: 20 topics of some 100 of 5,000 words, two or three in a document of 80."""
+    """Return counts of words, CSR float32: 20 topics, two or three in each document of 80 words."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(N_WORDS, 0.02), N_TOPICS)
     shares = rng.dirichlet(np.full(N_TOPICS, 0.1), N_DOCUMENTS + N_HELD_OUT)
@@ -53,7 +53,7 @@ def documents(seed: int = 0) -> tuple[Any, np.ndarray]:
 def watched(
     steps: Iterator[Any], atoms: Callable[[], np.ndarray], every: int, limit: float = np.inf
 ) -> Snapshots:
-    """Run through steps, keeping (seconds, atoms) after every so many; the copies are not on the clock."""
+    """Run through steps, keeping (seconds, atoms) at times; the copies are not on the clock."""
     seconds, found, begin = 0.0, [], time.perf_counter()
     for number, _ in enumerate(steps, start=1):
         if number % every == 0:
@@ -129,7 +129,7 @@ def gensim_nmf(X: Any, passes: int) -> Snapshots:
 
 
 def batch_updates(X: np.ndarray, loss: str) -> Snapshots:
-    """Batch multiplicative updates: scikit-learn's where it has the loss, else those of ``experiments``."""
+    """Batch multiplicative updates: scikit-learn's where it has the loss, else our own."""
     if loss in BETAS:
         from sklearn.decomposition import NMF
 
@@ -177,7 +177,7 @@ def time_to(curve: list[tuple[float, float]], goal: float) -> float:
 
 
 def sparse() -> dict[str, Any]:
-    """Sparse counts: held-out Kullback-Leibler along the trainings, and the memory that ours takes."""
+    """Sparse counts: held-out Kullback-Leibler along the trainings, and our memory."""
     X, topics = documents()
     X, held_out = X[:N_DOCUMENTS], X[N_DOCUMENTS:]
     ours(X[:2000], "kl", N_TOPICS, 1, 1)  # compiles

@@ -1,4 +1,4 @@
-"""Does reading limit learning? The reference patches from an array, and as a run from .npy, .csv and .parquet.
+"""Does reading limit learning? The reference patches from an array, and as runs from three formats.
 
 ``python benchmarks/files.py`` writes ``files.json``: seconds of one pass, contenders interleaved,
 one thread for coding (reading has a thread of its own); and what a checkpoint costs.

@@ -1,4 +1,4 @@
-"""Learn from 10^7 samples made on the fly and print how resident memory changes: run on request, takes minutes."""
+"""Learn from 10^7 samples and print how resident memory changes: run on request, takes minutes."""
 
 import os
 
@@ -16,7 +16,7 @@ def resident():
 
 
 def main(n_samples=10_000_000, batch=1000, d=64, r=16):
-    """Learn from the stream and print resident memory near its start, in the middle and at its end."""
+    """Learn from the stream and print resident memory near its start, middle and end."""
     rng = np.random.default_rng(0)
     atoms = rng.random((r, d)).astype(np.float32)
     points = []

@@ -1,4 +1,4 @@
-"""Print the peak memory in MB that one pass takes beyond the data, for the contender named on the command line."""
+"""Print the peak memory in MB that one pass of the named contender takes beyond the data."""
 
 import os
 

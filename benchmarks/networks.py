@@ -170,7 +170,7 @@ def _peer_patch(network: Any, motif: Any, place: Any) -> Any:
 
 
 def learning(results: dict[str, Any]) -> None:
-    """Measure sampling and learning from as many patches as ndlearn, judged on patches of the exact law."""
+    """Measure sampling and learning from as many patches as ndlearn, judged by the exact law."""
     from ndl import NetDictLearner
     from ndl.NNetwork import Wtd_NNetwork
 
@@ -222,7 +222,7 @@ def learning(results: dict[str, Any]) -> None:
 
 
 def large(results: dict[str, Any]) -> None:
-    """Measure seconds and peak memory of reconstructions of a large network, each in a process of its own."""
+    """Measure seconds and peak memory of rebuilding a large network, each in its own process."""
     found = {}
     for k, chain, steps in [
         (21, "glauber", 100_000),

@@ -1,4 +1,4 @@
-"""Measure against the peers in one run, interleaved, one thread each; write ``results.json`` and print tables."""
+"""Measure against the peers in one interleaved run, one thread each; write ``results.json``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def same_time(X, held, first, seconds=6):
 
 
 def time_to(train, target, X, held, first, limit, **settings):
-    """Return the least number of seconds (steps of 1/8) after which the error is at most ``target``."""
+    """Return the least seconds (in steps of 1/8) after which the error is at most ``target``."""
     low, high = 0.0, float(limit)
     tried = {}
     while high - low > max(0.05, 0.08 * high):
@@ -92,7 +92,8 @@ def one_pass(X, held, first):
         for batch, got in theirs.items():
             their_rate, their_error = (statistics.median(v) for v in zip(*got, strict=True))
             rows.append(
-                {"alpha": alpha, "spams_batch": batch, "ours": rate, "spams": their_rate, "ratio": rate / their_rate,
+                {"alpha": alpha, "spams_batch": batch, "ours": rate, "spams": their_rate,
+                 "ratio": rate / their_rate,
                  "our_error": error, "spams_error": their_error}
             )  # fmt: skip
             print("  ", rows[-1], flush=True)
@@ -137,7 +138,8 @@ def imports():
 
     timed = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
     fit = (
-        "import sklearn.base, numpy as np; from atomstream import OnlineNMF; import time; t = time.perf_counter(); "
+        "import sklearn.base, numpy as np; from atomstream import OnlineNMF; import time; "
+        "t = time.perf_counter(); "
         "OnlineNMF(5).fit(np.random.rand(50, 8).astype('f4')); print(time.perf_counter() - t)"
     )
     cold = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; " + fit

@@ -7,22 +7,24 @@ HERE = Path(__file__).parent
 
 HEAD = """# Measured
 
-`make bench` makes an environment with the peers, runs everything below in one run (contenders interleaved, one thread
-each) and writes `results.json`; `python benchmarks/tables.py` writes this page from it and from `notes.md`. Absolute
-times belong to the machine named here; the ratios are what counts.
+`make bench` makes an environment with the peers, runs everything below in one run (contenders
+interleaved, one thread each) and writes `results.json`; `python benchmarks/tables.py` writes this
+page from it and from `notes.md`. Absolute times belong to the machine named here; the ratios are
+what counts.
 
-Workload: 100,000 random 20 x 20 grey patches of scikit-learn's two photographs (float32, [0, 1]), 100 nonnegative
-atoms and codes, the same starting atoms for all that take any. Error: ||X - HD|| / ||X|| on 1,500 other patches with
-exact nonnegative least-squares codes, the same coder for every contender.
+Workload: 100,000 random 20 x 20 grey patches of scikit-learn's two photographs (float32, [0, 1]),
+100 nonnegative atoms and codes, the same starting atoms for all that take any.
+Error: ||X - HD|| / ||X|| on 1,500 other patches with exact nonnegative least-squares codes, the
+same coder for every contender.
 """
 
 
 EXACT = """## Exact codes
 
-50,000 of the patches under a dictionary learned from them (100 x 400, Gram matrix of condition {condition:.0e}),
-nonnegative lasso, `benchmarks/coding.py`. Gap: (objective - dual) / objective in float64, the same dual values for
-all (from exact codes); a contender is admitted if its worst row is at most 1e-4. Medians of five interleaved rounds
-(scikit-learn: three, on 500 rows).
+50,000 of the patches under a dictionary learned from them (100 x 400, Gram matrix of condition
+{condition:.0e}), nonnegative lasso, `benchmarks/coding.py`. Gap: (objective - dual) / objective in
+float64, the same dual values for all (from exact codes); a contender is admitted if its worst row
+is at most 1e-4. Medians of five interleaved rounds (scikit-learn: three, on 500 rows).
 """
 
 
@@ -65,10 +67,11 @@ def coding():
 
 FILES = """## Reading
 
-The {rows:,} patches (float32; lines of text become float64) as a run from a file against `fit_stream` on an array,
-one pass, `benchmarks/files.py`: medians of pairs out of five interleaved rounds, files in the system's cache. Sizes
-in MB: {sizes}. A checkpoint takes {checkpoint:.1f} ms, {share:.3%} of the time at the default of one a minute; it
-never takes more than 2 %, for the next one waits fifty times as long as the last one took.
+The {rows:,} patches (float32; lines of text become float64) as a run from a file against
+`fit_stream` on an array, one pass, `benchmarks/files.py`: medians of pairs out of five interleaved
+rounds, files in the system's cache. Sizes in MB: {sizes}. A checkpoint takes {checkpoint:.1f} ms,
+{share:.3%} of the time at the default of one a minute; it never takes more than 2 %, for the next
+one waits fifty times as long as the last one took.
 """
 
 
@@ -93,18 +96,20 @@ def files():
 
 DIVERGENCES = """## Divergences
 
-One thread each; dictionaries judged by one exact coder on held-out samples; clocks run while learning only.
+One thread each; dictionaries judged by one exact coder on held-out samples; clocks run while
+learning only.
 
-**Sparse counts** (`divergences.py`): {documents:,} documents, 5,000 words, 20 topics, Kullback-Leibler; MiniBatchNMF
-with its default start, gensim's Nmf with chunks of 2,000 (it minimises the squared loss). The true topics have
-{truth:.2f}; {goal:.2f} is 1 % above the best that MiniBatchNMF reaches ({best:.2f}). Memory beyond the data, ours:
-{memory:.1f} MB.
+**Sparse counts** (`divergences.py`): {documents:,} documents, 5,000 words, 20 topics,
+Kullback-Leibler; MiniBatchNMF with its default start, gensim's Nmf with chunks of 2,000 (it
+minimises the squared loss). The true topics have {truth:.2f}; {goal:.2f} is 1 % above the best that
+MiniBatchNMF reaches ({best:.2f}). Memory beyond the data, ours: {memory:.1f} MB.
 """
 
 DENSE = """
-**Dense data of the paper** (`experiments/synthetic.py`: 20,000 samples, 200 features, 40 atoms): batch is 200 rounds
-of multiplicative updates (scikit-learn's where it has the loss), ours ten passes with defaults, MiniBatchNMF the best
-of 10, 100 and 300 passes. Seconds are those to within 1 % of the batch's end.
+**Dense data of the paper** (`experiments/synthetic.py`: 20,000 samples, 200 features, 40 atoms):
+batch is 200 rounds of multiplicative updates (scikit-learn's where it has the loss), ours ten
+passes with defaults, MiniBatchNMF the best of 10, 100 and 300 passes. Seconds are those to within 1
+% of the batch's end.
 """
 
 
@@ -175,18 +180,19 @@ def divergences():
 
 NETWORKS = """## Chains and networks
 
-`networks.py`, one thread each, contenders in turns, medians of five rounds. `NNetwork` and `ndlearn` are the
-published packages, pure Python. Moves (or updates, or moves with a patch after each) per second:
+`networks.py`, one thread each, contenders in turns, medians of five rounds. `NNetwork` and
+`ndlearn` are the published packages, pure Python. Moves (or updates, or moves with a patch after
+each) per second:
 """
 
 LEARNED = """
-Learning {atoms} atoms on a path of 21 nodes in {network} from {patches:,} patches, sampling included. Errors are
-those of 3,000 patches under either law, exact codes, relative to their norm.
+Learning {atoms} atoms on a path of 21 nodes in {network} from {patches:,} patches, sampling
+included. Errors are those of 3,000 patches under either law, exact codes, relative to their norm.
 """
 
 REBUILT = """
-Reconstruction of a random network of 20,000 nodes and 200,000 edges, dictionaries of 25 atoms; each line is a process
-of its own, of which the peak is told with interpreter, libraries and network.
+Reconstruction of a random network of 20,000 nodes and 200,000 edges, dictionaries of 25 atoms; each
+line is a process of its own, of which the peak is told with interpreter, libraries and network.
 """
 
 
@@ -258,8 +264,8 @@ def walks():
         (f"{name} states" if "dense" not in name else name, f"{value:.2f}")
         for name, value in times.items()
     ]
-    text = "## Random walks\n\n`walks.py`, rank 10, one thread, medians of five rounds; dense is the paper's update in "
-    text += "NumPy.\n\n"
+    text = "## Random walks\n\n`walks.py`, rank 10, one thread, medians of five rounds; "
+    text += "dense is the paper's update in NumPy.\n\n"
     text += table(["states", "us per transition"], rows) + "\n"
     rows = [
         (
@@ -275,9 +281,9 @@ def walks():
 
 TENSORS = """## CP dictionaries
 
-One thread, `benchmarks/tensors.py`. The race: synthetic 100 x 100 x 100 tensors of the thesis (three of them), R = 5;
-seconds are medians over interleaved rounds, errors relative to the best that many starts of any method have found
-({best}).
+One thread, `benchmarks/tensors.py`. The race: synthetic 100 x 100 x 100 tensors of the thesis
+(three of them), R = 5; seconds are medians over interleaved rounds, errors relative to the best
+that many starts of any method have found ({best}).
 """
 
 
@@ -308,7 +314,8 @@ def tensors():
     parts.append(table(["batch", "ms", "published steps, ms", "times faster"], rows))
     rows = [(name, *(f"{ms:.3f}" for ms in r.values())) for name, r in results["sparse"].items()]
     parts.append(
-        "Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, the sweep not:\n"
+        "Sparse batches of 20 x 400 x 400: coding and accumulating follow the entries, "
+        "the sweep not:\n"
     )
     parts.append(table(["entries", "coding, ms", "accumulating, ms", "sweep, ms"], rows))
     big = results["big"]
@@ -358,7 +365,8 @@ def main():
     parts.append(table(["target", "error", "atomstream, s", "peer, s", "ratio"], rows))
     parts.append("## One pass at equal alpha\n")
     rows = [
-        (r["alpha"], r["spams_batch"], f"{r['ours']:,.0f}", f"{r['spams']:,.0f}", f"{r['ratio']:.2f}",
+        (r["alpha"], r["spams_batch"], f"{r['ours']:,.0f}", f"{r['spams']:,.0f}",
+         f"{r['ratio']:.2f}",
          f"{r['our_error']:.4f}", f"{r['spams_error']:.4f}")
         for r in results["one_pass"]
     ]  # fmt: skip

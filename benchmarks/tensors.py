@@ -1,4 +1,4 @@
-"""CP dictionaries: against TensorLy on a tensor in memory, against the published steps, and on one too big for it.
+"""CP dictionaries: against TensorLy, against the published steps, and on a tensor beyond memory.
 
 ``python benchmarks/tensors.py`` writes ``tensors.json``. One thread; contenders take turns. The big
 tensor needs 4 GB in the folder for temporary files and is removed at the end; ``--small`` makes it
@@ -120,7 +120,7 @@ def race() -> dict[str, Any]:
 
 
 def published_steps(X: np.ndarray, n: int) -> float:
-    """Return seconds per batch of the published code's steps, written anew in NumPy: it is in no package index.
+    """Return seconds per batch of the published steps, written anew in NumPy.
 
     As there, samples lie along the last axis, batches are drawn from it, atoms are formed as a
     matrix, codes start at random and take 30 rounds of damped steps row by row, and each column of
@@ -164,7 +164,7 @@ def published_steps(X: np.ndarray, n: int) -> float:
 
 
 def batches() -> dict[str, Any]:
-    """Return milliseconds per batch of 20 tensors of several orders, ours and the published steps."""
+    """Return milliseconds per batch of 20 tensors of several orders, ours and published."""
     rng = np.random.default_rng(0)
     found: dict[str, Any] = {}
     for shape in ((100, 100), (30, 30, 30), (12, 12, 12, 12)):
@@ -218,7 +218,7 @@ def sparse() -> dict[str, Any]:
 
 
 def big(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return speed and peak memory on a tensor in a file, against reading it with one matrix product per slice."""
+    """Return speed and peak memory on a tensor in a file, against reading it alone."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "big.npy"
         rng = np.random.default_rng(0)
@@ -289,7 +289,7 @@ def child(job: str, path: str) -> None:
 
 
 class _Peak:
-    """Watches the memory of this process from a thread: all but pages of files, which the system takes back."""
+    """Watches the memory of this process from a thread, without pages of files."""
 
     def __init__(self) -> None:
         self._most, self._going = 0.0, True

@@ -1,4 +1,4 @@
-"""Hebbian steps on transitions: per second, against the dense form of the paper, and for many states.
+"""Hebbian steps on transitions per second: against the paper's dense form, and for many states.
 
 ``python benchmarks/walks.py`` writes ``walks.json``. One thread; contenders take turns.
 """
@@ -24,7 +24,7 @@ RANK, ROUNDS = 10, 5
 
 
 def lumps(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return (a walk of n states on m states in five blocks, the blocks); a chain that goes where blocks say."""
+    """Return (a walk of n steps on m states in five blocks, the blocks)."""
     rng = np.random.default_rng(seed)
     block = rng.integers(0, 5, m)
     between = 0.6 * np.eye(5)[[1, 2, 3, 4, 0]] + 0.08

@@ -1,4 +1,4 @@
-"""The reference workload: grey 20 x 20 patches of scikit-learn's two photographs, and the common held-out error."""
+"""The reference workload: grey 20 x 20 patches of two photographs, and the held-out error."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def patches(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def start(X: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return the starting dictionary that every contender gets which takes one: drawn patches of length one."""
+    """Return the start that every contender gets which takes one: drawn patches of length one."""
     rows = X[np.random.default_rng(seed).choice(len(X), N_ATOMS, replace=False)]
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def held_out_error(dictionary: np.ndarray, X: np.ndarray) -> float:
-    """Return ||X - HD|| / ||X|| with exact nonnegative least-squares codes, scipy's for every contender."""
+    """Return ||X - HD|| / ||X|| with exact nonnegative codes, scipy's for every contender."""
     atoms = dictionary.astype(float).T
     squares = sum(nnls(atoms, x)[1] ** 2 for x in X.astype(float))
     return float(np.sqrt(squares / (X.astype(float) ** 2).sum()))

@@ -1,4 +1,4 @@
-"""Learn 100 atoms online from the patches of a photograph, rebuild the photograph, and write a report."""
+"""Learn 100 atoms online from the patches of a photograph, rebuild it, and write a report."""
 
 import sys
 import time
@@ -36,7 +36,8 @@ def main(folder: Path) -> None:
         "photograph": f"china.jpg, {photograph.shape[1]} x {photograph.shape[0]} pixels, grey",
         "learned": f"{model.n_components} atoms of {SIZE} x {SIZE} pixels, online, in one pass",
         "from": f"{model.n_samples_seen_:,} patches in {seconds:.1f} s, compiling included",
-        "reconstruction": f"PSNR {quality:.2f} dB, patches every 2 pixels, averaged where they overlap",
+        "reconstruction": f"PSNR {quality:.2f} dB, patches every 2 pixels, "
+        "averaged where they overlap",
         "settings": repr(model),
     }
     sections = [

@@ -47,14 +47,14 @@ def weighted_mu_steps(
 
 
 def huber_weights(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the weights that make least squares the Huber loss: 1 up to delta, then delta over the error."""
+    """Return the weights that make least squares the Huber loss: 1, or delta over the error."""
     return lambda X, Y: delta / np.maximum(np.abs(X - Y), delta)
 
 
 def multiplicative_steps(
     X: np.ndarray, n_components: int, beta: float, seed: int = 0
 ) -> Iterator[np.ndarray]:
-    """Yield atoms of batch multiplicative updates under a beta divergence from 0 to 2, after each round, for ever.
+    """Yield atoms of batch multiplicative updates under a beta divergence, round by round.
 
     Fevotte and Idier (2011), with the exponent that makes them monotone below 1.
     """
@@ -72,7 +72,7 @@ def multiplicative_steps(
 def online_lefevre(
     X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
 ) -> Iterator[np.ndarray]:
-    """Yield atoms of online Itakura-Saito NMF (Lefevre, Bach, Fevotte 2011): running sums of the majoriser."""
+    """Yield atoms of online Itakura-Saito NMF (Lefevre, Bach, Fevotte 2011)."""
     rng = np.random.default_rng(0)
     atoms = rng.random((n_components, X.shape[1])) + 0.1
     minus, plus = np.zeros_like(atoms), np.zeros_like(atoms)
@@ -114,7 +114,7 @@ def online_guan(
 def online_wang(
     X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
 ) -> Iterator[np.ndarray]:
-    """Yield atoms of online robust dictionary learning under Huber's loss (after Wang, Tu, Chan 2013).
+    """Yield atoms of online learning under Huber's loss (after Wang, Tu, Chan 2013).
 
     Codes by reweighted updates; atoms by projected gradient steps with a running diagonal of second
     derivatives.

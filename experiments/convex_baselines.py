@@ -1,4 +1,4 @@
-"""What the experiments of online convex factorization share: mixtures, the batch algorithm, and measures."""
+"""What experiments on convex factorization share: mixtures, the batch algorithm, and measures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def mixture(
     n_features: int = 50,
     n_components: int = 5,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (X, labels, means): Gaussians around means from U[0, 20]^m, each coordinate cut off at 3 sigma.
+    """Return (X, labels, means): Gaussians around means from U[0, 20]^m, cut off at 3 sigma.
 
     Coordinates and not distances: in 50 dimensions no Gaussian sample is within 3 sigma of its
     mean.
@@ -45,7 +45,7 @@ def mixture(
 def convex_mf_steps(
     X: np.ndarray, n_components: int, seed: int = 0
 ) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
-    """Yield (W, squared error, G) of X = G W'X after each round of multiplicative updates, for ever.
+    """Yield (W, squared error, G) of X = G W'X after each multiplicative round, for ever.
 
     Ding, Li and Jordan (2010), equations 26 and 27, samples in rows; the first is the start. The
     products of all samples are formed once and split by sign once; each round multiplies them with
@@ -86,7 +86,7 @@ def _signed(
 def convex_mf(
     X: np.ndarray, n_components: int, seed: int = 0, tol: float = 1e-4, n_iter: int = 2000
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (atoms, weights, codes) of batch convex factorization, until its error changes by less than ``tol``.
+    """Return (atoms, weights, codes) of batch convex factorization, run until ``tol`` is met.
 
     The weights of an atom are scaled to sum one, the codes the other way, so that atoms are in the
     hull of the data.
@@ -109,7 +109,7 @@ def strength(n_features: int) -> float:
 def learn(
     name: str, X: np.ndarray, n_components: int, alpha: float, seed: int = 0, **settings: int
 ) -> tuple:
-    """Return (atoms, weights or None, model or None) of a method by its name, one pass for the online ones.
+    """Return (atoms, weights or None, model or None) of a method; one pass for the online ones.
 
     ``settings`` go to the two convex online methods.
     """
@@ -156,7 +156,7 @@ def nearest(X: np.ndarray, points: np.ndarray) -> np.ndarray:
 def accuracies(
     X: np.ndarray, labels: np.ndarray, atoms: np.ndarray, alpha: float
 ) -> dict[str, float]:
-    """Return the accuracy of three ways to cluster: largest code, nearest atom, k-means of the codes."""
+    """Return how well three ways cluster: largest code, nearest atom, k-means of the codes."""
     codes = codes_of(X, atoms, alpha)
     groups = KMeans(len(np.unique(labels)), n_init=4, random_state=0).fit_predict(codes)
     return {
@@ -167,7 +167,7 @@ def accuracies(
 
 
 class Stopwatch:
-    """Seconds of computing time of this process while it runs, other work on the machine left out."""
+    """Seconds of computing time of this process; other work on the machine is left out."""
 
     def __enter__(self) -> Stopwatch:
         self._begin = time.process_time()

@@ -65,7 +65,7 @@ def scores(split: links.Split) -> tuple[dict[str, np.ndarray], dict[str, float]]
 
 
 def main() -> None:
-    """Rebuild all networks, hide and plant edges, draw the ROC curves of the first seeds, write the numbers."""
+    """Rebuild all networks, hide and plant edges, draw ROC curves, write the numbers."""
     report: dict = {}
     figure = Figure(figsize=(4.2 * len(NETWORKS), 8.2), layout="constrained")
     grid = figure.subplots(2, len(NETWORKS))

@@ -1,4 +1,4 @@
-"""Experiment 000-2: empirical and surrogate loss along an independent and a Markov stream (Theorems 4.1 and 4.3).
+"""Experiment 000-2: losses along an independent and a Markov stream (Theorems 4.1 and 4.3).
 
 A finite chain makes every loss exact: the data are 200 patches of a photograph; the Markov stream
 is a random walk of small steps on a ring of them, ordered by place, so that it lingers where it is;
@@ -46,7 +46,7 @@ def visits(rng: np.random.Generator, dependent: bool) -> np.ndarray:
 
 
 def run(X: np.ndarray, dependent: bool, seed: int) -> np.ndarray:
-    """Return (surrogate, empirical loss, expected loss, stationarity) at every checkpoint of one run."""
+    """Return (surrogate, empirical loss, expected loss, stationarity) along one run."""
     path = visits(np.random.default_rng([seed, dependent]), dependent)
     model = OnlineNMF(
         N_ATOMS, alpha=ALPHA, schedule=Harmonic(), tol=1e-8, init="samples", random_state=0

@@ -1,4 +1,4 @@
-"""Experiments 000-3 and 000-4: dictionaries along the Gibbs sampler of the Ising model at three temperatures.
+"""Experiments 000-3 and 000-4: dictionaries along Gibbs samples of the Ising model.
 
 Lyu, Needell and Balzano (2020), section 5.2, Figs. 4 to 7: a 200 x 200 lattice, 5 million
 single-site steps from random spins, a frame every 10,000 steps (500 frames), 20 x 20 patches, 100

@@ -1,4 +1,4 @@
-"""Experiments 001-1 and 001-8: atoms and representatives on Gaussian mixtures (figure 3 of the paper).
+"""Experiments 001-1 and 001-8: atoms and representatives on Gaussian mixtures (figure 3).
 
 Agarwal, Peng and Milenkovic (2019): mixtures of five Gaussians cut off at 3 sigma, means from U[0,
 20]^50, covariance I (well separated) or 2.5 I (overlapping), 2,500 samples, 150 representatives,
@@ -45,14 +45,14 @@ def stretched(atoms: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def n_covered(atoms: np.ndarray, X: np.ndarray, labels: np.ndarray, means: np.ndarray) -> int:
-    """Return how many clusters have an atom that is no further from their mean than their samples."""
+    """Return how many clusters have an atom as near to their mean as their samples are."""
     reach = [np.linalg.norm(X[labels == j] - mean, axis=1).max() for j, mean in enumerate(means)]
     distances = np.linalg.norm(atoms[:, None] - means, axis=2).min(axis=0)
     return int((distances <= reach).sum())
 
 
 def kept(name: str, weights: np.ndarray, model: object) -> tuple[np.ndarray, np.ndarray]:
-    """Return which samples stand for the atoms, and for which atom: the heaviest ones where all of them do."""
+    """Return which samples stand for which atom: the heaviest ones where all of them do."""
     if model is None:
         heaviest = np.argsort(-weights.max(axis=0))[:N_REPRESENTATIVES]
         return heaviest, weights[:, heaviest].argmax(axis=0)
@@ -116,7 +116,7 @@ def draw(grid: np.ndarray, variance: float, shown: dict[str, dict]) -> None:
 
 
 def panel(axes: Axes, places: np.ndarray, labels: np.ndarray, part: dict) -> None:
-    """Draw the samples in pale colours of their clusters, representatives as crosses in those of their atoms."""
+    """Draw samples in pale colours of their clusters, representatives as crosses."""
     axes.scatter(
         *places.T, s=3, alpha=0.25, c=np.array([f"{0.35 + 0.12 * j:.2f}" for j in range(5)])[labels]
     )

@@ -1,4 +1,4 @@
-"""Experiments 001-2 and 001-3: seconds against the length of the stream, error against seconds (figure 4).
+"""Experiments 001-2 and 001-3: seconds against samples, error against seconds (figure 4).
 
 Well-separated mixtures of five Gaussians in 50 dimensions, 150 representatives, lambda = 0.2 /
 sqrt(50). All times are computing time on one core. Online methods are one stream in chunks of 128
@@ -58,12 +58,12 @@ def model(name: str) -> OnlineConvexMF | OnlineDictionaryLearning:
 
 
 def memory() -> int:
-    """Return the most memory that this process has held so far, in bytes (kilobytes are what Linux tells)."""
+    """Return the most memory that this process has held, in bytes; Linux tells kilobytes."""
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def stream(name: str, n_samples: int, seconds: float) -> tuple[np.ndarray, int]:
-    """Return the seconds of each chunk, and by how many bytes memory grew after the first block but one."""
+    """Return the seconds of each chunk, and the growth of memory after the second block."""
     learner, means = model(name), mixture(1)[2]
     spent, rng, held = [], np.random.default_rng(1), 0
     for block in range(-(-n_samples // BLOCK)):
@@ -162,7 +162,7 @@ def totals(spent: np.ndarray) -> dict[int, float]:
 
 
 def draw(told: dict) -> Figure:
-    """Draw seconds against samples, and how far errors are above the least of all against seconds."""
+    """Draw seconds against samples, and errors above the least of all against seconds."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     best = min(error for points in told["error"].values() for _, error in points)

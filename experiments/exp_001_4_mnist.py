@@ -1,4 +1,4 @@
-"""Experiment 001-4: eigenimages of the four methods, and how sharp they are (figure 5 of the paper).
+"""Experiment 001-4: eigenimages of the four methods, and how sharp they are (figure 5).
 
 3,000 handwritten digits, values in [0, 1], 10 atoms, 150 representatives, lambda = 0.1, one pass
 for the online methods. Shown are the 9 most used atoms of each. Sharpness is the energy of the
@@ -30,7 +30,7 @@ def sharpness(images: np.ndarray) -> np.ndarray:
 
 
 def by_use(X: np.ndarray, atoms: np.ndarray) -> np.ndarray:
-    """Return the atoms with the largest shares of the codes, those first, signed so that most of them is positive."""
+    """Return the atoms by their shares of the codes, largest first, mostly positive."""
     order = np.argsort(
         -np.abs(codes_of(X, atoms, ALPHA)).sum(axis=0) * np.linalg.norm(atoms, axis=1)
     )

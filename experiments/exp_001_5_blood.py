@@ -1,4 +1,4 @@
-"""Experiment 001-5: sorted blood cells, clusters and representatives by cell type (figure 6 of the paper).
+"""Experiment 001-5: sorted blood cells, clusters and representatives by type (figure 6).
 
 2,800 cells of ten sorted kinds (Zheng et al. 2017), counts scaled to 10,000 per cell, log(1 + x),
 the 1,000 genes of largest variance, centred or not at all: rows stay sparse. Ten atoms, 150
@@ -39,7 +39,7 @@ def cells() -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
 def trial(
     name: str, X: sp.csr_array, kinds: np.ndarray, groups: np.ndarray, seed: int
 ) -> tuple[dict, np.ndarray]:
-    """Return what a method reaches with ten atoms and with five, and its representatives by kind."""
+    """Return what a method reaches with ten and with five atoms, and its representatives."""
     told, dense = {}, X.toarray()
     counts = np.zeros((0, 0))
     for truth, labels in (("kinds", kinds), ("groups", groups)):

@@ -33,7 +33,7 @@ def surrogate(atoms: np.ndarray, gram: np.ndarray, cross: np.ndarray) -> float:
 
 
 def least(atoms: np.ndarray, gram: np.ndarray, cross: np.ndarray, hulls: Hulls) -> float:
-    """Return the least surrogate over atoms in hulls, by cycles of exact projections from atoms inside of them."""
+    """Return the least surrogate over atoms in hulls, by cycles of exact projections."""
     atoms, before = atoms.copy(), np.inf
     while (value := surrogate(atoms, gram, cross)) < before - 1e-9 * abs(value):
         before = value

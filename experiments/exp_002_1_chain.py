@@ -1,4 +1,4 @@
-"""Experiments 002-1 to 002-4, 002-6: the 12-state chain of Yang, Braverman, Zhao and Wang, section 5.1.
+"""Experiments 002-1 to 002-4, 002-6: the 12-state chain of Yang et al., section 5.1.
 
 The chain is rebuilt exactly stochastic from the transition matrix of its three meta-states. In each
 of 100 trials a walk of 10,000 steps is partitioned: with default settings, with every second

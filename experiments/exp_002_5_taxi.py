@@ -72,7 +72,7 @@ def new_york() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def batch(counts: sp.csr_array, rank: int) -> tuple[np.ndarray, float]:
-    """Return (partition from the singular vectors of the counts, the sum of their singular values)."""
+    """Return (partition by singular vectors of the counts, sum of the singular values)."""
     _, values, right = svds(
         counts / counts.sum(), rank, v0=np.ones(counts.shape[0]), random_state=0
     )

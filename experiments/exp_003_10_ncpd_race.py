@@ -1,4 +1,4 @@
-"""Experiments 003-10 and 003-11: one tensor, decomposed online and in batch; error against CPU time.
+"""Experiments 003-10 and 003-11: a tensor decomposed online and in batch; error and CPU time.
 
 Lyu (2022), section 4.7 and Fig. 4.2: nonnegative CP decomposition with R = 5. The tensors
 (`tensor_data`): the synthetic one of the thesis; 20 Newsgroups with 1000 terms, not the authors'
@@ -116,7 +116,7 @@ def as_published(X: Any, seed: int, beta: float, radius: float | None, **setting
 
 
 def polished(X: np.ndarray, seed: int) -> Trail:
-    """Return points after ten passes and so many full sweeps, each from the start, the final coding included."""
+    """Return points after ten passes and so many full sweeps, final coding included."""
     trail = []
     for n_polish in POLISH:
         begin = time.process_time()
@@ -201,13 +201,14 @@ def told(runs: list[list[tuple[float, float]]]) -> dict[str, Any]:
 
 
 def race(X: np.ndarray, n_runs: int) -> dict[str, dict[str, Any]]:
-    """Let everyone decompose a tensor, and add when each comes near the best error that anyone met."""
+    """Let everyone decompose a tensor; add when each comes near the best error of all."""
     runs: dict[str, list[list[tuple[float, float]]]] = {}
     for name, contender in contenders().items():
         trails = [contender(X, seed) for seed in range(n_runs)]
         runs[name] = [judged(trail, lambda factors: refitted(X, factors)[1]) for trail in trails]
         print(
-            f"  {name}: {np.mean([run[-1][1] for run in runs[name]]):.5f}, {trails[0][-1][0]:.2f} s",
+            f"  {name}: {np.mean([run[-1][1] for run in runs[name]]):.5f}, "
+            f"{trails[0][-1][0]:.2f} s",
             flush=True,
         )
     best = min(e for found in runs.values() for run in found for _, e in run)
@@ -311,7 +312,8 @@ def _draw_disk(axes: Any, found: dict[str, Any]) -> None:
         _draw_line(axes, found[name]["line"], name, colour)
     sizes = " x ".join(str(n) for n in found["shape"])
     axes.set(
-        title=f"on disk, {sizes}, {found['gigabytes']:.2f} GB: two passes in batches of 1/60 of the slices"
+        title=f"on disk, {sizes}, {found['gigabytes']:.2f} GB: "
+        "two passes in batches of 1/60 of the slices"
     )
     axes.set(
         xscale="log", xlabel="CPU seconds, reading included", ylabel="relative error on 48 slices"

@@ -45,7 +45,7 @@ MODES = ("cities", "hours", "measurements")
 
 
 def windows(stride: int) -> tuple[np.ndarray, list[str]]:
-    """Return (windows, (n_samples, cities, hours, measurements), in [0, 1] or missing; names of measurements)."""
+    """Return (windows: samples, cities, hours, measurements, in [0, 1] or missing; names)."""
     with np.load(DATA / "weather_hourly/weather_36x2998x4.npz") as stored:
         values, names = stored["values"].astype(float), stored["measurements"].tolist()
     low, high = np.nanpercentile(values, [1, 99], axis=(0, 1))
@@ -71,7 +71,7 @@ def error(model: OnlineCPDictionary, X: np.ndarray, truth: np.ndarray, judged: n
 
 
 def outside_first(atom: np.ndarray) -> dict[str, float]:
-    """Return, for each mode, the share of energy outside the first singular value of the unfolding."""
+    """Return the share of energy outside the first singular value, for each mode."""
     found = {}
     for mode, name in enumerate(MODES):
         values = np.linalg.svd(
@@ -99,7 +99,8 @@ def draw(atoms: dict[str, np.ndarray], names: list[str]) -> Figure:
     for axes in grid[-1]:
         axes.set_xlabel("hour of the window")
     figure.suptitle(
-        "one atom at its mean code; a curve for each of 36 cities, from the coldest (dark) to the warmest"
+        "one atom at its mean code; a curve for each of 36 cities, "
+        "from the coldest (dark) to the warmest"
     )
     return figure
 

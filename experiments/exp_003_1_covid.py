@@ -46,7 +46,7 @@ def fourth_power(step: int, mass: float, total: float) -> float:
 
 
 def thesis(penalty: float = 3.0, forecast_penalty: float = 1.0, **changes: object) -> dict:
-    """Return the thesis's parameters as ours: its lambda is 2 alpha, its N the memory, its M the batches."""
+    """Return the thesis's parameters as ours: lambda is 2 alpha, N the memory, M the batches."""
     told = {"n_components": 50, "window": WINDOW, "memory": 100, "alpha": penalty / 2, "ridge": 0.0}
     told |= {"forecast_alpha": forecast_penalty / 2, "schedule": fourth_power}
     return told | {"n_init_batches": 20, "init_batch_size": 100} | changes
@@ -87,7 +87,7 @@ def rms(error: np.ndarray) -> float:
 
 
 def whole(seed: int, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Run the whole scheme once: (in-sample one-step curves, extrapolation, seconds of one processor)."""
+    """Run the whole scheme once: (in-sample curves, extrapolation, seconds of one processor)."""
     began = process_time()
     model = SeriesDictionary(**thesis(), random_state=seed).fit(Y, init=Y)
     ahead = model.set_params(forecast_alpha=0.0).predict(HORIZON)
@@ -124,7 +124,7 @@ def variant(name: str, seed: int, Y: np.ndarray) -> np.ndarray:
 
 
 def honest(settings: dict, seed: int, Y: np.ndarray, day: int = DAY) -> np.ndarray:
-    """Return honest one-step predictions from a day on; the initialisation sees the days before it."""
+    """Return honest one-step predictions from a day on; the start sees the days before."""
     model = SeriesDictionary(**settings | {"n_init": day}, random_state=seed).fit(Y[:day])
     made = []
     for row in Y[day:]:
@@ -134,7 +134,7 @@ def honest(settings: dict, seed: int, Y: np.ndarray, day: int = DAY) -> np.ndarr
 
 
 def early_and_late(chosen: tuple, Y: np.ndarray) -> tuple[float, float]:
-    """Return the errors of settings on days 20 to 39 and from day 40 on, of the mean prediction of four runs."""
+    """Return errors on days 20 to 39 and from day 40 on, of the mean of four runs."""
     settings, start = following(*chosen), DAY // 2
     early = np.mean([honest(settings, seed, Y[:DAY], start) for seed in range(4)], axis=0)
     late = np.mean([honest(settings, seed, Y) for seed in range(4)], axis=0)
@@ -204,7 +204,7 @@ def ahead_of_what_happened(Y: np.ndarray, chosen: tuple) -> dict:
 
 
 def unchanged(Y: np.ndarray) -> dict[str, float]:
-    """Return how many of the 24 most important atoms stay so in the online phase, and how far atoms move."""
+    """Return how many of the top 24 atoms stay there online, and how far atoms move."""
     report = {}
     for name, schedule in (("t^-4", fourth_power), ("1/t", Harmonic())):
         kept, moved = [], []
@@ -222,7 +222,7 @@ def unchanged(Y: np.ndarray) -> dict[str, float]:
 def draw(
     Y: np.ndarray, names: list[str], days: np.ndarray, curves: np.ndarray, ahead: np.ndarray
 ) -> Figure:
-    """Draw observed and one-step curves with extrapolations, mean and standard deviation over the trials."""
+    """Draw observed and one-step curves with extrapolations, mean and deviation."""
     figure = Figure(figsize=(13, 8.2), layout="constrained")
     place, after = np.arange(len(Y)), np.arange(len(Y), len(Y) + HORIZON)
     for i, axes in enumerate(figure.subplots(3, 6, sharex=True, sharey="row").T.flat):

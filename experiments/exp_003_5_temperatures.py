@@ -71,7 +71,7 @@ def ours(Y: np.ndarray, settings: dict, seed: int) -> np.ndarray:
 
 
 def iterative(Y: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
-    """Fill a table by regressions of columns on each other, those of neighbouring months included."""
+    """Fill a table by regressions of columns on each other and on neighbouring months."""
     padded = np.pad(Y, ((neighbours, neighbours), (0, 0)), constant_values=np.nan)
     shifted = [padded[lag : lag + len(Y)] for lag in range(2 * neighbours + 1)]
     with warnings.catch_warnings():
@@ -81,13 +81,13 @@ def iterative(Y: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
 
 
 def errors(filled: np.ndarray, Y: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-    """Return root mean square errors on hidden entries: of each city, and of the first three together."""
+    """Return RMS errors on hidden entries: of each city, and of the first three together."""
     gone = np.where(hidden, filled - Y, np.nan)
     return np.sqrt(np.append(np.nanmean(gone**2, axis=0), np.nanmean(gone[:, :3] ** 2)))
 
 
 def together(model: SeriesDictionary) -> dict[str, float]:
-    """Return the mean correlation of the curves of two cities inside atoms, weighted by importance."""
+    """Return the mean correlation of two cities' curves in atoms, weighted by importance."""
     found = {}
     for i, one in enumerate(CITIES):
         for j, other in enumerate(CITIES[:i]):

@@ -32,7 +32,7 @@ TIMES = (1, 5, 7, 15, 35, 75)
 
 
 def flame(n_frames: int, seed: int) -> np.ndarray:
-    """Return a flame that leans and shrinks, both with autocorrelations of 0.8 and 0.7, values in [0, 1]."""
+    """Return a flame that leans and shrinks with autocorrelations of 0.8 and 0.7, in [0, 1]."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:HEIGHT, :WIDTH]
     lean, size, frames = 0.0, 0.0, []
@@ -60,7 +60,7 @@ def planted(seed: int) -> np.ndarray:
 
 
 def spatial() -> dict:
-    """Draw the atoms of a flame in time; return how well they rebuild it, beside the batch method."""
+    """Draw the atoms of a flame in time; return how well they and the batch method do."""
     video = flame(N_FRAMES, 0)
     model = VideoDictionary(4, init="random", snapshots=TIMES, random_state=0).fit(video)
     plots.spatial_atoms(model, frames=video).savefig(RESULTS / "003-6.png", dpi=70)

@@ -1,4 +1,4 @@
-"""Topics of BBC News, and topics of headlines over time, by the topic model of the library with its defaults.
+"""Topics of BBC News, and of headlines over time, by the topic model with its defaults.
 
 BBC News (2225 documents in five categories; counts of stemmed words, of which documents are made by
 repeating them): five topics, by "counts", "tfidf" and "hashing"; how many documents have their
@@ -45,7 +45,7 @@ def bbc() -> tuple[list[str], np.ndarray]:
 
 
 def accuracy(shares: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of documents whose largest topic belongs to their class, at the best matching."""
+    """Return the share of documents whose largest topic matches their class best."""
     table = np.zeros((shares.shape[1], labels.max() + 1), dtype=int)
     np.add.at(table, (shares.argmax(axis=1), labels), 1)
     return float(table[linear_sum_assignment(-table)].sum() / len(labels))

@@ -1,4 +1,4 @@
-"""Experiment 004-2: how little tau, K and a matter to projected subgradient steps (figures S-1 to S-3).
+"""Experiment 004-2: how little tau, K and a matter to subgradient steps (figures S-1 to S-3).
 
 Synthetic data for each of six divergences; the canonical setting of the paper (mini-batches of tau
 = 10, K = 40 atoms, a = b = 2e4) and each of tau, K and a alone over two decades around it. Every
@@ -48,7 +48,7 @@ def value(loss: str, X: np.ndarray, tau: int, K: int, a: float, n_samples: int) 
 
 
 def start(X: np.ndarray, K: int) -> np.ndarray:
-    """Return samples mixed with their mean as starting atoms, the same for all settings with K atoms."""
+    """Return samples mixed with their mean as starting atoms, the same for all with K atoms."""
     drawn = X[np.random.default_rng(0).choice(1000, K, replace=False)]
     return 0.5 * drawn / drawn.max() + 0.5 * X[:1000].mean(axis=0) / X[:1000].mean(axis=0).max()
 

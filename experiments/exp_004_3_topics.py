@@ -1,4 +1,4 @@
-"""Experiments 004-3, 004-4 and 004-5: topics of BBC News and 20 Newsgroups under the Kullback-Leibler divergence.
+"""Experiments 004-3 to 004-5: topics of BBC News and 20 Newsgroups by Kullback-Leibler.
 
 Zhao, Tan and Xu (2017), section VIII-E, Tables V to VII: online, atoms are topics, as good as those
 of a batch algorithm, at least four times sooner. Five topics for BBC News (2225 documents), twenty

@@ -1,4 +1,4 @@
-"""Experiments 004-6 and 004-7: faces of Yale B without their salt-and-pepper noise, by the Huber loss.
+"""Experiments 004-6 and 004-7: faces of Yale B without salt and pepper, by the Huber loss.
 
 Zhao, Tan and Xu (2017), section VIII-F, Fig. 3 and Table VIII: of every image of a subject (64 of
 32 x 32, grey levels 0 to 255) 30 % of the pixels get noise U(-255, 255) and are clipped to [0,
@@ -144,7 +144,8 @@ def draw(pictures: dict[int, dict[str, np.ndarray]], means: dict[str, float]) ->
         axes.set_title(f"subject {subject}", fontsize=11)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.03, wspace=0, hspace=0)
     figure.suptitle(
-        "30 % of the pixels contaminated, every copy anew; errors in grey levels, mean of four subjects"
+        "30 % of the pixels contaminated, every copy anew; "
+        "errors in grey levels, mean of four subjects"
     )
     return figure
 

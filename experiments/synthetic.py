@@ -1,4 +1,4 @@
-"""The synthetic data of Zhao, Tan and Xu, section VII-B: a nonnegative product and the noise of each divergence.
+"""The synthetic data of Zhao, Tan and Xu, section VII-B: a product, and noise for each divergence.
 
 Table IV of the paper is garbled; what stands here agrees with its text: factors 1 + |N(0, 25)|,
 noise of about 30 dB, or outliers of up to 2000 on 30 % of the entries, everything clipped to [0,
@@ -21,7 +21,7 @@ LOSSES = {
 
 
 def synthetic(loss: str, n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples with the noise that suits a loss, and the true atoms (rows that sum to one)."""
+    """Return samples with the noise that suits a loss, and the true atoms."""
     rng = np.random.default_rng(seed)
     atoms = 1 + np.abs(rng.normal(0, 5, (N_ATOMS, N_FEATURES)))
     clean = (1 + np.abs(rng.normal(0, 5, (n_samples, N_ATOMS)))) @ atoms

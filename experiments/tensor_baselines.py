@@ -1,4 +1,4 @@
-"""Batch nonnegative CP decomposition that the experiments measure against: alternating least squares and MU.
+"""Batch nonnegative CP decomposition to measure against: alternating least squares and MU.
 
 Lyu (2022), Algorithms 11 and 12, on dense tensors of any order from two. As printed they use the
 old factors of all other modes in an update; here, as in the author's code, each update uses the
@@ -17,7 +17,7 @@ LEAST = 1e-12  # denominators are kept above this, so that an unused part stays 
 def als_steps(
     X: np.ndarray, factors: list[np.ndarray], tolerance: float = 1e-8
 ) -> Iterator[list[np.ndarray]]:
-    """Yield the factors of alternating nonnegative least squares (Algorithm 11) after each round, for ever.
+    """Yield factors of alternating least squares (Algorithm 11) after each round, for ever.
 
     The least squares of a mode are solved to ``tolerance`` before the next mode's turn.
     """
@@ -27,7 +27,7 @@ def als_steps(
 
 
 def mu_steps(X: np.ndarray, factors: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
-    """Yield the factors of multiplicative updates (Algorithm 12, eq. 4.135) after each round, for ever."""
+    """Yield factors of multiplicative updates (Algorithm 12, eq. 4.135), for ever."""
     return _rounds(X, factors, lambda U, cross, gram: U * cross / np.maximum(U @ gram, LEAST))
 
 
@@ -62,7 +62,7 @@ def nonnegative_least_squares(
 
 
 def refitted(X: np.ndarray, factors: list[np.ndarray]) -> tuple[np.ndarray, float]:
-    """Return the best factor of the first mode for those of all others, and the relative error with it."""
+    """Return the best first factor for all the others, and the relative error with it."""
     cross = X.reshape(len(X), -1) @ khatri_rao(factors).astype(X.dtype, copy=False)
     gram = hadamard(factors)
     best = nonnegative_least_squares(cross, gram, np.zeros_like(cross), 1e-10, 1000)

@@ -16,13 +16,13 @@ TRUE_RANK = 50
 
 
 def synthetic_tensor(size: int = 100) -> np.ndarray:
-    """Return 0.01 Out(V1, V2, V3), uniform V of 50 columns, seeds 1, 2, 3; norm 62.61 (Lyu 2022, section 4.7)."""
+    """Return 0.01 Out(V1, V2, V3), uniform V of 50 columns; norm 62.61 (Lyu 2022, section 4.7)."""
     first, second, third = (np.random.RandomState(seed).rand(size, TRUE_RANK) for seed in (1, 2, 3))
     return np.einsum("ir,jr,kr->kij", 0.01 * first, second, third, optimize=True)
 
 
 def news_tensor() -> np.ndarray:
-    """Return 26 documents x 40 time slices x 1000 terms of 20 Newsgroups, tf-idf, each document of length one."""
+    """Return 26 x 40 time slices x 1000 terms of 20 Newsgroups: tf-idf, documents of length one."""
     with np.load(DATA / "news20/news20_dynamic_40x1000x26.npz") as stored:
         counts = stored["counts"].astype(float)
     return _tfidf(counts.transpose(2, 0, 1))
@@ -55,7 +55,7 @@ def headlines_tensor(per_day: int = 120, least: int = 10) -> np.ndarray:
 
 
 def tensor_on_disk(path: Path, shape: tuple[int, int, int]) -> np.memmap:
-    """Write a tensor of the synthetic recipe, float32, to a file some slices at a time; return its memory map."""
+    """Write a synthetic float32 tensor to a file, slice by slice; return its memory map."""
     first, second, third = (
         np.random.RandomState(seed).rand(n, TRUE_RANK) for seed, n in enumerate(shape, start=1)
     )
@@ -70,7 +70,7 @@ def tensor_on_disk(path: Path, shape: tuple[int, int, int]) -> np.memmap:
 
 
 def _tfidf(counts: np.ndarray) -> np.ndarray:
-    """Weigh terms (last axis) by the rarity of their documents (the other axes); documents of length one, or zero."""
+    """Weigh terms (last axis) by their rarity in documents (other axes), of length one or zero."""
     n_documents = counts.shape[0] * counts.shape[1]
     rarity = np.log((1 + n_documents) / (1 + (counts > 0).sum(axis=(0, 1)))) + 1
     weighted = counts * rarity

@@ -1,4 +1,4 @@
-"""Settings of the whole suite, and what tests of kernels share."""
+"""Settings of the whole suite, one compiler at a time, and what tests of kernels share."""
 
 import os
 
@@ -6,8 +6,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import contextlib
+import hashlib
 import importlib
 import pkgutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,6 +19,27 @@ from hypothesis import settings
 # compiles.
 settings.register_profile("atomstream", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("atomstream")
+
+
+def pytest_configure(config):
+    """Let one worker compile a kernel while others wait for what numba keeps on disk."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    import fcntl
+
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    compile_now = Dispatcher.compile
+
+    def compile_once(self, signature):
+        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}".encode()
+        path = Path(tempfile.gettempdir()) / f"atomstream-{hashlib.sha256(name).hexdigest()}.lock"
+        with global_compiler_lock, path.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return compile_now(self, signature)
+
+    Dispatcher.compile = compile_once
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ SETTINGS = [
 
 
 def child(*arguments, kill_at=None):
-    """Start a command in a fork; ``kill_at`` is the call at which it kills itself, of those that write to disk."""
+    """Start a command in a fork, which kills itself at writing call ``kill_at``."""
     pid = os.fork()
     if pid:
         return pid

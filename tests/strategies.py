@@ -88,7 +88,7 @@ def positive(n=120, d=15, seed=0):
 
 @st.composite
 def coding_problems(draw):
-    """A few samples and a small dictionary, at times with zero atoms, twins, or more atoms than features."""
+    """A few samples and a small dictionary, at times with zero atoms, twins, or many atoms."""
     n_components, n_features = draw(st.integers(1, 4)), draw(st.integers(1, 5))
     atoms = draw(matrix(n_components, n_features))
     if n_components > 1 and draw(st.booleans()):

@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.objective import Objective
+from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import TINY
 
 __all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 
 
-def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int = 0) -> float:
+def stationarity(
+    delta: Delta, dictionary: Dictionary, objective: Objective, fixed: int = 0
+) -> float:
     r"""Return how far the dictionary is from a critical point of the mean loss on samples.
 
     With G the gradient of the mean loss at optimal codes and L the largest eigenvalue of their Gram
@@ -40,7 +43,7 @@ def stationarity(delta: Delta, dictionary: Any, objective: Objective, fixed: int
 
 
 def relative_move(
-    delta: Delta, dictionary: Any, prox: Callable[[NDArray, float], NDArray], fixed: int = 0
+    delta: Delta, dictionary: Dictionary, prox: Callable[[NDArray, float], NDArray], fixed: int = 0
 ) -> float:
     """Return by how much a proximal gradient step moves the atoms, over their norm.
 
@@ -189,7 +192,7 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)
 
 
-def lumpability(counts: Any, labels: Any) -> float:
+def lumpability(counts: Any, labels: ArrayLike) -> float:
     r"""Return how far a partition is from lumping a chain, from its transition counts.
 
     In a lumpable chain all states of a block go to each block with one probability. The score is
@@ -234,7 +237,7 @@ def lumpability_of(going: NDArray, block: NDArray) -> float:
     return float(0.5 * np.abs(going - visits[:, None] * together[block]).sum() / visits.sum())
 
 
-def merging_conductance(P: Any) -> float:
+def merging_conductance(P: ArrayLike) -> float:
     r"""Return the merging conductance of a small chain exactly, over all sets of its states.
 
     .. math:: \min_{\mu(S) \le 1/2} \frac{1}{\mu(S)} \sum_{j \in S, l \notin S} \sum_i
@@ -276,7 +279,7 @@ def stationary_law(P: NDArray) -> NDArray:
     return np.linalg.lstsq(equations, np.eye(n + 1)[n], rcond=None)[0]
 
 
-def mixing_time(P: Any, accuracy: float = 0.1, most: int = 10_000) -> int:
+def mixing_time(P: ArrayLike, accuracy: float = 0.1, most: int = 10_000) -> int:
     """Return after how many steps a chain is near its stationary law, wherever it began.
 
     Parameters

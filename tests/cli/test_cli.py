@@ -1,4 +1,4 @@
-"""The command line: what it writes, and one sentence with exit code 2 for every kind of bad input."""
+"""The command line: what it writes, reads and shows."""
 
 import json
 import re
@@ -319,9 +319,7 @@ def test_without_a_terminal_progress_is_quiet_lines(inputs, tmp_path, capsys, mo
 
 
 # -- the report
-#
-#
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 NASTY = ["<script>alert(1)</script>", "$\\frac{", "a & b", '"q"', "日本", "-->"]
 

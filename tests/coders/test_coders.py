@@ -203,7 +203,7 @@ def test_never_worse_than_positive_lars(alpha):
 
 
 def violation(X, h, atoms, penalty):
-    """How far the best value of each entry, the others fixed, is from it, in units of atom and remainder."""
+    """How far each entry is from its best value, in units of atom and remainder."""
     curvature = (atoms**2).sum(axis=1) + penalty.l2
     z = h * curvature - ((h @ atoms - X) @ atoms.T + penalty.l2 * h)
     best = np.clip(
@@ -380,7 +380,7 @@ def test_atoms_equal_up_to_a_few_ulps_on_the_simplex():
     "penalty", [Free(), Nonnegative(), Box(0, 1e4), Free(l1=1e-3), Free(l2=1e-6)], ids=repr
 )
 def test_near_dependence_never_makes_codes_run_away(penalty):
-    """Cholesky pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
+    """Pivots of such atoms are rounding: steps along them are taken only if they go downhill."""
     rng, unsettled = np.random.default_rng(7), 0
     for number in range(50):
         atoms = rng.standard_normal((10, 5))

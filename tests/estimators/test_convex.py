@@ -1,4 +1,4 @@
-"""Online convex factorization: every step against brute force over all swaps, provenance, buffering, invariants."""
+"""Online convex factorization: steps against brute force, provenance, buffering, invariants."""
 
 import copy
 
@@ -58,7 +58,8 @@ def best_weights(samples, regions, A, B):
 
     sums = [
         {"type": "eq", "fun": lambda w, j=j: w[ends[j] : ends[j + 1]].sum() - 1,
-         "jac": lambda w, j=j: ((np.arange(len(w)) >= ends[j]) & (np.arange(len(w)) < ends[j + 1])).astype(float)}
+         "jac": lambda w, j=j: ((np.arange(len(w)) >= ends[j])
+                                & (np.arange(len(w)) < ends[j + 1])).astype(float)}
         for j in range(k)
     ]  # fmt: skip
     start = np.concatenate([np.full(size, 1 / size) for size in sizes])

@@ -1,4 +1,4 @@
-"""Online CP-dictionaries: loadings against dense oracles, the matrix twin, the radius, invariants after batches."""
+"""Online CP dictionaries: loadings against dense oracles, the matrix twin, radius, invariants."""
 
 import copy
 from itertools import pairwise
@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.core.low_rank import Product
-from atomstream.dictionaries.loadings import Loadings
+from atomstream.dictionaries.loadings import Loadings, contract
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates.radius import minimise_within, project_within
@@ -92,7 +92,7 @@ def test_contracting_all_modes_but_one_is_the_tensor_product(shape, factored):
                 if other != mode:
                     part = np.tensordot(part, matrices[other][:, j], (other, 0))
             expected[j] = part
-        assert_allclose(Loadings(matrices).contract(cross, mode), expected, atol=1e-12)
+        assert_allclose(contract(Loadings(matrices), cross, mode), expected, atol=1e-12)
 
 
 def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():
@@ -107,9 +107,7 @@ def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():
 
 
 # -- the radius
-#
-#
-# ----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 SETS = [NonnegativeBall(), Nonnegative(), Free(), UnitBall(), Simplex(), NormBall(1.5)]
@@ -178,9 +176,7 @@ def test_block_problem_agrees_with_a_general_solver():
 
 
 # -- the model
-#
-#
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_one_mode_is_online_nmf():

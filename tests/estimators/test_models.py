@@ -46,9 +46,7 @@ def test_public_names_are_what_they_say():
 
 
 # -- bad input
-#
-#
-# ----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 X = data()
 SENTENCES = [
@@ -61,7 +59,8 @@ SENTENCES = [
     (
         {},
         X - 1,
-        r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; shift the data or use Online",
+        r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; "
+        "shift the data or use Online",
     ),
     ({}, X[:0], "0 sample"),
     ({}, X[0], "Expected 2D array, got 1D array"),
@@ -92,12 +91,14 @@ SENTENCES = [
     (
         {"coder": "lars"},
         X,
-        "coder='lars' is unknown; choose one of active_set, auto, multiplicative, projected_gradient, projected_sub",
+        "coder='lars' is unknown; choose one of active_set, auto, multiplicative, "
+        "projected_gradient, projected_sub",
     ),
     (
         {"atoms": "sphere"},
         X,
-        "atoms='sphere' is unknown; choose one of auto, box, covering, free, nonnegative, nonnegative_ball",
+        "atoms='sphere' is unknown; choose one of auto, box, covering, free, "
+        "nonnegative, nonnegative_ball",
     ),
     (
         {"init": "svdd"},
@@ -147,7 +148,8 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, me
 def test_parts_of_the_wrong_kind_are_refused():
     with pytest.raises(
         TypeError,
-        match=r"loss must be one of hellinger, .*, squared or a part with a method 'gradient', got 3",
+        match=r"loss must be one of hellinger, .*, squared "
+        "or a part with a method 'gradient', got 3",
     ):
         OnlineNMF(loss=3).fit(X)
     with pytest.raises(TypeError, match="schedule must be one of"):
@@ -365,9 +367,7 @@ def test_a_tolerance_may_depend_on_the_step():
 
 
 # -- learning
-#
-#
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -596,9 +596,7 @@ def test_every_set_serves_for_codes_and_for_atoms(codes, atoms):
 
 
 # -- callbacks
-#
-#
-# ----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_history_and_bar_watch_a_fit_and_a_stream():

@@ -1,4 +1,4 @@
-"""NetworkDictionary against dense arithmetic, enumeration of all copies, and the laws of the design."""
+"""NetworkDictionary against dense arithmetic, all copies enumerated, and the laws."""
 
 import copy
 import gzip
@@ -47,9 +47,7 @@ def own_rng(seed):
 
 
 # -- pairs
-#
-#
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_nodes", [5, 64, 1000])
@@ -110,9 +108,7 @@ def test_counts_do_not_wrap_and_many_nodes_cost_nothing():
 
 
 # -- learning
-#
-#
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
@@ -368,7 +364,7 @@ def test_edge_files_are_read_as_people_write_them(tmp_path):
 
 
 def limit(model, matrix, node_weights=None):
-    """The mean over all copies, by their law, of what they propose for each pair: dense and slow."""
+    """The mean over all copies, by their law, of what they propose for each pair."""
     states, weights = homomorphisms(matrix, motifs.path(3), node_weights)
     total, weight = np.zeros(matrix.shape), np.zeros(matrix.shape)
     for state, chance in zip(states, weights / weights.sum(), strict=True):
@@ -471,9 +467,7 @@ def test_what_was_not_visited_is_zero_and_counted():
 
 
 # -- denoising
-#
-#
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_means_of_what_is_not_an_edge_of_the_motif():
@@ -604,9 +598,7 @@ def test_links_refuse_with_one_sentence(call, told):
 
 
 # -- bad input
-#
-#
-# -------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

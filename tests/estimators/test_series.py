@@ -1,4 +1,4 @@
-"""SeriesDictionary against plain loops of OnlineNMF, the laws of honest prediction, and tables of every form."""
+"""SeriesDictionary against plain loops of OnlineNMF, honest prediction, tables of every form."""
 
 import copy
 
@@ -224,9 +224,7 @@ def test_memory_is_bounded():
 
 
 # -- bands
-#
-#
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_half_widths_by_hand():
@@ -276,9 +274,7 @@ def test_one_step_bands_hold_what_they_say():
 
 
 # -- rebuilding
-#
-#
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_rows_are_the_mean_of_the_windows_over_them():
@@ -342,9 +338,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
 
 
 # -- tables
-#
-#
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def frame(n=90, freq="D", start="2020-01-01"):
@@ -445,7 +439,8 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
         (
             lambda t: t["a"],
-            r"must be of shape \(n_times, n_series\).* got \(90,\); for one series use Y.to_frame\(\)",
+            r"must be of shape \(n_times, n_series\).* got \(90,\); "
+            r"for one series use Y.to_frame\(\)",
         ),
         (lambda t: t["a"].to_numpy(), r"for one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
@@ -506,9 +501,7 @@ def test_gaps_of_other_calendars_are_told():
 
 
 # -- the estimator
-#
-#
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -643,9 +636,7 @@ def test_it_is_an_estimator():
 
 
 # -- preparation
-#
-#
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_trailing_mean_is_undone():
@@ -719,9 +710,7 @@ def test_tables_keep_what_they_are():
 
 
 # -- sktime
-#
-#
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_without_sktime_the_forecaster_says_what_to_install(monkeypatch):

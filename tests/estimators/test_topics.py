@@ -1,4 +1,4 @@
-"""Topics: counting against scikit-learn, names of hashed words, planted topics, spans of time, laws of the design."""
+"""Topics: counts against scikit-learn, names of hashed words, planted topics, spans of time."""
 
 import itertools
 import tracemalloc
@@ -36,9 +36,7 @@ def learned(documents, **settings):
 
 
 # -- counting
-#
-#
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 TEXTS = [
     "The Cat, the dog.",
@@ -110,9 +108,7 @@ def test_streams_yield_batches_of_counts():
 
 
 # -- topics
-#
-#
-# ----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
@@ -203,9 +199,7 @@ def test_callbacks_watch():
 
 
 # -- time
-#
-#
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_spans_of_dates():
@@ -278,9 +272,7 @@ def test_times_that_are_none(arguments, told):
 
 
 # -- laws
-#
-#
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])

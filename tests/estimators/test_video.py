@@ -1,4 +1,4 @@
-"""VideoDictionary: frames and pixels against OnlineNMF itself, planted changes, files, laws of the design."""
+"""VideoDictionary: frames and pixels against OnlineNMF itself, planted changes, files, laws."""
 
 import gc
 import tracemalloc
@@ -12,7 +12,7 @@ import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
-from atomstream.io.frames import as_array, as_frames
+from atomstream.io.video import as_array, as_frames
 
 RNG = np.random.default_rng
 
@@ -33,9 +33,7 @@ def changing(seed, change=60, n_frames=120):
 
 
 # -- learning
-#
-#
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_frames_are_learned_in_their_order_as_the_model_below_would():
@@ -114,9 +112,7 @@ def test_callbacks_watch_and_are_let_go():
 
 
 # -- changes
-#
-#
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_planted_changes_are_found_to_the_frame():
@@ -142,9 +138,7 @@ def test_no_change_is_found_where_there_is_none():
 
 
 # -- input
-#
-#
-# -----------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -215,9 +209,7 @@ def test_videos_larger_than_memory(tmp_path):
 
 
 # -- laws
-#
-#
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["frames", "pixels"])
@@ -364,9 +356,7 @@ def test_a_mode_changed_since_fit_is_refused(tmp_path, mode, other):
 
 
 # -- pictures
-#
-#
-# --------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def test_pictures_draw_their_data():

@@ -1,4 +1,4 @@
-"""RandomWalkFactorization against the singular vectors of known chains, and the laws of the design."""
+"""RandomWalkFactorization against the singular vectors of known chains, and the laws."""
 
 import collections
 import itertools
@@ -19,7 +19,7 @@ BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.64
 
 
 def twelve():
-    """The chain of section 5.1, exactly stochastic: rows of the three-state matrix spread evenly, no loops."""
+    """The chain of section 5.1, exactly stochastic: three states spread evenly, no loops."""
     sizes = np.bincount(META) - np.eye(3, dtype=int)[META]
     P = BETWEEN[np.ix_(META, META)] / np.take_along_axis(sizes, META[None], axis=1)
     np.fill_diagonal(P, 0)

@@ -1,4 +1,4 @@
-"""Model files of every class that an earlier version wrote: they load, give the same, and learn on."""
+"""Model files that an earlier version wrote, of every class: they load, give the same, learn on."""
 
 from pathlib import Path
 

@@ -130,7 +130,7 @@ def saved(tmp_path):
 
 
 def refused(path, kind=ModelFileError):
-    """Return the message; the refusal takes under a second and less memory than twice the file (or 64 kB)."""
+    """Return the message; refusing takes under a second, and less memory than twice the file."""
     tracemalloc.start()
     began = time.perf_counter()
     with pytest.raises(kind) as caught:

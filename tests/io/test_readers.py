@@ -1,4 +1,4 @@
-"""Inputs: the same rows from every kind of file, from any row on; and a sentence for whatever is no input."""
+"""Inputs: the same rows from every kind of file, from any row on; a sentence for what is none."""
 
 import gzip
 import io

@@ -402,7 +402,8 @@ def test_members_of_families_are_the_losses_they_are():
         "beta": "is a family; name its member, as in beta:0.5",
         "beta:x": "needs a number after the colon",
         "huber:-1": "Huber needs delta to be a number above 0",
-        "gamma:1": "is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared, alpha:NUMBER",
+        "gamma:1": "is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared, "
+        "alpha:NUMBER",
     }.items():
         with pytest.raises(ValueError, match=sentence):
             OnlineNMF(3, loss=wrong).fit(positive())

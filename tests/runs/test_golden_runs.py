@@ -1,4 +1,4 @@
-"""Folders of runs that an earlier version left: unfinished ones are finished, complete ones are shown."""
+"""Folders of runs that an earlier version left: unfinished ones are finished, others shown."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Network runs on the command line: what they write, that they can be stopped, and their report."""
+"""Network runs: what they write, that they can be stopped, and their report."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""Runs: stopped at any moment and taken up again, to the bit; one writer; inputs that must not have changed."""
+"""Runs: stopped at any moment and resumed to the bit; one writer; inputs that stay the same."""
 
 import json
 import os
@@ -553,8 +553,8 @@ def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
 @pytest.mark.slow
 def test_a_silent_stream_is_saved_and_timed(tmp_path):
     process = atomstream_process(
-        "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "4", "--out",
-        tmp_path / "run", stdin=-1,
+        "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3",
+        "--max-time", "4", "--out", tmp_path / "run", stdin=-1,
     )  # fmt: skip
     process.stdin.write("1,2\n2,1\n" * 10)
     process.stdin.flush()

@@ -291,7 +291,8 @@ def test_bad_input_is_one_sentence(folder, tmp_path, capsys):
         (
             "negative.csv",
             (),
-            "is -9.363 at 2021-01-01: series forecast needs values of at least 0; --log and --scale",
+            "is -9.363 at 2021-01-01: series forecast needs values of at least 0; "
+            "--log and --scale",
         ),
         ("negative.csv", ("--scale",), "--log and --scale do not shift, add a constant"),
         ("tail.csv", ("--window", 6), "The last 5 rows of .*tail.csv are empty"),

@@ -1,4 +1,4 @@
-"""Runs on documents on the command line: what they read, that they can be stopped, and their report."""
+"""Runs on documents: what they read, that they can be stopped, and their report."""
 
 import gzip
 import json

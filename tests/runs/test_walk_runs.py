@@ -27,7 +27,7 @@ def table(path):
 
 
 def city(n=6000, seed=0):
-    """Trips between 8 x 8 cells; the left half and the right half keep to themselves nine times out of ten."""
+    """Trips between 8 x 8 cells; nine of ten stay in the left or in the right half."""
     rng = np.random.default_rng(seed)
     rows, columns = rng.integers(0, 8, (2, n))
     stays = rng.random(n) < 0.9

@@ -16,7 +16,7 @@ def matrix(n=7, seed=0):
 
 
 def test_walks_make_the_steps_that_are_said():
-    """Chi-square on all pairs of consecutive nodes, within 4 deviations; row by row the counts are multinomial."""
+    """Chi-square on all pairs of consecutive nodes, within 4 deviations; rows are multinomial."""
     chain = RandomWalk(matrix())
     expected = chain.transitions().toarray()
     assert_allclose(expected, matrix() / matrix().sum(axis=1, keepdims=True), atol=1e-15)

@@ -100,7 +100,7 @@ def _enough(h, gradient, sample, problem, bound, accuracy):  # type: ignore[no-u
 
 @inlined
 def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type: ignore[no-untyped-def]
-    """Run coordinate descent, two sweeps between looks at all entries; return whether ``violation`` is reached."""
+    """Run coordinate descent, all entries at every third sweep; return whether that is enough."""
     gram, (l1, l2, low, high), (curvature, inverse, _) = problem
     for _ in range(0, n_sweeps, 2):
         size = 0

@@ -31,7 +31,7 @@ def sweep(
 
 @kernel
 def _sweep_block(atoms, gram, descent, damping, penalty):  # type: ignore[no-untyped-def]
-    """Minimise over the atoms of a block in turn; ``descent`` is B - AD on the block's rows and follows."""
+    """Minimise over the atoms of a block in turn; ``descent``, B - AD on its rows, follows."""
     n_atoms, n_features = atoms.shape
     moved = np.empty(n_features)
     for j in range(n_atoms):
@@ -52,7 +52,7 @@ def _sweep_block(atoms, gram, descent, damping, penalty):  # type: ignore[no-unt
 
 @kernel
 def _prox(row, step, penalty):  # type: ignore[no-untyped-def]
-    """Replace a row by its proximal point; twin of the ``prox`` of the sets in `atomstream.penalties`."""
+    """Replace a row by its proximal point, as ``prox`` of the sets does."""
     l1, l2, low, high, radius, total = penalty
     threshold = step * l1 if total == 0 else 0.0
     size = 0.0

@@ -1,4 +1,4 @@
-"""How far a code is from optimal: the certified duality gap, the largest violation of the optimality conditions."""
+"""Distance of a code from the optimum: certified duality gap, largest violation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def minimiser(z, l1, inverse, low, high):  # type: ignore[no-untyped-def]
 
 @inlined
 def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped-def]
-    r"""Return (objective - dual) / objective, as `atomstream.coders.certificates.duality_gap` does for many rows.
+    r"""Return (objective - dual) / objective; twin of `coders.certificates.duality_gap`.
 
     ``bound`` is its `DualBound`; ``gradient`` is that of the smooth part, ``l2 * h`` included.
     """
@@ -62,7 +62,7 @@ def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped
 
 @inlined
 def _conjugate(h, gradient, scale, penalty):  # type: ignore[no-untyped-def]
-    """Return the sum of the convex conjugates of the entries' penalties at the scaled correlations."""
+    """Return the convex conjugate of the penalty at the scaled correlations."""
     l1, l2, low, high = penalty
     if l2 == 0:  # an open side counts nothing: the caller scaled until it is feasible
         low, high = (0.0 if low == -np.inf else low), (max(low, 0.0) if high == np.inf else high)
@@ -109,7 +109,7 @@ def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-unty
 
 @inlined
 def largest_violation(h, gradient, sample, penalty, scales):  # type: ignore[no-untyped-def]
-    """Return the largest violation of the optimality conditions: see `atomstream.core.clock.Accuracy`."""
+    """Return the largest violation of the optimality conditions; see `Accuracy`."""
     l1, l2, low, high = penalty
     curvature, inverse, root = scales
     linear, energy, rounding = sample

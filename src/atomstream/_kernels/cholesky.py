@@ -14,7 +14,7 @@ from atomstream._kernels.compile import inlined
 
 @inlined
 def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
-    """Make row n of the factor from the products with earlier entries, already written in ``factor[n, :n]``.
+    """Make row n of the factor from its products with earlier entries, in ``factor[n, :n]``.
 
     Returns the squared pivot; where it is at most ``least`` the new entry depends on the earlier
     ones, and the row is left without its diagonal.
@@ -35,7 +35,7 @@ def append(factor, n, diagonal, least):  # type: ignore[no-untyped-def]
 
 @inlined
 def drop(factor, n, gone):  # type: ignore[no-untyped-def]
-    """Take entry ``gone`` out of a factor of n rows, by Givens rotations of the columns behind it."""
+    """Take entry ``gone`` out of a factor of n rows, by Givens rotations."""
     for a in range(gone + 1, n):
         source, target = factor[a], factor[a - 1]
         for b in range(a + 1):

@@ -1,4 +1,4 @@
-"""How every kernel is compiled: without the interpreter's lock, kept on disk where that is possible."""
+"""Compilation of kernels: without the interpreter's lock, kept on disk where possible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAMP = source_stamp(Path(__file__).parent)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` into whoever calls it: a call costs more than what the smallest of them compute.
+    """Compile ``function`` into its callers, where a call would cost more than its work.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` and cache the result; where no cache folder can be written, compile in memory.
+    """Compile ``function`` and cache the result on disk, or in memory where that fails.
 
     Parameters
     ----------
@@ -56,9 +56,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     try:
         compiled = numba.njit(**OPTIONS, cache=True)(function)
-    except (
-        RuntimeError
-    ):  # numba: "no locator available", neither the package nor the user's folder is writable
+    except RuntimeError:  # numba: "no locator available", no folder is writable
         return numba.njit(**OPTIONS)(function)
     compiled._cache._cache_file._source_stamp = STAMP
     return compiled

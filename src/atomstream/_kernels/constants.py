@@ -1,4 +1,4 @@
-"""Numbers that compiled and plain code share; kept here because compiled code must change when they do."""
+"""Numbers that compiled and plain code share; compiled code must change when they do."""
 
 EPS = 2.0**-52  # relative spacing of float64
 # Objectives below half this share of |x|^2 count as that: rounding would drown in them.

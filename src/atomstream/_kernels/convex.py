@@ -1,6 +1,6 @@
-"""Online convex factorization in the space of products: rows are walked one by one and never looked at themselves.
+"""Online convex factorization in the space of products, one row after the other.
 
-Everything the algorithm asks for is a product of rows with rows: codes, the quadratic problem of
+Everything the algorithm needs is a product of rows with rows: codes, the quadratic problem of
 the atoms' weights, and the effect of a new representative. These are kept for all representatives
 and follow every swap.
 """
@@ -96,7 +96,7 @@ def walk(rows, state, regions, penalty, damping, constant, tol):  # type: ignore
 
 @inlined
 def _absorb(t, h, w, sums, products, damping):  # type: ignore[no-untyped-def]
-    """Move A, C and the products of B with the rows to come towards those of row t by its weight."""
+    """Move A, C and the products of B with the rows to come towards row t by its weight."""
     (A, damped, C, past), (current, among) = sums, products
     k, N, n_rows = len(A), len(current) - 1, len(among)
     for i in range(k):

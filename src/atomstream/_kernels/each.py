@@ -10,7 +10,7 @@ from atomstream._kernels.compile import kernel
 
 @kernel
 def on_intervals(codes, grams, samples, penalty, accuracy, limits):  # type: ignore[no-untyped-def]
-    """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row, in place.
+    """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high, row by row.
 
     Parameters
     ----------

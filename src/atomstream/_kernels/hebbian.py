@@ -13,7 +13,7 @@ AHEAD = 8  # transitions
 
 @kernel
 def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def]
-    """Make a step per transition until all are done or the factors want to be folded; return how many were made.
+    """Make a step per transition; return how many, fewer than all where factors must be folded.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _length(law, t, size, r):  # type: ignore[no-untyped-def]
 
 @inlined
 def _turn(S, inverse, rows, products, step, work):  # type: ignore[no-untyped-def]
-    """Replace S by S T, T = I - step (a b' + b a'), and its inverse by T^-1 S^-1 (Woodbury's formula)."""
+    """Multiply S by T = I - step (a b' + b a'), its inverse by T^-1 (Woodbury's formula)."""
     (aa, bb, ab), (image, back), r = products, work, len(S)
     for p in range(r):
         left, right = 0.0, 0.0

@@ -53,7 +53,7 @@ def offer(W, V, problem, regions, atom, faces, tol):  # type: ignore[no-untyped-
 
 @kernel
 def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-untyped-def]
-    """Try the places of a full support, the most promising first, until a bound rules out all others."""
+    """Try the places of a full support, best first, until a bound rules out all others."""
     (W, V), (relaxed, lifted), (A, C, K), (wider, atoms) = now, optimum, problem, region
     last, (first, behind) = len(K) - 1, atoms
     lowest, best, chosen = surrogate(relaxed, lifted, A, C), surrogate(W, V, A, C) - tol, -1
@@ -86,7 +86,7 @@ def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-
 
 @kernel
 def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped-def]
-    """Return by how much at least the objective rises when a representative leaves the wider region.
+    """Return a lower bound on the rise of the objective when a representative leaves.
 
     Let atom j alone lose column l, whose weight is w. At the minimum no feasible move goes
     downhill, so the objective rises by at least half the quadratic form of A at the move, and by at

@@ -1,8 +1,8 @@
-"""The quadratic problem of convex factorization: weights of representatives, in the space of products.
+"""The quadratic problem of convex factorization: the weights of the representatives.
 
-W (k, N + 1) are the weights, V = W K their products with the representatives, K (N + 1, N + 1) those
-of the representatives; A (k, k) and C (k, N + 1), the products of B with the representatives, come
-from the memory. The last column is for the row at hand. A problem is (A, C, K).
+W (k, N + 1) are the weights, K (N + 1, N + 1) the products of representatives, V = W K; A (k, k)
+and C (k, N + 1), the products of B with the representatives, come from the memory. The last column
+is for the row at hand. A problem is (A, C, K).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEPENDENT = 1e-12  # of the first pivot: columns that depend on those before the
 
 @kernel
 def settle(W, V, problem, regions, faces, tol):  # type: ignore[no-untyped-def]
-    """Minimise over the weights of all atoms, in cycles, until the gaps of all together are at most ``tol``."""
+    """Minimise over the weights of all atoms, in cycles, until their gaps sum to ``tol``."""
     (A, C, K), (places, starts) = problem, regions
     k = len(W)
     for _ in range(CYCLES):
@@ -46,7 +46,7 @@ def settle(W, V, problem, regions, faces, tol):  # type: ignore[no-untyped-def]
 
 @kernel
 def _newton(j, W, V, A, C, K, faces):  # type: ignore[no-untyped-def]
-    """Minimise over the weights in use of one atom; return whether all of them stay positive, else change nothing."""
+    """Minimise over the weights in use of one atom; return False where one would vanish."""
     inverse, support, size = faces[0][j], faces[1][j], faces[2][j]
     if size < 2:
         return False
@@ -187,7 +187,7 @@ def slope_of(j, n, V, A, C):  # type: ignore[no-untyped-def]
 
 @kernel
 def _gap(j, W, V, A, C, places):  # type: ignore[no-untyped-def]
-    """Return by how much the best column beats atom j in the linear model: 0 exactly at the minimum over it."""
+    """Return by how much the best column beats atom j in the linear model: 0 at the minimum."""
     inner, least = 0.0, np.inf
     for n in places:
         slope = slope_of(j, n, V, A, C)

@@ -42,7 +42,7 @@ def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped
 
 @kernel
 def grow(rng, state, order, bound, network, motif):  # type: ignore[no-untyped-def]
-    """Place the nodes of a motif one by one, each given those before it; return whether there was room for all.
+    """Place the nodes of a motif one by one, each given those before; return whether all fit.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def grow(rng, state, order, bound, network, motif):  # type: ignore[no-untyped-d
 
 @kernel
 def conditional(state, node, network, motif, last, candidates, chances):  # type: ignore[no-untyped-def]
-    """Write the nodes that may stand at a node of the motif, and the running sums of their chances; return how many.
+    """Write the candidates for a node of the motif and running sums of chances; return how many.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def patches(found, states, indptr, indices, weights):  # type: ignore[no-untyped
 
 @inlined
 def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
-    """Draw for a node that one plain edge binds, from running sums that are there already; -1 for others."""
+    """Draw for a node that one plain edge binds, from sums that are known; -1 for others."""
     starts, others, outgoing, exponents, loops = motif
     edge = starts[node]
     if (
@@ -155,13 +155,13 @@ def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
 
 @inlined
 def _list(network, outgoing, v):  # type: ignore[no-untyped-def]
-    """Return where the nodes stand that may be at the other end of an edge that leaves them, or enters them."""
+    """Return where the nodes stand that may be at the other end of an edge."""
     return (network[4][v], network[4][v + 1]) if outgoing else (network[0][v], network[0][v + 1])
 
 
 @inlined
 def _intersect(candidates, chances, size, stretch, exponent):  # type: ignore[no-untyped-def]
-    """Keep the candidates that stand in a sorted stretch, multiplying their chances; return how many are left."""
+    """Keep the candidates in a sorted stretch, multiplying their chances; return how many."""
     nodes, weights, begin, end = stretch
     kept, long = 0, end - begin > 16 * size
     for place in range(size):
@@ -181,7 +181,7 @@ def _intersect(candidates, chances, size, stretch, exponent):  # type: ignore[no
 
 @inlined
 def _loops(candidates, chances, size, starts, nodes, weights, exponent):  # type: ignore[no-untyped-def]
-    """Keep the candidates that have an edge to themselves, multiplying their chances; return how many are left."""
+    """Keep the candidates with a loop, multiplying their chances; return how many."""
     kept = 0
     for place in range(size):
         v = candidates[place]

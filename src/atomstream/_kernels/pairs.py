@@ -11,7 +11,7 @@ FREE = np.uint32(0xFFFFFFFF)
 
 @kernel
 def add(table, filled, most, new, start):  # type: ignore[no-untyped-def]
-    """Add weighted values to their places until all are there or a fresh key would find the table too full.
+    """Add weighted values until all are there, or a fresh key finds the table too full.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ DEPENDENT = 1e-8  # part of an atom's square that must be new for it to join the
 
 @kernel
 def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped-def]
-    """Add to each row the atom that lacks most, refit all, until the squared error is at most the row's goal.
+    """Add the atom that is lacking most and refit, until the squared error meets the row's goal.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _join(pick, face, size, scale, atoms, view):  # type: ignore[no-untyped-def]
 
 @inlined
 def _refit(face, size, linear, sample, rest, atoms, view):  # type: ignore[no-untyped-def]
-    """Fit all atoms of the support anew; write what is left of the sample, return its squared length."""
+    """Fit the atoms of the support anew; write the remainder, return its squared length."""
     (factor, support, values), (seen, n_seen) = face, view
     for b in range(size):
         values[b] = linear[support[b]]
@@ -104,7 +104,7 @@ def _correlate(products, atoms, sample, seen, n_seen):  # type: ignore[no-untype
 
 @inlined
 def _scales(scale, atoms, seen, n_seen):  # type: ignore[no-untyped-def]
-    """Write one over the lengths of the atoms over the features seen; 0 where nothing of an atom is left."""
+    """Write one over the lengths of the atoms on the features seen; 0 where nothing is left."""
     scale[:] = 0.0
     for a in range(n_seen):
         row = atoms[seen[a]]

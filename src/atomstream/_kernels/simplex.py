@@ -1,4 +1,4 @@
-"""Exact codes on the simplex: mass moves from one entry to another, Newton steps on the support keep the sum."""
+"""Exact codes on the simplex: moves of mass between entries, Newton steps that keep the sum."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
 
 @inlined
 def _gap(h, gradient, sample, penalty):  # type: ignore[no-untyped-def]
-    """Return the duality gap over the objective: by how much the best vertex beats h in the linear model."""
+    """Return by how much the best vertex beats h in the linear model, over the objective."""
     l1, _, total = penalty
     inner, products, least = 0.0, 0.0, np.inf
     for k in range(h.size):
@@ -97,7 +97,7 @@ def _gap(h, gradient, sample, penalty):  # type: ignore[no-untyped-def]
 
 @inlined
 def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-def]
-    """Move mass from the entry in use with the largest slope to the one with the smallest, again and again."""
+    """Move mass from the entry with the largest slope to the one with the smallest, repeatedly."""
     gram, l2, root = problem[0], problem[1][1], problem[2][2]
     support, inside, _ = face
     level = noise(sample)
@@ -137,7 +137,7 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
 
 @inlined
 def _newton(h, gradient, problem, face, size, work, ones):  # type: ignore[no-untyped-def]
-    """Minimise over the support with the sum kept; entries that reach zero leave it. Return its size."""
+    """Minimise over the support, the sum kept; entries at zero leave. Return its size."""
     support, (step, _, change, _) = face[0], work
     while size > 1:
         for a in range(size):

@@ -1,4 +1,4 @@
-"""Multiplicative codes of sparse rows under losses that ask zeros for sums only: the stored entries alone are met."""
+"""Multiplicative codes of sparse rows, from their stored entries alone."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ DEPENDENT = 1e-12  # squared: an atom depends on others that explain all but 1e-
 
 @inlined
 def scales(gram, l2):  # type: ignore[no-untyped-def]
-    """Return the curvature of each entry, its inverse and its root; 0 for zero atoms, which keep their start."""
+    """Return the curvature of each entry, its inverse and its root; 0 for zero atoms."""
     curvature, inverse, root = np.zeros(len(gram)), np.zeros(len(gram)), np.zeros(len(gram))
     for k in range(len(gram)):
         curvature[k] = gram[k, k] + l2
@@ -31,13 +31,13 @@ def noise(sample):  # type: ignore[no-untyped-def]
 
 @inlined
 def downhill(gain, reach, sample):  # type: ignore[no-untyped-def]
-    """Return whether a move surely lowers the objective: what rounding can hide in so long a move is loss."""
+    """Return whether a move surely lowers the objective, whatever rounding hides."""
     return gain + 8 * EPS * reach * reach <= 8 * EPS * sample[1]
 
 
 @inlined
 def combine(gradient, gram, index, values, size):  # type: ignore[no-untyped-def]
-    """Add rows of the Gram matrix times ``values`` to the gradient, four at a time to save passes over it."""
+    """Add rows of the Gram matrix times ``values`` to the gradient, four in a pass."""
     a = 0
     while a + 4 <= size:
         row0, row1, row2, row3 = (
@@ -98,7 +98,7 @@ def stands(value, penalty):  # type: ignore[no-untyped-def]
 
 @inlined
 def leave(h, penalty, face, size, factored):  # type: ignore[no-untyped-def]
-    """Take entries that cannot move out of the support and out of the factor of its first ``factored`` entries."""
+    """Take entries that cannot move out of the support and out of the factor."""
     support, _, factor = face
     for a in range(size - 1, -1, -1):
         k = support[a]
@@ -159,7 +159,7 @@ def _remove(face, place, size):  # type: ignore[no-untyped-def]
 
 @inlined
 def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
-    """Take the entry with the smallest pivot out of support and factor, whatever its value; return the size."""
+    """Take the entry with the smallest pivot out of support and factor; return the size."""
     support, _, factor = face
     weakest, largest = 0, 0.0
     for a in range(size):

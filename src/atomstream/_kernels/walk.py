@@ -44,7 +44,7 @@ def draw(rng, table, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
-    """Write Walker's alias table of each stretch of chances: a place is kept, or another one stands in for it.
+    """Write Walker's alias table of each stretch of chances.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@ r"""Certificates of optimality: how far a code can be from the best one, which i
 Fenchel duality: for the objective :math:`\tfrac12\|x - hD\|^2 + P(h)` every :math:`\theta` gives
 the lower bound
 :math:`\langle x, \theta\rangle - \tfrac12\|\theta\|^2 - P^*(D\theta)`. With the remainder
-:math:`\rho = x - hD`, its correlations :math:`c = D\rho` and :math:`\theta = s\rho` the gap is a sum
-without cancellation,
+:math:`\rho = x - hD`, its correlations :math:`c = D\rho` and :math:`\theta = s\rho` the gap is a
+sum without cancellation,
 
 .. math:: \tfrac12 (1 - s)^2 \|\rho\|^2 + P(h) + P^*(sc) - s \langle h, c\rangle ,
 

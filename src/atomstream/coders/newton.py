@@ -43,9 +43,8 @@ def polish(
     """
     codes, residual = codes.copy(), np.full(len(codes), np.inf)
     values = block.losses(codes) + penalty.elastic_net(codes)
-    size = (
-        np.maximum(block.losses(0.5 * codes), values) + np.finfo(float).tiny
-    )  # of the terms that make up a loss
+    # The size of the terms that make up a loss, against which rounding is measured.
+    size = np.maximum(block.losses(0.5 * codes), values) + np.finfo(float).tiny
     left = np.arange(len(codes))
     for _ in range(max_steps):
         if not len(left):

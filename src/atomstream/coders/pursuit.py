@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.parallel import over_rows
 
@@ -15,7 +13,7 @@ __all__ = ["pursue"]
 def pursue(
     X: NDArray,
     dictionary: NDArray,
-    goals: Any,
+    goals: ArrayLike,
     most: int,
     *,
     mask: NDArray | None = None,
@@ -54,10 +52,8 @@ def pursue(
     """
     from atomstream._kernels import pursuit
 
-    codes, goals = (
-        np.empty((len(X), len(dictionary))),
-        np.broadcast_to(np.asarray(goals, float), len(X)),
-    )
+    codes = np.empty((len(X), len(dictionary)))
+    goals = np.broadcast_to(np.asarray(goals, float), len(X))
     atoms = np.ascontiguousarray(dictionary.T, dtype=np.float64)
     most = min(most, len(dictionary), X.shape[1])
     whole = np.empty((0, X.shape[1]), dtype=bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
 from atomstream.dictionaries.base import Dictionary
@@ -130,7 +131,7 @@ def _by_blocks(
     return Codes(codes, residual)
 
 
-def _products(dictionary: Dictionary, X: Any, dtype: DTypeLike) -> NDArray:
+def _products(dictionary: Dictionary, X: Matrix, dtype: DTypeLike) -> NDArray:
     """Return products of samples and atoms, computed in ``dtype``, in float64."""
     n = X.shape[0]
     size = n if sp.issparse(X) or X.dtype == dtype else max(CACHE // X.shape[1], 1)
@@ -232,10 +233,8 @@ class ProjectedGradient(Coder):
 
         def make(gram: NDArray) -> _Solver:
             """Return what solves for rows whose atoms have these products."""
-            smoothness, bound = (
-                max(float(np.linalg.eigvalsh(gram)[-1]), TINY),
-                DualBound.of(gram, penalty),
-            )
+            smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
+            bound = DualBound.of(gram, penalty)
 
             def solve(
                 start: NDArray | None, linear: NDArray, energy: NDArray

@@ -86,10 +86,8 @@ class ProjectedSubgradient(Coder):
         The residual is what a step of one unit promises to gain, as a share of the objective.
         """
         atoms = dictionary.atoms().astype(np.float64)
-        codes, residual = (
-            np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype),
-            np.empty(batch.X.shape[0]),
-        )
+        codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
+        residual = np.empty(len(codes))
         projector = least_squares(atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))

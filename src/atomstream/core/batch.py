@@ -71,7 +71,7 @@ class Batch:
         weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
         return Batch(self.X[rows], weights, mask)
 
-    def complete(self, reconstruction: NDArray, rows: Any = slice(None)) -> Any:
+    def complete(self, reconstruction: NDArray, rows: slice | NDArray = slice(None)) -> Any:
         """Return samples with their reconstruction in place of what is missing."""
         return (
             self.X[rows]

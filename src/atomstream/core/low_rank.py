@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Product", "blend", "scale_rows"]
+__all__ = ["Product", "Sums", "blend", "scale_rows"]
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
@@ -49,7 +49,7 @@ class Product:
         if not floats or len(self.left) != len(self.right):
             raise ValueError(f"a product of shapes {self.left.shape} and {self.right.shape}")
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)
 
     def __mul__(self, number: float) -> Product:
@@ -57,7 +57,7 @@ class Product:
 
     __rmul__ = __mul__
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Sums) -> Sums:
         if isinstance(other, Product) and len(self.left) + len(other.left) < self.shape[0]:
             return Product(
                 np.concatenate([self.left, other.left]),
@@ -65,18 +65,21 @@ class Product:
             )
         return np.asarray(self) + np.asarray(other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Sums) -> Sums:
         return self + other
 
 
-def scale_rows(matrix: Any, scale: NDArray) -> Any:
+Sums: TypeAlias = "NDArray | Product"  # of a batch, or averages of them
+
+
+def scale_rows(matrix: Sums, scale: NDArray) -> Sums:
     """Return an array or a product with every row multiplied by its number."""
     if isinstance(matrix, Product):
         return Product(matrix.left * scale, matrix.right)
     return matrix * scale[:, None]
 
 
-def blend(old: Any, keep: float, new: Any, share: float) -> Any:
+def blend(old: Sums, keep: float, new: Sums, share: float) -> Sums:
     """Return ``keep * old + share * new`` of arrays or products; arrays in one pass."""
     if isinstance(old, Product) or isinstance(new, Product):
         return keep * old + share * new

@@ -45,9 +45,8 @@ class Objective:
         if sp.issparse(batch.X):
             return self.loss.sparse_value(batch.X, codes, dictionary)
         reconstruction = dictionary.decode(codes)
-        return self.loss.value(
-            batch.complete(reconstruction), reconstruction
-        )  # what is missing costs nothing
+        # What is missing costs nothing: there the reconstruction takes its place.
+        return self.loss.value(batch.complete(reconstruction), reconstruction)
 
     def values(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the objective of each sample at these codes, float64 of shape (n_samples,)."""

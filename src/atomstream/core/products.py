@@ -21,9 +21,8 @@ from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
 
-Entries: TypeAlias = (
-    "float | NDArray | sp.csr_array"  # by entries of the reconstruction; a number: all alike
-)
+# By entries of the reconstruction; a number: all alike.
+Entries: TypeAlias = "float | NDArray | sp.csr_array"
 LEAST_CURVATURE = 0.1  # of the majoriser's, that the model of a Newton step has at least
 ROWS = 1024  # that are dense at a time
 LEAST = {  # of a reconstruction that is divided by

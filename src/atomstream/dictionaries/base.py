@@ -7,6 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.low_rank import Sums
+from atomstream.core.matrices import Matrix
+
 __all__ = ["Dictionary", "same_in_any_company"]
 
 TILE = 8  # rows that BLAS kernels handle together
@@ -23,7 +26,7 @@ class Dictionary(Protocol):
         ...
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         """Type of the atoms' entries."""
         ...
 
@@ -39,7 +42,7 @@ class Dictionary(Protocol):
         """Return the inner products of the atoms over the observed features, in float64."""
         ...
 
-    def correlate(self, X: Any) -> NDArray:
+    def correlate(self, X: Matrix) -> NDArray:
         """Return the inner products of samples and atoms, (n_samples, n_components)."""
         ...
 
@@ -47,7 +50,7 @@ class Dictionary(Protocol):
         """Return the reconstructions, (n_samples, n_features)."""
         ...
 
-    def overlap(self, cross: Any) -> float:
+    def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
         ...
 

@@ -8,12 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.dictionaries.rows import Rows
+from atomstream.core.matrices import Matrix
+from atomstream.dictionaries.rows import Derived, Rows
+from atomstream.penalties.base import Penalty
 
 __all__ = ["Hulls", "alike"]
 
 
-class Hulls:
+class Hulls(Derived):
     """Atoms in the convex hulls of their representatives.
 
     Parameters
@@ -33,14 +35,19 @@ class Hulls:
     SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
 
     def __init__(
-        self, samples: Any, weights: NDArray, sizes: NDArray | None, indices: NDArray, ids: NDArray
+        self,
+        samples: Matrix,
+        weights: NDArray,
+        sizes: NDArray | None,
+        indices: NDArray,
+        ids: NDArray,
     ) -> None:
-        self.samples, self.weights, self.sizes = samples, weights, sizes
+        self.samples: Any = samples
+        self.weights, self.sizes = weights, sizes
         self.indices, self.ids = indices, ids
         self.n_swaps = 0
-        self.begun = (
-            int(indices.max()) + 1
-        )  # rows before this place were representatives from the start
+        # Rows before this place were representatives from the start.
+        self.begun = int(indices.max()) + 1
 
     _known: Rows | None = None
 
@@ -68,7 +75,7 @@ class Hulls:
         return len(self.weights), self.samples.shape[1]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         """Type of the representatives' entries."""
         return self.samples.dtype
 
@@ -95,31 +102,7 @@ class Hulls:
         ]
         return np.concatenate(regions), np.cumsum([0, *map(len, regions)])
 
-    def atoms(self) -> NDArray:
-        """Return the atoms as rows, read-only."""
-        return self.rows.atoms()
-
-    def gram(self) -> NDArray:
-        """Return the inner products of the atoms in float64."""
-        return self.rows.gram()
-
-    def gram_on(self, observed: NDArray) -> NDArray:
-        """Return the inner products of the atoms over some features, in float64."""
-        return self.rows.gram_on(observed)
-
-    def correlate(self, X: Any) -> NDArray:
-        """Return the inner products of samples and atoms."""
-        return self.rows.correlate(X)
-
-    def decode(self, codes: NDArray) -> NDArray:
-        """Return the reconstructions."""
-        return self.rows.decode(codes)
-
-    def overlap(self, cross: Any) -> float:
-        """Return the sum of the inner products of every row of ``cross`` with its atom."""
-        return self.rows.overlap(cross)
-
-    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+    def replace(self, index: NDArray, rows: NDArray, atoms: Penalty) -> None:
         """Refuse: an atom is made of samples, not of what they lack."""
         raise TypeError("Atoms in hulls are not replaced by rows.")
 
@@ -127,7 +110,7 @@ class Hulls:
         self,
         weights: NDArray,
         source: NDArray,
-        X: Any,
+        X: Matrix,
         indices: NDArray,
         names: NDArray,
         n_swaps: int,

@@ -9,7 +9,7 @@ Khatri-Rao product of all modes are ever formed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
@@ -19,12 +19,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.low_rank import Product
+from atomstream.core.low_rank import Product, Sums
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Loadings", "ModeSets", "khatri_rao", "rank_one"]
+__all__ = [
+    "Loadings",
+    "ModeSets",
+    "contract",
+    "halves_contracted",
+    "khatri_rao",
+    "mode_problem",
+    "rank_one",
+]
 
 ROUNDS = 20  # of power iterations towards the nearest rank-one tensor
 
@@ -109,7 +118,7 @@ class Loadings:
         return self._matrices[0].shape[1], math.prod(self.modes)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         """Type of the loadings."""
         return self._matrices[0].dtype
 
@@ -133,7 +142,7 @@ class Loadings:
         sums = (observed.reshape(len(head), len(tail)) @ pairs).reshape(len(head), r, r)
         return np.einsum("hr,hrs,hs->rs", head, sums, head, optimize=True)
 
-    def correlate(self, X: Any) -> NDArray:
+    def correlate(self, X: Matrix) -> NDArray:
         """Return the inner products of samples and atoms, (n_samples, n_components)."""
         head, tail = self._halves()
         if sp.issparse(X):
@@ -145,52 +154,17 @@ class Loadings:
         parts = parts.reshape(X.shape[0], len(head), -1)
         return np.einsum("nhr,hr->nr", parts, head.astype(X.dtype, copy=False))
 
-    def decode(self, codes: Any) -> NDArray:
+    def decode(self, codes: Matrix) -> NDArray:
         """Return the reconstructions, (n_samples, n_features)."""
         head, tail = self._halves()
-        codes = codes.toarray() if sp.issparse(codes) else codes
+        codes = codes if isinstance(codes, np.ndarray) else codes.toarray()
         parts = (codes[:, None, :] * head).reshape(len(codes) * len(head), -1)
         return (parts @ tail.T).reshape(len(codes), -1)
 
-    def overlap(self, cross: Any) -> float:
+    def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
         head, _ = self._halves()
         return float(np.vdot(self._without_tail(cross), head.T.astype(np.float64)))
-
-    def contract(self, cross: Any, mode: int) -> NDArray:
-        """Return ``cross`` times the loadings of all modes but one, (n_components, I_mode).
-
-        Row r is B_r, the r-th row of ``cross`` as a tensor, contracted with column r of every other
-        matrix.
-        """
-        cut = self._cut
-        if mode < cut:
-            part, group = self._without_tail(cross), range(cut)
-        else:
-            part, group = self._without_head(cross), range(cut, len(self._matrices))
-        return contract_group(
-            part, [self._matrices[k].astype(np.float64) for k in group], mode - group[0]
-        )
-
-    def block(self, gram: NDArray, cross: Any, mode: int) -> tuple[NDArray, NDArray]:
-        r"""Return :math:`\bar A` and :math:`\bar B^\top` of the problem of one mode alone.
-
-        References
-        ----------
-        Lyu (2022), Algorithm 8 and eqs. (4.127), (4.128).
-        """
-        others = (_gram(matrix) for k, matrix in enumerate(self._matrices) if k != mode)
-        return reduce(np.multiply, others, gram), self.contract(cross, mode)
-
-    def halves_contracted(self, cross: Any) -> Iterable[tuple[range, NDArray]]:
-        """Yield the modes of the head with ``cross`` contracted over the tail, then vice versa.
-
-        Two passes over ``cross`` serve all modes. The second is made when it is asked for: with the
-        loadings of that moment.
-        """
-        if self._cut:
-            yield range(self._cut), self._without_tail(cross)
-        yield range(self._cut, len(self._matrices)), self._without_head(cross)
 
     def replace(self, index: NDArray, rows: NDArray, sets: ModeSets) -> None:
         """Put the rank-one tensors nearest to some rows in the places of atoms."""
@@ -226,12 +200,12 @@ class Loadings:
         )
         return head, self._once("tail", lambda: khatri_rao(self._matrices[cut:]))
 
-    def _once(self, name: str, make: Any) -> NDArray:
+    def _once(self, name: str, make: Callable[[], NDArray]) -> NDArray:
         if name not in self._known:
             self._known = {**self._known, name: make()}
         return self._known[name]
 
-    def _without_tail(self, cross: Any) -> NDArray:
+    def _without_tail(self, cross: Sums) -> NDArray:
         """Return ``cross`` contracted over the tail, (n_components, size of the head)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
         if isinstance(cross, Product):
@@ -239,7 +213,7 @@ class Loadings:
             return np.einsum("qhr,qr->rh", parts.reshape(-1, len(head), self.shape[0]), cross.left)
         return np.matmul(cross.reshape(-1, len(head), len(tail)), tail.T[:, :, None])[:, :, 0]
 
-    def _without_head(self, cross: Any) -> NDArray:
+    def _without_head(self, cross: Sums) -> NDArray:
         """Return ``cross`` contracted over the head, (n_components, size of the tail)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
         if isinstance(cross, Product):
@@ -248,6 +222,44 @@ class Loadings:
         if len(head) == 1:
             return cross * head.T
         return np.matmul(head.T[:, None, :], cross.reshape(-1, len(head), len(tail)))[:, 0]
+
+
+def contract(loadings: Loadings, cross: Sums, mode: int) -> NDArray:
+    """Return ``cross`` times the loadings of all modes but one, (n_components, I_mode).
+
+    Row r is B_r, the r-th row of ``cross`` as a tensor, contracted with column r of every other
+    matrix.
+    """
+    for group, part in halves_contracted(loadings, cross):
+        if mode in group:
+            matrices = [loadings.matrices[k].astype(np.float64) for k in group]
+            return contract_group(part, matrices, mode - group[0])
+    raise ValueError(f"mode must lie below {len(loadings.modes)}, got {mode}.")
+
+
+def mode_problem(
+    loadings: Loadings, gram: NDArray, cross: Sums, mode: int
+) -> tuple[NDArray, NDArray]:
+    r"""Return the matrices :math:`\bar A` and :math:`\bar B^\top` of the problem of one mode alone.
+
+    References
+    ----------
+    Lyu (2022), Algorithm 8 and eqs. (4.127), (4.128).
+    """
+    others = (_gram(matrix) for k, matrix in enumerate(loadings.matrices) if k != mode)
+    return reduce(np.multiply, others, gram), contract(loadings, cross, mode)
+
+
+def halves_contracted(loadings: Loadings, cross: Sums) -> Iterator[tuple[range, NDArray]]:
+    """Yield the modes of the head with ``cross`` contracted over the tail, then vice versa.
+
+    Two passes over ``cross`` serve all modes. The second is made when it is asked for: with the
+    loadings of that moment.
+    """
+    cut = loadings._cut
+    if cut:
+        yield range(cut), loadings._without_tail(cross)
+    yield range(cut, len(loadings.modes)), loadings._without_head(cross)
 
 
 def khatri_rao(matrices: Sequence[NDArray]) -> NDArray:
@@ -295,7 +307,7 @@ def _gram(matrix: NDArray) -> NDArray:
     return matrix.T @ matrix
 
 
-def _correlate_stored(X: Any, head: NDArray, tail: NDArray) -> NDArray:
+def _correlate_stored(X: sp.csr_array, head: NDArray, tail: NDArray) -> NDArray:
     """Return the products of sparse rows with the atoms, from the stored entries."""
     from atomstream._kernels.stored import correlate
 

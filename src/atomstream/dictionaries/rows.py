@@ -1,17 +1,20 @@
-"""A dictionary whose atoms are free rows."""
+"""Dictionaries whose atoms are rows: free ones, or rows formed from something else."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_arrays
+from atomstream.core.low_rank import Sums
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
+from atomstream.penalties.base import Penalty
 
-__all__ = ["Rows"]
+__all__ = ["Derived", "Rows"]
 
 
 class Rows:
@@ -40,7 +43,7 @@ class Rows:
         return self._rows.shape[0], self._rows.shape[1]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         """Type of the atoms' entries."""
         return self._rows.dtype
 
@@ -74,7 +77,7 @@ class Rows:
         shown = self._rows[:, observed].astype(np.float64, copy=False)
         return shown @ shown.T
 
-    def correlate(self, X: Any) -> NDArray:
+    def correlate(self, X: Matrix) -> NDArray:
         """Return the inner products of samples and atoms, (n_samples, n_components)."""
         return (
             np.asarray(X @ self._rows.T) if sp.issparse(X) else same_in_any_company(X, self._rows.T)
@@ -84,11 +87,11 @@ class Rows:
         """Return the reconstructions, (n_samples, n_features)."""
         return codes @ self._rows
 
-    def overlap(self, cross: Any) -> float:
+    def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
         return float(np.vdot(cross, self._rows))
 
-    def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
+    def replace(self, index: NDArray, rows: NDArray, atoms: Penalty) -> None:
         """Put rows in the places of some atoms; all are projected if the set ties them together."""
         whole = self._rows.copy()
         whole[index] = rows
@@ -97,3 +100,36 @@ class Rows:
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""
         vars(self).update(_rows=np.ascontiguousarray(rows, dtype=self._rows.dtype), _gram=None)
+
+
+class Derived(ABC):
+    """A dictionary whose atoms are formed from something else: it has the products of its rows."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> Rows:
+        """The atoms as a dictionary of rows."""
+
+    def atoms(self) -> NDArray:
+        """Return the atoms as rows, read-only."""
+        return self.rows.atoms()
+
+    def gram(self) -> NDArray:
+        """Return the inner products of the atoms in float64."""
+        return self.rows.gram()
+
+    def gram_on(self, observed: NDArray) -> NDArray:
+        """Return the inner products of the atoms over some features, in float64."""
+        return self.rows.gram_on(observed)
+
+    def correlate(self, X: Matrix) -> NDArray:
+        """Return the inner products of samples and atoms."""
+        return self.rows.correlate(X)
+
+    def decode(self, codes: NDArray) -> NDArray:
+        """Return the reconstructions."""
+        return self.rows.decode(codes)
+
+    def overlap(self, cross: Sums) -> float:
+        """Return the sum of the inner products of every row of ``cross`` with its atom."""
+        return self.rows.overlap(cross)

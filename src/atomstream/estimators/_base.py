@@ -180,6 +180,19 @@ class OnlineDictionary(CallbackNotifier, Assessment):
 
     # -- settings
 
+    def check(self) -> None:
+        """Refuse settings out of range, and parts that do not fit together."""
+        self._assemble()
+        self._schedule()
+        resolve_tolerance(self.tol)
+
+    def _assemble(self) -> Method:
+        """Return the method that the parameters stand for, checked."""
+        self._check_settings()
+        method = self._make_method()
+        check_compatible(method)
+        return method
+
     def _check_settings(self) -> None:
         """Refuse parameters out of range."""
         check_settings(self)
@@ -197,9 +210,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
 
     def _begin(self) -> RunState:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
-        self._check_settings()
-        method = self._make_method()
-        check_compatible(method)
+        method = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
         self._run = RunState(clock, generator(self.random_state))
         self._run.assemble(method, self._settings())
@@ -209,9 +220,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         """Return the run, in which changed parameters take effect."""
         run, settings = self._run, self._settings()
         if not run.is_current(settings):
-            self._check_settings()
-            method = self._make_method()
-            check_compatible(method)
+            method = self._assemble()
             if run.has_state:
                 self._check_change(method)
             run.clock.schedule = self._schedule()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
-from atomstream.dictionaries.loadings import Loadings, ModeSets, rank_one
+from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_start
 from atomstream.penalties.base import TINY
 from atomstream.schedules import Schedule, check_conditions
 from atomstream.updates.reseeding import starting_atoms
 
-__all__ = ["check_radius", "loadings_stationarity", "starting_loadings", "warn_of_schedule"]
+__all__ = [
+    "batch_norm",
+    "check_loadings",
+    "check_radius",
+    "loadings_stationarity",
+    "starting_loadings",
+    "warn_of_schedule",
+]
 
 BROKEN = {
     "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
@@ -90,7 +98,7 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
     """
     off = size = 0.0
     for mode, part in enumerate(sets):
-        gram, cross = dictionary.block(delta.gram / delta.mass, delta.cross, mode)
+        gram, cross = mode_problem(dictionary, delta.gram / delta.mass, delta.cross, mode)
         rows = dictionary.matrices[mode].T.astype(np.float64)
         slope = gram @ rows - cross / delta.mass
         moved = part.prox(rows - slope / max(float(np.linalg.eigvalsh(gram)[-1]), TINY), 0.0)
@@ -122,3 +130,20 @@ def check_radius(radius: Any) -> None:
         raise ValueError(
             f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r}."
         )
+
+
+def check_loadings(components: Any) -> list[NDArray]:
+    """Return loading matrices, refusing those of different ranks."""
+    matrices = [check_start(matrix) for matrix in components]
+    ranks = {matrix.shape[1] for matrix in matrices}
+    if len(ranks) != 1:
+        raise ValueError(
+            f"components must be matrices with one number of columns, got {sorted(ranks)}."
+        )
+    return matrices
+
+
+def batch_norm(batch: Batch, n_components: int, n_modes: int) -> float:
+    """Return the bound (4.83): a share of the norm for each mode and one for the samples."""
+    energy = batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights
+    return math.sqrt(n_components) * float(energy) ** (0.5 / (n_modes + 1)) or 1.0

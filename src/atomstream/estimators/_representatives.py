@@ -18,6 +18,7 @@ __all__ = [
     "Representatives",
     "check_labels",
     "counting_rows",
+    "places_of",
     "read_only",
     "row_names",
     "stacked_rows",
@@ -128,3 +129,13 @@ def check_labels(y: object, n_rows: int) -> NDArray:
             f"y must be of shape ({n_rows},), one label per row of X, got {labels.shape}."
         )
     return labels
+
+
+def places_of(labels: NDArray, classes: NDArray) -> NDArray:
+    """Return the place of each label among the sorted classes."""
+    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    new = labels[classes[places] != labels]
+    if len(new):
+        known = ", ".join(map(str, classes))
+        raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
+    return places

@@ -21,6 +21,7 @@ from atomstream.estimators._representatives import (
     Representatives,
     check_labels,
     counting_rows,
+    places_of,
     read_only,
     row_names,
     stacked_rows,
@@ -190,13 +191,7 @@ class OnlineConvexMF(OnlineDictionary):
         if self.assignment == "random":
             return (rng.random(n) * self.n_components).astype(np.int64)
         if self.assignment == "labels":
-            labels = np.asarray(batch.labels)
-            places = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
-            new = labels[self.classes_[places] != labels]
-            if len(new):
-                known = ", ".join(map(str, self.classes_))
-                raise ValueError(f"y holds the label {new[0]}, which is none of {known}.")
-            return places
+            return places_of(np.asarray(batch.labels), self.classes_)
         return np.full(n, 0 if self.assignment == "pooled" else -1)
 
     # -- learning
@@ -408,13 +403,6 @@ class OnlineConvexMF(OnlineDictionary):
                     f"y has {len(self.classes_)} different labels in the first {n_wanted} rows, "
                     f"needed is one for each of n_components={self.n_components} atoms."
                 )
-        seed, first = int(self._run.rng.integers(2**31)), slice(0, n_wanted)
-        return starting_hulls(
-            X[first],
-            places[first],
-            ids[first],
-            self.n_components,
-            labels,
-            seed,
-            shared=self.assignment == "pooled",
-        )
+        seed, shared = int(self._run.rng.integers(2**31)), self.assignment == "pooled"
+        X, places, ids = X[:n_wanted], places[:n_wanted], ids[:n_wanted]
+        return starting_hulls(X, places, ids, self.n_components, labels, seed, shared=shared)

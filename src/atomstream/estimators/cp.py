@@ -17,6 +17,8 @@ from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
+    batch_norm,
+    check_loadings,
     check_radius,
     loadings_stationarity,
     starting_loadings,
@@ -32,7 +34,7 @@ from atomstream.estimators._types import (
     Start,
     ToleranceChoice,
 )
-from atomstream.estimators._validation import check_size, check_start, check_X
+from atomstream.estimators._validation import check_size, check_X
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
@@ -220,19 +222,14 @@ class OnlineCPDictionary(OnlineDictionary):
         model
             With empty memory and the clock at 0.
         """
-        matrices = [check_start(matrix) for matrix in components]
-        ranks = {matrix.shape[1] for matrix in matrices}
-        if len(ranks) != 1:
-            raise ValueError(
-                f"components must be matrices with one number of columns, got {sorted(ranks)}."
-            )
-        dtype = np.result_type(*matrices)
-        model = cls(**{"n_components": ranks.pop(), "init": matrices, **params})
+        matrices = check_loadings(components)
+        model = cls(**{"n_components": matrices[0].shape[1], "init": matrices, **params})
         check_size(model, matrices[0].shape[1])
         model.axes_ = Axes.of_groups([len(matrix) for matrix in matrices], model.reshape)
         model.n_features_in_ = math.prod(model.axes_.shape)
         model._begin()
         model.norm_ = 1.0
+        dtype = np.result_type(*matrices)
         model._start(Loadings([matrix.astype(dtype) for matrix in matrices]))
         return model
 
@@ -350,23 +347,16 @@ class OnlineCPDictionary(OnlineDictionary):
 
     # -- the start
 
-    def _norm(self, batch: Batch) -> float:
-        """Return the bound (4.83): a share of the norm for each mode and one for the samples."""
-        energy = float(
-            batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights
-        )
-        return math.sqrt(self.n_components) * energy ** (0.5 / (len(self.axes_.sizes) + 1)) or 1.0
-
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         if not self._run.has_state:
             return super()._open(batches, n_rows)
         first = next(batches)  # the first batch that known loadings meet sets their bound
-        self.norm_ = self._norm(first)
+        self.norm_ = batch_norm(first, self.n_components, len(self.axes_.sizes))
         return [first]
 
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""
-        self.norm_ = self._norm(batch)
+        self.norm_ = batch_norm(batch, self.n_components, len(self.axes_.sizes))
         parts: Any = self.method_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
         rows = starting_loadings(self.init, batch, sizes, r, parts, self._run.rng)

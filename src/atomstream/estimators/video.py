@@ -16,7 +16,7 @@ from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.frames import as_array, as_frames, pixel_courses
+from atomstream.io.video import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
@@ -152,11 +152,34 @@ class VideoDictionary(LearnerInside):
                     self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
                 )
             else:
-                frames = as_array(video, grey=self.grey)
-                self.frame_shape_ = tuple(frames.shape[1:])
-                n_pixels = int(np.prod(self.frame_shape_))
-                n_batches = -(-n_pixels // self._batch_size) * self.n_epochs
-                self._learn(self._across(frames), n_batches, horizon=n_pixels)
+                self.fit_pixels(video)
+        return self
+
+    def fit_pixels(self, video: object) -> Self:
+        """Make what is left of ``n_epochs`` passes over the pixels of a video; mode "pixels" only.
+
+        A callback may end it; called again with the same video, it goes on.
+
+        Parameters
+        ----------
+        video : as in `fit`
+
+        Returns
+        -------
+        self
+        """
+        if self.mode != "pixels":
+            raise ValueError(f"fit_pixels needs mode='pixels', got mode={self.mode!r}.")
+        with Transaction(self):
+            if not hasattr(self, "learner_"):
+                self._begin()
+            done = self.n_steps_ if self._n_seen else 0
+            frames = self._whole(video) if done else as_array(video, grey=self.grey)
+            self.__dict__.setdefault("frame_shape_", tuple(frames.shape[1:]))
+            self._check_shape(tuple(frames.shape[1:]))
+            n_pixels = int(np.prod(self.frame_shape_))
+            n_batches = -(-n_pixels // self._batch_size) * self.n_epochs
+            self._learn(self._across(frames, done), n_batches - done, horizon=n_pixels)
         return self
 
     def partial_fit(self, video: object, y: object = None) -> Self:
@@ -218,11 +241,14 @@ class VideoDictionary(LearnerInside):
                     self._kept.append(self.learner_.components_)
                     self._kept_times.append(self._n_seen)
 
-    def _across(self, frames: NDArray) -> Generator[NDArray]:
-        """Yield batches of the courses of pixels, in an order drawn anew for each pass."""
+    def _across(self, frames: NDArray, done: int) -> Generator[NDArray]:
+        """Yield the batches that are left of the courses of pixels, each pass in another order."""
         rng = np.random.default_rng(self.learner_.random_state)
-        for _ in range(self.n_epochs):
-            yield from pixel_courses(frames, rng.permutation(frames[0].size), self._batch_size)
+        size, n_pixels = self._batch_size, int(np.prod(frames.shape[1:]))
+        for epoch in range(self.n_epochs):
+            order = rng.permutation(n_pixels)  # drawn for earlier passes too: the same as at first
+            first = max(done - epoch * -(-n_pixels // size), 0) * size
+            yield from pixel_courses(frames, order[first:], size)
 
     def _n_batches(self, video: object) -> int | None:
         n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import mixing_time
@@ -200,7 +200,7 @@ class RandomWalkFactorization(WalkLearning):
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
         )
 
-    def suggest_tau(self, P: object = None, accuracy: float = 0.1) -> int:
+    def suggest_tau(self, P: ArrayLike | None = None, accuracy: float = 0.1) -> int:
         """Return how many steps apart transitions are nearly independent.
 
         Parameters

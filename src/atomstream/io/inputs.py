@@ -10,6 +10,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays, tables
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures
+from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
 
 __all__ = ["Feed", "InputOptions", "Position", "Source", "images_in", "open_inputs"]
@@ -51,7 +52,7 @@ KINDS: dict[str, Callable[[Path, InputOptions], Source]] = {
     ".tsv": lambda path, options: tables.Lines(path, options.columns),
     ".csv.gz": lambda path, options: tables.Lines(path, options.columns),
     ".tsv.gz": lambda path, options: tables.Lines(path, options.columns),
-    ".parquet": lambda path, options: tables.Parquet(path, options.columns),
+    ".parquet": lambda path, options: Parquet(path, options.columns),
     ".npy": lambda path, _: arrays.npy(path),
     ".npz": lambda path, options: arrays.npz(path, options.key),
     ".mtx": lambda path, _: arrays.matrix_market(path),
@@ -92,28 +93,52 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
     sources: list[Source] = []
     images: list[Path] = []
     for name in inputs:
-        if name == STANDARD_INPUT:
-            sources.append(tables.Lines(None, options.columns))
-            continue
-        if not name:
-            raise InputError("The name of an input is empty.")
-        path = Path(name)
-        ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
-        if not path.exists():
-            raise InputError(f"There is no {name}.")
-        if ending is not None:
-            sources.append(_opened(path, KINDS[ending], options))
-        elif path.is_dir():
-            images.extend(images_in(path))
-        elif path.suffix.lower() in ENDINGS:
-            images.append(path)
+        opened = _open_one(name, options)
+        if isinstance(opened, Source):
+            sources.append(opened)
         else:
-            raise InputError(
-                f"{name} has an ending that is not known; known are "
-                f"{', '.join([*KINDS, *sorted(ENDINGS)])} and folders of images."
-            )
+            images.extend(opened)
+    _check_together(sources, images, options)
+    if not images:
+        return sources
+    return [
+        Pictures(
+            images,
+            options.patch,
+            grey=options.grey,
+            per_image=options.per_image,
+            center=options.center,
+            seed=options.seed,
+        )
+    ]
+
+
+def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
+    """Return an input as a source, or the image files that it stands for."""
+    if name == STANDARD_INPUT:
+        return tables.Lines(None, options.columns)
+    if not name:
+        raise InputError("The name of an input is empty.")
+    path = Path(name)
+    ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
+    if not path.exists():
+        raise InputError(f"There is no {name}.")
+    if ending is not None:
+        return _opened(path, KINDS[ending], options)
+    if path.is_dir():
+        return images_in(path)
+    if path.suffix.lower() in ENDINGS:
+        return [path]
+    raise InputError(
+        f"{name} has an ending that is not known; known are "
+        f"{', '.join([*KINDS, *sorted(ENDINGS)])} and folders of images."
+    )
+
+
+def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
+    """Check that inputs agree with each other and with the options."""
     without_columns = [
-        source for source in sources if not isinstance(source, tables.Lines | tables.Parquet)
+        source for source in sources if not isinstance(source, tables.Lines | Parquet)
     ]
     if options.columns and (images or without_columns):
         other = images[0] if images else without_columns[0].name
@@ -122,18 +147,6 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."
         )
-    if images:
-        return [
-            Pictures(
-                images,
-                options.patch,
-                grey=options.grey,
-                per_image=options.per_image,
-                center=options.center,
-                seed=options.seed,
-            )
-        ]
-    return sources
 
 
 def _opened(

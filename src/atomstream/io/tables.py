@@ -1,10 +1,9 @@
-"""Tables: comma-separated lines of files and standard input, and Parquet files."""
+"""Tables as comma-separated lines, of files and of standard input."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import json
 import os
 import re
 import select
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, fingerprint, numbered
 
-__all__ = ["Lines", "Parquet"]
+__all__ = ["Lines"]
 
 CHUNK = 1 << 22
 SAMPLE = 1 << 16  # bytes that are read to detect delimiter, header and text columns
@@ -319,12 +318,6 @@ def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], sour
     refuse_texts(texts, source)
 
 
-def _index_columns(schema: Any) -> list[str]:
-    """Return the columns that pandas wrote as the index of its frame."""
-    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
-
-
 def rows_of(table: Any) -> NDArray:
     """Return an Arrow table as rows of numbers; missing entries become NaN.
 
@@ -359,62 +352,3 @@ def arrow() -> tuple[Any, Any]:
     except ImportError:
         raise InputError("Tables need pyarrow to be read: pip install 'atomstream[io]'.") from None
     return pa, pc
-
-
-class Parquet(Source):
-    """A Parquet file, which is read by row groups.
-
-    Parameters
-    ----------
-    path : path
-    columns : sequence of str
-        As for `Lines`.
-    """
-
-    def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
-        pa, _ = arrow()
-        import pyarrow.parquet as pq
-
-        self.name, self._path = str(path), path
-        self._file = pq.ParquetFile(path)
-        schema = self._file.schema_arrow
-        names, types = schema.names, schema.types
-        kept = chosen(names, columns, self.name)
-        if not columns:  # an index written by pandas is a feature only on request
-            kept = [i for i in kept if names[i] not in _index_columns(schema)]
-        self.names = [names[i] for i in kept]
-        kinds = {names[i]: types[i] for i in kept}
-        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-        refuse_texts(
-            {
-                name: str(kind)
-                for name, kind in kinds.items()
-                if not any(is_(kind) for is_ in numeric)
-            },
-            self.name,
-        )
-        self.n_features, self.n_rows = len(kept), self._file.metadata.num_rows
-        if not self.n_rows:
-            raise InputError(f"{path} has no rows.")
-
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows, starting with the row group that has row ``start``."""
-        pa, _ = arrow()
-        sizes = [
-            self._file.metadata.row_group(i).num_rows
-            for i in range(self._file.metadata.num_row_groups)
-        ]
-        first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
-        row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        batch_rows = max(1, CHUNK // (4 * self.n_features))
-        for batch in self._file.iter_batches(
-            batch_rows, row_groups=groups, columns=self.names, use_threads=False
-        ):
-            if row + len(batch) > start:
-                X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
-                yield numbered(X[max(start - row, 0) :], max(row, start))
-            row += len(batch)
-
-    def fingerprint(self) -> str:
-        """Return the digest of the file."""
-        return fingerprint([self._path])

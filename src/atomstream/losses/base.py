@@ -79,7 +79,7 @@ class Loss(ABC):
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return the loss of each row ``Y`` as a reconstruction of ``X``, in float64."""
 
-    def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
+    def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, a block of rows at a time."""
         values, size = np.empty(X.shape[0]), max(1, BLOCK // X.shape[1])
         for start in range(0, len(values), size):
@@ -114,7 +114,7 @@ class Entrywise(Loss):
         """Return the loss of each row, in float64."""
         return self.entries(_double(X), _double(Y)).sum(axis=1)
 
-    def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
+    def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, from stored entries where possible."""
         if self.slope_at_zero is None:
             return super().sparse_value(X, codes, dictionary)
@@ -127,7 +127,7 @@ class Entrywise(Loss):
         return zeros + np.bincount(rows, weights=found, minlength=X.shape[0])
 
 
-def reconstruct_at(X: Any, codes: NDArray, atoms: NDArray) -> NDArray:
+def reconstruct_at(X: sp.csr_array, codes: NDArray, atoms: NDArray) -> NDArray:
     """Return the reconstruction at the stored entries of sparse rows, (n_stored,)."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     y, columns = np.empty(len(rows), codes.dtype), np.ascontiguousarray(atoms.T)

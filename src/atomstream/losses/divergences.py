@@ -239,7 +239,7 @@ class Hellinger(Entrywise):
         return np.sqrt(X / Y) / Y
 
 
-def _limit(parameter: float, at_zero: Any, at_one: Any) -> Any:
+def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise | None:
     """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
     return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
 

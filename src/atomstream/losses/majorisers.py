@@ -24,8 +24,6 @@ docs/algorithms/divergences.md.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,7 +73,7 @@ def power_step(
 
 
 def majoriser_curvature(
-    exponents: tuple[float, float], plus: Any, minus: Any, Y: NDArray
+    exponents: tuple[float, float], plus: float | NDArray, minus: float | NDArray, Y: NDArray
 ) -> NDArray:
     """Return the second derivative of the majoriser where it touches the loss."""
     p, q = exponents
@@ -109,7 +107,11 @@ def power_value(
 
 
 def _on_intervals(
-    current: NDArray, plus: Any, minus: Any, exponents: tuple[float, float], penalty: Penalty
+    current: NDArray,
+    plus: NDArray,
+    minus: NDArray,
+    exponents: tuple[float, float],
+    penalty: Penalty,
 ) -> NDArray:
     p, q = exponents
     if penalty.l1 or penalty.l2:
@@ -128,15 +130,16 @@ def _power(ratio: NDArray, exponent: float) -> NDArray:
     return np.sqrt(ratio) if exponent == 0.5 else ratio**exponent
 
 
-def _on_simplex(current: NDArray, plus: Any, minus: Any, exponent: float, total: float) -> NDArray:
+def _on_simplex(
+    current: NDArray, plus: NDArray, minus: NDArray, exponent: float, total: float
+) -> NDArray:
     """Find by bisection the multiplier at which the minimisers sum to the total."""
     share = current * _power(minus, exponent)
     sums = share.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = (sums / total) ** (1 / exponent)
-        alone = np.where(
-            share > 0, (share / total) ** (1 / exponent) - plus, -np.inf
-        )  # one entry has it all
+        # The multipliers at which one entry would have it all.
+        alone = np.where(share > 0, (share / total) ** (1 / exponent) - plus, -np.inf)
         low = alone.max(axis=1, keepdims=True)
         high = middle - np.where(share > 0, plus, np.inf).min(axis=1, keepdims=True)
         if not (high - low <= 1e-15 * middle).all():
@@ -179,9 +182,8 @@ def _downhill(
         tried = np.concatenate(
             [penalty.prox(row[None], float(length[i])) for i, row in zip(left, start, strict=True)]
         )
-        tried += INSIDE * (
-            current[left] - tried
-        )  # what reaches zero stays there for ever; between two points is lower
+        # An entry at zero would stay there for ever; between two points the value is lower.
+        tried += INSIDE * (current[left] - tried)
         better = value(tried, left) <= before[left]
         moved[left[better]] = tried[better]
         left = left[~better]

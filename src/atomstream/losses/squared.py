@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.low_rank import LARGE
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import Loss, _double
 
@@ -30,7 +31,7 @@ class Squared(Loss):
         error = X - Y
         return 0.5 * np.einsum("ij,ij->i", error, error).astype(np.float64)
 
-    def sparse_value(self, X: Any, codes: NDArray, dictionary: Dictionary) -> NDArray:
+    def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return half the squared distance from products alone, in float64: terms nearly cancel."""
         X, codes = X.astype(np.float64), codes.astype(np.float64)
         linear = np.einsum("ij,ij->i", codes, dictionary.correlate(X))
@@ -105,7 +106,7 @@ class Mahalanobis(Loss):
         return (Y - X) @ self.A.astype(np.result_type(X, Y), copy=False)
 
 
-def squared_norms(X: Any) -> NDArray:
+def squared_norms(X: Matrix) -> NDArray:
     """Return the squared Euclidean length of each row, float64 of shape (n_samples,)."""
     if sp.issparse(X):
         return np.asarray(abs(X.astype(np.float64)).power(2).sum(axis=1)).ravel()

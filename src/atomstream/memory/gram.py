@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_arrays
-from atomstream.core.low_rank import Product, blend, scale_rows
+from atomstream.core.low_rank import Product, Sums, blend, scale_rows
 from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss, squared_norms
@@ -38,7 +38,7 @@ class GramDelta(Delta):
     """
 
     gram: NDArray
-    cross: Any
+    cross: Sums
     constant: float
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
@@ -80,7 +80,7 @@ class Aggregates(Memory[GramDelta]):
 
     def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
-        self.cross: Any = (
+        self.cross: Sums = (
             Product.empty(n_components, n_features)
             if factored
             else np.zeros((n_components, n_features))
@@ -131,7 +131,9 @@ class Aggregates(Memory[GramDelta]):
         """Move every average towards another memory's by its share of the mass."""
         self._move(share, other.gram, other.cross, other.constant, 1.0)
 
-    def _move(self, weight: float, gram: NDArray, cross: Any, constant: float, mass: float) -> None:
+    def _move(
+        self, weight: float, gram: NDArray, cross: Sums, constant: float, mass: float
+    ) -> None:
         share = weight / mass
         vars(self).update(
             gram=(1 - weight) * self.gram + share * gram,
@@ -188,7 +190,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
         X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
-        cross: Any
+        cross: Sums
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
             cross = unit * Product(weighted.astype(np.float64), X)
         else:

@@ -234,13 +234,13 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
         unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
         block = products(batch, slice(None), dictionary.atoms(), loss)
-        parts = block.split_entries(h)
+        *parts, curvature = block.split_entries(h)
         plus, minus = (
             unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)
-            for part in parts[:2]
+            for part in parts
         )
-        bend = np.asarray(parts[2].T @ weights, dtype=np.float64)
-        per_row = np.asarray(parts[2].sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
+        bend = np.asarray(curvature.T @ weights, dtype=np.float64)
+        per_row = np.asarray(curvature.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
         total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q

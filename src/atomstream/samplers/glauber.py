@@ -118,10 +118,8 @@ class MotifGlauber(MotifChain[int]):
         """Return the candidates for a node of the motif, given the others, with probabilities."""
         from atomstream._kernels.motif import conditional
 
-        candidates, sums = (
-            np.empty(self.network.n_nodes, dtype=np.int64),
-            np.empty(self.network.n_nodes),
-        )
+        candidates = np.empty(self.network.n_nodes, dtype=np.int64)
+        sums = np.empty(self.network.n_nodes)
         last = self._edges[0][node + 1]
         size = conditional(state, node, self._lists, self._edges, last, candidates, sums)
         return candidates[:size], np.diff(sums[:size], prepend=0.0) / sums[size - 1]
@@ -167,7 +165,9 @@ def is_copy(network: Network, motif: Motif, state: NDArray) -> bool:
     return all(network.out[state[tail], state[head]] > 0 for tail, head, _ in motif.edges)
 
 
-def homomorphisms(network: Any, motif: Any, node_weights: Any = None) -> tuple[NDArray, NDArray]:
+def homomorphisms(
+    network: Any, motif: Any, node_weights: ArrayLike | None = None
+) -> tuple[NDArray, NDArray]:
     """Return all copies of a motif in a small network, and their weights.
 
     Parameters
@@ -210,7 +210,7 @@ def _check_small(network: Network, n_states: int) -> None:
         )
 
 
-def homomorphism_density(network: Any, motif: Any, node_weights: Any = None) -> float:
+def homomorphism_density(network: Any, motif: Any, node_weights: ArrayLike | None = None) -> float:
     """Return the mean weight of all maps from the motif to the network, by node weights.
 
     Parameters

@@ -67,8 +67,9 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         """Sweep over the atoms."""
         memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
+        cross = np.asarray(memory.cross)
         for _ in range(self.n_sweeps):
-            _sweep(atoms, memory.gram, memory.cross, objective.atoms, self.damping, self.fixed)
+            _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
         if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
             scale = _short(atoms, self.fixed)
             if (scale < 1).any():

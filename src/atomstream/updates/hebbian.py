@@ -12,10 +12,8 @@ from atomstream.core.checks import check_arrays
 __all__ = ["HebbianFactor", "Steps", "plain_advance"]
 
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
-RARE, PER_STATE = (
-    4096,
-    16,
-)  # transitions, in all and per state, after which W is folded at the latest
+# Transitions, in all and per state, after which W is folded at the latest.
+RARE, PER_STATE = 4096, 16
 
 
 class Steps(NamedTuple):
@@ -67,9 +65,8 @@ class HebbianFactor:
         self.S, self.inverse, self.C = np.eye(r), np.eye(r), np.zeros((r, r))
         self.P = np.zeros_like(self.Q)
         self.energy = np.zeros((r, r))
-        self.numbers = np.zeros(
-            4
-        )  # transitions, size, sums of the weights of the average and of the energy
+        # Transitions, size, sums of the weights of the average and of the energy.
+        self.numbers = np.zeros(4)
         self.since = 0
         self.n_reorthonormalized = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from atomstream.coders import ActiveSet, Coder, Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.hulls import Hulls
@@ -116,17 +117,14 @@ class RowWise:
             parts.append(self._walk(part, chosen[rows], state, clock))
         h = np.concatenate([codes for codes, _ in parts])
         masses = np.ones(len(h)) if batch.weights is None else batch.weights
-        usage, objective = (
-            masses @ np.abs(h),
-            float(masses @ np.concatenate([values for _, values in parts])),
-        )
+        values = np.concatenate([objective for _, objective in parts])
         r, d = state.dictionary.shape
         delta = GramDelta(
             gram=np.zeros((r, r)),
             cross=np.zeros((r, d)),
             constant=0.0,
-            usage=usage,
-            objective=objective,
+            usage=masses @ np.abs(h),
+            objective=float(masses @ values),
             mass=batch.mass,
         )
         state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
@@ -145,68 +143,56 @@ class RowWise:
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
-        X = batch.X.astype(np.float64)
-        R, n, (k, N) = hulls.samples.astype(np.float64), X.shape[0], hulls.weights.shape
+        X, n = batch.X.astype(np.float64), batch.X.shape[0]
         masses = np.ones(n) if batch.weights is None else batch.weights
         weights = np.array([clock.tick(float(mass)) if mass > 0 else 0.0 for mass in masses])
-        rows = (
-            np.zeros((n, k)),
-            np.zeros(n),
-            _products(X, R),
-            _products(X, X),
-            np.ascontiguousarray(np.asarray(X @ memory.cross.T).T),
-            batch.energy.astype(np.float64),
-            weights,
-            chosen,
-        )
+        R, (k, N) = hulls.samples.astype(np.float64), hulls.weights.shape
+        h, values = np.zeros((n, k)), np.zeros(n)
+        B = np.asarray(memory.cross)
+        past = np.ascontiguousarray(np.asarray(X @ B.T).T)
+        products = (_products(X, R), _products(X, X), past, batch.energy.astype(np.float64))
         W, K, C = np.zeros((k, N + 1)), np.zeros((N + 1, N + 1)), np.zeros((k, N + 1))
-        W[:, :N], K[:N, :N], C[:, :N] = (
-            hulls.weights,
-            _products(R, R),
-            np.asarray(R @ memory.cross.T).T,
-        )
-        gram, source = memory.gram.copy(), np.arange(N)
-        codes = self.objective.codes
-        l1, l2, low, high, _, total = kernel_form(codes)
-        places, starts = hulls.places()
-        regions, start = (places, starts, hulls.sizes is None), float(memory.constant)
+        W[:, :N], K[:N, :N] = hulls.weights, _products(R, R)
+        C[:, :N] = np.asarray(R @ B.T).T
+        source, regions = np.arange(N), (*hulls.places(), hulls.sizes is None)
+        l1, l2, low, high, _, total = kernel_form(self.objective.codes)
         n_swaps = walk(
-            rows,
-            (W, K, gram, C, source),
+            (h, values, *products, weights, chosen),
+            (W, K, memory.gram.copy(), C, source),
             regions,
             (l1, l2, low, high, total),
             self.updater.damping,
-            start,
+            float(memory.constant),
             self.gap,
         )
-        h, values = rows[0], rows[1]
         if not (np.isfinite(values).all() and np.isfinite(W).all()):
             raise ValueError("Products of the rows are not finite; rescale the data.")
-        # Each row's share in the averages after the last one: the rows are then one batch to the
-        # memory.
-        later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
-        shares = weights * later
-        whole, weighted = float(shares.sum()), h * shares[:, None]
-        constants = float(shares @ (0.5 * batch.energy + codes.elastic_net(h)))
-        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
-        memory.absorb(
-            GramDelta(
-                gram=h.T @ weighted,
-                cross=cross,
-                constant=constants,
-                usage=h.sum(axis=0),
-                objective=0.0,
-                mass=whole,
-            ),
-            whole,
-        )
+        memory.absorb(*self._as_one_batch(X, h, weights, batch.energy))
         indices = batch.position + np.arange(n)
         hulls.swap(W[:, :N].copy(), source, batch.X, indices, np.asarray(batch.ids), int(n_swaps))
         return h, values
 
+    def _as_one_batch(
+        self, X: Matrix, h: NDArray, weights: NDArray, energy: NDArray
+    ) -> tuple[GramDelta, float]:
+        """Return what the rows add to the memory, each by its last share, and their weight."""
+        later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
+        shares = weights * later
+        whole, weighted = float(shares.sum()), h * shares[:, None]
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        delta = GramDelta(
+            gram=h.T @ weighted,
+            cross=cross,
+            constant=float(shares @ (0.5 * energy + self.objective.codes.elastic_net(h))),
+            usage=h.sum(axis=0),
+            objective=0.0,
+            mass=whole,
+        )
+        return delta, whole
+
 
 def starting_hulls(
-    X: Any,
+    X: Matrix,
     indices: NDArray,
     ids: NDArray,
     n_components: int,
@@ -240,20 +226,19 @@ def starting_hulls(
     return Hulls(X[order], weights, None if shared else sizes, indices[order], ids[order])
 
 
-def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
+def _clusters(X: Matrix, n_components: int, seed: int) -> NDArray:
     """Return labels of k-means without an empty cluster."""
     import warnings
 
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    if sp.issparse(X):
+    if not isinstance(X, np.ndarray):
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     for again in range(10):
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ConvergenceWarning
-            )  # fewer distinct rows than clusters: drawn again
+            # Fewer distinct rows than clusters: drawn again.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             labels = KMeans(n_components, n_init=4, random_state=seed + again).fit(X).labels_
         if len(np.unique(labels)) == n_components:
             return labels.astype(np.int64)
@@ -263,10 +248,10 @@ def _clusters(X: Any, n_components: int, seed: int) -> NDArray:
     )
 
 
-def _products(X: Any, Y: Any) -> NDArray:
+def _products(X: Matrix, Y: Matrix) -> NDArray:
     """Return the products of rows with rows as an array."""
     found = X @ Y.T
-    return np.ascontiguousarray(found.toarray() if sp.issparse(found) else found)
+    return np.ascontiguousarray(found if isinstance(found, np.ndarray) else found.toarray())
 
 
 def nearest_in_hulls(hulls: Hulls, rows: NDArray) -> NDArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atomstream.core.clock import Clock
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
-from atomstream.dictionaries.loadings import Loadings, contract_group
+from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.penalties.base import Penalty, project
 from atomstream.updates.base import Latest, Updater
@@ -75,7 +75,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
         sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
         for _ in range(self.n_sweeps):
-            for group, part in now.halves_contracted(memory.cross):
+            for group, part in halves_contracted(now, memory.cross):
                 matrices = [matrix.T for matrix in now.matrices]
                 inner = [rows @ rows.T for rows in matrices]
                 for mode in group:

@@ -78,9 +78,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
         if self.newton and latest is not None:
             proposals.append(self._quadratic(atoms, memory, penalty))
         for proposal in proposals:
-            np.maximum(
-                proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal
-            )  # what is 0 stays 0
+            # What is 0 would stay 0.
+            np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
             proposal[: self.fixed] = atoms[: self.fixed]
         best = proposals[0]
         if latest is not None and len(proposals) > 1:
@@ -102,10 +101,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
         self, atoms: NDArray, memory: Majorants, objective: Objective, penalty: Penalty
     ) -> NDArray:
         p, q = exponents = exponents_of(objective.loss)
-        plus, minus = (
-            times_power(memory.plus, atoms, p - 1),
-            times_power(memory.minus, atoms, q - 1),
-        )
+        plus = times_power(memory.plus, atoms, p - 1)
+        minus = times_power(memory.minus, atoms, q - 1)
         return power_step(atoms, plus, minus, exponents, penalty)
 
     def _quadratic(self, atoms: NDArray, memory: Majorants, penalty: Penalty) -> NDArray:

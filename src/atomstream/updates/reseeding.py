@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,8 +10,10 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
+from atomstream.dictionaries.loadings import ModeSets
 from atomstream.penalties.base import Penalty
 
 __all__ = ["Reseeding", "starting_atoms"]
@@ -83,7 +84,7 @@ def starting_atoms(
     batch: Batch,
     n_components: int,
     how: str,
-    penalty: Any,
+    penalty: Penalty | ModeSets,
     rng: np.random.Generator,
     soft: bool = False,
 ) -> NDArray:
@@ -141,7 +142,7 @@ def starting_atoms(
     return _softened(rows, batch, penalty) if soft else rows
 
 
-def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
+def _softened(rows: NDArray, batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
     """Return atoms mixed half and half with the mean of a batch."""
     weights = (
         np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights / batch.weights.max()
@@ -151,7 +152,7 @@ def _softened(rows: NDArray, batch: Batch, penalty: Penalty) -> NDArray:
 
 
 def _singular(
-    rows: Any, weights: NDArray, size: int, nonnegative: bool, rng: np.random.Generator
+    rows: Matrix, weights: NDArray, size: int, nonnegative: bool, rng: np.random.Generator
 ) -> NDArray:
     """Return the leading right singular vectors of weighted rows, or their stronger parts."""
     from sklearn.utils.extmath import randomized_svd
@@ -187,7 +188,7 @@ def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     return order[firsts], np.add.reduceat(weights[order], firsts)
 
 
-def _spread(rows: Any, weights: NDArray, n_drawn: int, rng: np.random.Generator) -> NDArray:
+def _spread(rows: Matrix, weights: NDArray, n_drawn: int, rng: np.random.Generator) -> NDArray:
     """Return the indices of rows that point in directions far from each other."""
     from sklearn.cluster import kmeans_plusplus
     from sklearn.preprocessing import normalize
@@ -206,6 +207,6 @@ def _draw(keys: NDArray, chances: NDArray, size: int, rng: np.random.Generator) 
     )
 
 
-def _dense_rows(X: Any, rows: NDArray) -> NDArray:
+def _dense_rows(X: Matrix, rows: NDArray) -> NDArray:
     """Return a few rows as a dense array of their own."""
     return X[rows].toarray() if sp.issparse(X) else np.array(X[rows])

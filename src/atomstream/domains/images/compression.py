@@ -115,30 +115,12 @@ def compress(
         Whether the atoms are made for patches without their means.
     include_dictionary : bool
     """
-    if image.dtype.name not in DTYPES:
-        raise ValueError(
-            f"Images of {image.dtype} cannot be compressed; give one of {', '.join(DTYPES)}."
-        )
-    if isinstance(quality, bool) or not isinstance(quality, Real) or not 0 < quality <= BEST:
-        raise ValueError(
-            f"quality must be above 0 and at most {BEST:.0f} decibels, got {quality!r}."
-        )
+    _check_limits(image, atoms, quality)
     rounded = _rounded(atoms)
     dictionary = rounded.astype(np.int8).tobytes()
     error = 10 ** (-float(quality) / 20)
     height, width = image.shape[:2]
     channels, size = (image.shape[2] if image.ndim == 3 else 0), atoms.shape[1]
-    if (
-        height * width > MAX_PIXELS
-        or len(atoms) > MAX_ATOMS
-        or size > MAX_PATCH
-        or channels > MAX_CHANNELS
-    ):
-        raise ValueError(
-            f"At most {MAX_PIXELS} pixels, {MAX_CHANNELS} channels, {MAX_ATOMS} atoms and patches "
-            f"of {MAX_PATCH} can be compressed, got an image of shape {image.shape}, {len(atoms)} "
-            f"atoms and patches of {size}."
-        )
     patches, apart = _cut(image, size), max(channels, 1) * centred
     parts = [
         _coded(patches[at : at + BLOCK], _unit(rounded), error, apart)
@@ -256,6 +238,31 @@ def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> 
             f"The compressed image has {len(data)} bytes, more than the {image.nbytes} of its "
             "pixels; learn fewer atoms, ask for less quality, or leave out the dictionary.",
             stacklevel=3,
+        )
+
+
+def _check_limits(image: NDArray, atoms: NDArray, quality: float) -> None:
+    """Check that the format can hold an image and its atoms."""
+    if image.dtype.name not in DTYPES:
+        raise ValueError(
+            f"Images of {image.dtype} cannot be compressed; give one of {', '.join(DTYPES)}."
+        )
+    if isinstance(quality, bool) or not isinstance(quality, Real) or not 0 < quality <= BEST:
+        raise ValueError(
+            f"quality must be above 0 and at most {BEST:.0f} decibels, got {quality!r}."
+        )
+    height, width = image.shape[:2]
+    channels, size = (image.shape[2] if image.ndim == 3 else 0), atoms.shape[1]
+    if (
+        height * width > MAX_PIXELS
+        or len(atoms) > MAX_ATOMS
+        or size > MAX_PATCH
+        or channels > MAX_CHANNELS
+    ):
+        raise ValueError(
+            f"At most {MAX_PIXELS} pixels, {MAX_CHANNELS} channels, {MAX_ATOMS} atoms and patches "
+            f"of {MAX_PATCH} can be compressed, got an image of shape {image.shape}, {len(atoms)} "
+            f"atoms and patches of {size}."
         )
 
 

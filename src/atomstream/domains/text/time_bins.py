@@ -17,6 +17,15 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
 
     Times with a zone count as local time.
     """
+    times = _check_times(times)
+    if (freq is None) == (bins is None):
+        raise ValueError("Give either freq or bins.")
+    starts, place = _calendar(times, freq) if freq is not None else _equal_or_given(times, bins)
+    return times, starts, place
+
+
+def _check_times(times: Any) -> NDArray:
+    """Return times as numbers or dates, one for each document."""
     times = np.asarray(times)
     if times.dtype.kind == "O" and times.ndim == 1:
         zoned = (getattr(time, "tzinfo", None) is not None for time in times)
@@ -39,22 +48,28 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
         raise ValueError(
             f"times must be one known time for each document, got {times.dtype} of {times.shape}."
         )
-    if (freq is None) == (bins is None):
-        raise ValueError("Give either freq or bins.")
-    if freq is not None:
-        if freq not in UNITS or times.dtype.kind != "M":
-            raise ValueError(
-                f"freq must be one of {', '.join(UNITS)} and times must be dates, got {freq!r} and "
-                f"{times.dtype}."
-            )
-        days = times.astype("datetime64[D]")
-        if freq == "W":
-            number = (days.astype(np.int64) + 3) // 7  # day 0 was a Thursday
-            starts = 7 * np.arange(number.min(), number.max() + 1) - 3
-        else:
-            number = days.astype(f"datetime64[{freq}]").astype(np.int64)
-            starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{freq}]")
-        return times, starts.astype("datetime64[D]"), number - number.min()
+    return times
+
+
+def _calendar(times: NDArray, freq: str) -> tuple[NDArray, NDArray]:
+    """Return the starts of days, weeks, months or years, and the bin of each time."""
+    if freq not in UNITS or times.dtype.kind != "M":
+        raise ValueError(
+            f"freq must be one of {', '.join(UNITS)} and times must be dates, got {freq!r} and "
+            f"{times.dtype}."
+        )
+    days = times.astype("datetime64[D]")
+    if freq == "W":
+        number = (days.astype(np.int64) + 3) // 7  # day 0 was a Thursday
+        starts = 7 * np.arange(number.min(), number.max() + 1) - 3
+    else:
+        number = days.astype(f"datetime64[{freq}]").astype(np.int64)
+        starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{freq}]")
+    return starts.astype("datetime64[D]"), number - number.min()
+
+
+def _equal_or_given(times: NDArray, bins: Any) -> tuple[NDArray, NDArray]:
+    """Return the starts of equal bins, or of bins with given edges, and the bin of each time."""
     numbers = times.astype("datetime64[s]").astype(np.int64) if times.dtype.kind == "M" else times
     if not isinstance(bins, int | np.integer):
         bins = np.asarray(bins)
@@ -69,4 +84,4 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
         if times.dtype.kind == "M"
         else edges[:-1]
     )
-    return times, starts, np.where(place < len(edges) - 1, place, -1)
+    return starts, np.where(place < len(edges) - 1, place, -1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.diagnostics import lumpability_of
 from atomstream.domains.walks import Grid
-from atomstream.domains.walks.files import (
+from atomstream.domains.walks.trip_files import (
     busy_cells,
     read_positions,
     read_states,

@@ -1,0 +1,344 @@
+"""Tensors on disk as samples along one axis: arrays, coordinates of entries, labelled arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io import arrays
+from atomstream.io.source import Block, Source, check_numeric, reading
+from atomstream.io.tables import chosen
+
+__all__ = ["Tensor", "open_tensor"]
+
+NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
+NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
+MOST_LABELS = 3  # that a message lists
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """How a tensor is to be read; see `open_tensor`."""
+
+    key: str | None
+    axis: str
+    columns: Sequence[str]
+    known: Sequence[NDArray] | None
+
+
+@dataclass(frozen=True)
+class _Named:
+    """The axes of a whole tensor: their names, and their labels where they have some."""
+
+    names: tuple[str, ...]
+    labels: tuple[NDArray | None, ...]
+
+
+class Tensor(Source):
+    """Samples that are tensors, each flattened to a row.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of one sample.
+    axes : tuple of str, or None
+        Names of the axes of a sample, where the file has them.
+    labels : tuple of ndarray or None, or None
+        Labels along each axis of a sample.
+    """
+
+    shape: tuple[int, ...]
+
+    def __init__(
+        self, rows: Source, shape: tuple[int, ...], axis: int, named: _Named | None
+    ) -> None:
+        self.name, self.n_rows, self.n_features = rows.name, rows.n_rows, rows.n_features
+        self.shape, self._rows = shape, rows
+        self.axes = None if named is None else _without(named.names, axis)
+        self.labels = None if named is None else _without(named.labels, axis)
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of samples, dense or CSR."""
+        return self._rows.blocks(start, epoch)
+
+    def fingerprint(self) -> str | None:
+        """Return the digest of the file."""
+        return self._rows.fingerprint()
+
+
+def open_tensor(
+    path: str | Path,
+    *,
+    key: str | None = None,
+    axis: str = "0",
+    columns: Sequence[str] = (),
+    known: Sequence[NDArray] | None = None,
+) -> Tensor:
+    """Open a tensor as samples along one of its axes.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy`` (a memory map); ``.npz`` with a dense array, or with entries of a sparse one:
+        ``coords`` of shape (n_axes, n_entries), ``data`` and ``shape``, as the package sparse
+        saves them; ``.zarr`` (an array, a group, or what xarray wrote); ``.nc`` (NetCDF, through
+        xarray); ``.parquet`` with a line for each entry.
+    key : str, optional
+        Which array of an archive, a group or a file of several.
+    axis : str, default="0"
+        The axis of the samples: its number, or its name where axes have names.
+    columns : sequence of str
+        Of a Parquet file: one for each axis, then the one of the values; by default all.
+    known : sequence of ndarray, optional
+        The labels of the axes of a sample, where these must be those of another tensor.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    InputError
+        A sentence for each thing that can be wrong with a tensor.
+    """
+    path = Path(path)
+    ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
+    if not path.exists():
+        raise InputError(f"There is no {path}.")
+    if ending is None:
+        raise InputError(f"{path} ends like no tensor; known endings are {', '.join(KINDS)}.")
+    if path.is_dir() and ".zarr" not in path.name:
+        raise InputError(f"{path} is a folder, needed is a file.")
+    if columns and ending != ".parquet":
+        raise InputError(f"--columns chooses columns of Parquet files, {path} is none.")
+    with reading(str(path)):
+        return KINDS[ending](path, _Wanted(key, axis, columns, known))
+
+
+class _Moved:
+    """An array whose axis of the samples comes first; slices are read when they are asked for."""
+
+    def __init__(self, array: Any, axis: int) -> None:
+        self._array, self._axis = array, axis
+        self.shape = (array.shape[axis], *_without(tuple(array.shape), axis))
+        self.dtype = np.dtype(array.dtype)
+
+    def __getitem__(self, rows: slice) -> NDArray:
+        part = self._array[(*(slice(None),) * self._axis, rows)]
+        return np.moveaxis(np.asarray(part), self._axis, 0)
+
+
+def _npy(path: Path, wanted: _Wanted) -> Tensor:
+    return _dense(path, np.load(path, mmap_mode="r", allow_pickle=False), wanted)
+
+
+def _npz(path: Path, wanted: _Wanted) -> Tensor:
+    """Open entries of a sparse array, or a dense one: streamed, or whole for another axis."""
+    with np.load(path, allow_pickle=False) as archive:
+        if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
+            return _coordinates(path, archive, wanted)
+    rows = arrays.npz(path, wanted.key)
+    shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
+    axis = _axis(path, shape, None, wanted.axis)
+    if axis == 0:
+        return Tensor(rows, shape[1:], 0, None)
+    return _dense(path, np.concatenate([X for X, _ in rows.blocks(0, 0)]).reshape(shape), wanted)
+
+
+def _zarr(path: Path, wanted: _Wanted) -> Tensor:
+    try:
+        import zarr
+    except ImportError:
+        raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
+    node: Any = zarr.open(str(path), mode="r")
+    if hasattr(node, "dtype"):
+        return _dense(path, node, wanted)
+    members = dict(node.arrays())
+    if any(_has_names(array) for array in members.values()):
+        return _labelled(path, wanted, lambda xr: xr.open_zarr(str(path), chunks=None))
+    return _dense(path, members[_chosen(path, members, wanted.key)], wanted)
+
+
+def _has_names(array: Any) -> bool:
+    """Return whether an array of a group names its axes, as xarray writes them."""
+    named = getattr(array.metadata, "dimension_names", None)
+    return bool(named) or "_ARRAY_DIMENSIONS" in array.attrs
+
+
+def _netcdf(path: Path, wanted: _Wanted) -> Tensor:
+    with path.open("rb") as file:
+        head = file.read(len(NETCDF4))
+    if not head.startswith((NETCDF3, NETCDF4)):
+        raise InputError(f"{path} is no NetCDF file.")
+    if head == NETCDF4 and not (find_spec("h5netcdf") or find_spec("netCDF4")):
+        raise InputError(f"{path} is NetCDF 4 and needs h5netcdf to be read: pip install h5netcdf.")
+    return _labelled(path, wanted, lambda xr: xr.open_dataset(path))
+
+
+def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tensor:
+    """Open a variable of what xarray reads, with the names and labels of its axes."""
+    try:
+        import xarray as xr
+    except ImportError:
+        raise InputError(f"{path} needs xarray to be read: pip install xarray.") from None
+    dataset = opened(xr)
+    array = dataset[_chosen(path, dict(dataset.data_vars), wanted.key)]
+    labels = (array.coords[name].values if name in array.coords else None for name in array.dims)
+    named = _Named(
+        tuple(str(name) for name in array.dims),
+        tuple(None if values is None else _label(values) for values in labels),
+    )
+    return _dense(path, array, wanted, named)
+
+
+def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None) -> Tensor:
+    axis = _axis(path, tuple(array.shape), named, wanted.axis)
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+    moved = _Moved(array, axis)
+    return Tensor(arrays.Sliced(moved, path, files), moved.shape[1:], axis, named)
+
+
+def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
+    """Open the entries of a sparse array, as the package sparse saves them."""
+    coords, data = archive["coords"], archive["data"]
+    shape = tuple(int(size) for size in archive["shape"])
+    if "fill_value" in archive.files and archive["fill_value"] != 0:
+        raise InputError(f"{path} has entries of {archive['fill_value']} that it does not list.")
+    fits = coords.ndim == 2 and coords.dtype.kind in "iu" and data.ndim == 1
+    if not fits or coords.shape != (len(shape), len(data)):
+        raise InputError(
+            f"{path} has coords of shape {coords.shape} and {data.size} entries; needed are whole "
+            "numbers of shape (n_axes, n_entries)."
+        )
+    outside = (coords < 0) | (coords >= np.array(shape, np.int64)[:, None])
+    if outside.any():
+        place = tuple(int(number) for number in coords[:, outside.any(axis=0).argmax()])
+        raise InputError(f"{path} has an entry at {place}, outside its shape {shape}.")
+    return _stored(path, coords.astype(np.int64), data, shape, wanted)
+
+
+def _parquet(path: Path, wanted: _Wanted) -> Tensor:
+    """Open a table with a line for each entry: its label on each axis, and its value."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError(
+            f"{path} needs pyarrow to be read: pip install 'atomstream[io]'."
+        ) from None
+    found = pq.read_schema(path).names
+    names = [found[place] for place in chosen(found, wanted.columns, str(path))]
+    if len(names) < 4:
+        raise InputError(
+            f"{path} has the columns {', '.join(names)}; needed are one for each of three axes or "
+            "more, and then one of values."
+        )
+    table = pq.read_table(path, columns=names)
+    values = table[names[-1]].to_numpy()
+    check_numeric(values.dtype, f"Column {names[-1]!r} of {path}")
+    known = None if wanted.known is None else list(wanted.known)
+    axis = _axis(path, (0,) * len(names[:-1]), _Named(tuple(names[:-1]), ()), wanted.axis)
+    coords, labels = [], []
+    for number, name in enumerate(names[:-1]):
+        if table[name].null_count:
+            raise InputError(f"Column {name!r} of {path} has empty fields, needed are labels.")
+        listed, places = np.unique(_label(table[name].to_numpy()), return_inverse=True)
+        if known and number != axis:
+            places = _matched(listed, known[0], f"Column {name!r} of {path}")[places]
+            listed = known.pop(0)
+        coords.append(places)
+        labels.append(listed)
+    named = _Named(tuple(names[:-1]), tuple(labels))
+    shape = tuple(len(listed) for listed in labels)
+    return _stored(path, np.array(coords), values, shape, wanted, named)
+
+
+def _stored(
+    path: Path,
+    coords: NDArray,
+    data: NDArray,
+    shape: tuple[int, ...],
+    wanted: _Wanted,
+    named: _Named | None = None,
+) -> Tensor:
+    """Return listed entries as sparse rows; entries of one place are added up."""
+    axis = _axis(path, shape, named, wanted.axis)
+    check_numeric(data.dtype, str(path))
+    inner = _without(shape, axis)
+    if not all(shape):
+        raise InputError(f"{path} is empty: its shape is {shape}.")
+    columns = np.ravel_multi_index(_without(tuple(coords), axis), inner)
+    size = int(np.prod(inner, dtype=np.int64))
+    rows = sp.csr_array((data, (coords[axis], columns)), shape=(shape[axis], size))
+    return Tensor(arrays.Sliced(rows, path, [path]), inner, axis, named)
+
+
+def _axis(path: Path, shape: tuple[int, ...], named: _Named | None, axis: str) -> int:
+    """Return the number of the axis of the samples."""
+    if len(shape) < 3:
+        raise InputError(
+            f"{path} has shape {shape}, needed are three axes or more, one of them that of the "
+            "samples; for a table use: atomstream learn"
+        )
+    names = named.names if named else ()
+    if axis in names:
+        return names.index(axis)
+    if axis.isdecimal() and int(axis) < len(shape):
+        return int(axis)
+    listed = f" or {', '.join(names)}" if names else ""
+    raise InputError(f"{path} has no axis {axis!r}; choose 0 to {len(shape) - 1}{listed}.")
+
+
+def _chosen(path: Path, members: dict[str, Any], key: str | None) -> str:
+    """Return the name of the array that is meant: by default the only one of three axes or more."""
+    names = sorted(str(name) for name in members)
+    if key is not None and key not in names:
+        raise InputError(
+            f"{path} has no array called {key!r}; it has {', '.join(names) or 'none'}."
+        )
+    large = [name for name in names if len(members[name].shape) > 2]
+    if key is None and len(large) != 1:
+        raise InputError(
+            f"{path} has {len(large)} arrays of three axes or more ({', '.join(large or names)}); "
+            "choose one with --key."
+        )
+    return key or large[0]
+
+
+def _label(values: Any) -> NDArray:
+    """Return labels as numbers, or as texts."""
+    values = np.asarray(values)
+    return values if values.dtype.kind in "fiub" else values.astype(str).astype(object)
+
+
+def _matched(listed: NDArray, known: NDArray, name: str) -> NDArray:
+    """Return the place of each label among those that are known."""
+    places = {label: place for place, label in enumerate(known.tolist())}
+    strange = [str(label) for label in listed.tolist() if label not in places]
+    if strange:
+        few = ", ".join(strange[:MOST_LABELS])
+        raise InputError(f"{name} holds labels that were not learned: {few}.")
+    return np.array([places[label] for label in listed.tolist()])
+
+
+def _without(items: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
+    return (*items[:axis], *items[axis + 1 :])
+
+
+KINDS: dict[str, Callable[[Path, _Wanted], Tensor]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".zarr": _zarr,
+    ".zarr.zip": _zarr,
+    ".nc": _netcdf,
+    ".parquet": _parquet,
+}

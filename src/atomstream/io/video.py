@@ -1,0 +1,306 @@
+"""Videos as streams of frames: from arrays, lists of images, and files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io import arrays
+from atomstream.io.images import ENDINGS, image_library, is_color, load_image
+from atomstream.io.source import Source, fingerprint, reading
+
+__all__ = ["Video", "as_array", "as_frames", "open_video", "pixel_courses", "scaled"]
+
+LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey (ITU-R BT.601)
+PAGES = (".tif", ".tiff")  # imageio would read these as a whole
+STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
+CODED = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".wmv")
+DECODERS = ("av", "imageio_ffmpeg")  # any of them serves imageio
+ARRAYS: dict[str, Callable[[Path, str | None], Source]] = {
+    ".npy": lambda path, _: arrays.npy(path),
+    ".npz": arrays.npz,
+    ".zarr": arrays.zarr_array,
+    ".zarr.zip": arrays.zarr_array,
+}
+
+
+def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
+    """Yield the frames of a video in floating point; white of integer types becomes 1.
+
+    Parameters
+    ----------
+    video : array of shape (n_frames, height, width[, n_channels]), path, or iterable of images
+        A path is a folder of images, or a file that imageio reads frame by frame. An iterable holds
+        arrays or names of image files.
+    grey : bool, default=False
+        Whether frames of three channels are converted to luma.
+
+    Yields
+    ------
+    ndarray of shape (height, width) or (height, width, n_channels)
+        float64 for float64, else float32. All frames have the same shape.
+
+    Raises
+    ------
+    ValueError
+        For data that are not a video, and if a frame has another shape than the first.
+    """
+    shape = None
+    for number, image in enumerate(_images(video, grey)):
+        frame = scaled(image)
+        if frame.ndim not in (2, 3) or not frame.size:
+            raise ValueError(
+                f"A frame must be of shape (height, width[, n_channels]), got {frame.shape}."
+            )
+        if grey and frame.shape[2:] == (3,):
+            frame = frame @ LUMA.astype(frame.dtype)
+        shape = frame.shape if shape is None else shape
+        if frame.shape != shape:
+            raise ValueError(f"Frame {number} has shape {frame.shape}, the first has {shape}.")
+        yield frame
+    if shape is None:
+        raise ValueError("The video has no frames.")
+
+
+def as_array(video: Any, *, grey: bool = False) -> NDArray:
+    """Return a video as one array; an array or memory map is copied only to make it grey."""
+    if hasattr(video, "shape") and not (grey and len(video.shape) == 4):
+        if len(video.shape) not in (3, 4) or not all(video.shape):
+            raise ValueError(
+                "A video must be of shape (n_frames, height, width[, n_channels]), "
+                f"got {tuple(video.shape)}."
+            )
+        return video
+    return np.stack(list(as_frames(video, grey=grey)))
+
+
+class Video:
+    """A video on disk that is learned from: its frames from any position on, or all of them.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    files : list of path
+        What the fingerprint is made of.
+    images : callable
+        Returns the images, from the one with a given number on.
+    n_frames : int or None
+        Where that is known without reading.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        files: list[Path],
+        images: Callable[[int], Iterator[Any]],
+        n_frames: int | None,
+    ) -> None:
+        if n_frames == 1:
+            raise InputError(f"{name} has 1 frame, needed are at least 2.")
+        self.name, self.n_frames = name, n_frames
+        self._files, self._images = files, images
+
+    def images(self, start: int) -> Iterator[NDArray]:
+        """Yield the images from number ``start`` on, as `as_frames` takes them.
+
+        Raises
+        ------
+        InputError
+            Where the video turns out to be damaged.
+        """
+        with reading(self.name):
+            yield from self._images(start)
+
+    def whole(self) -> NDArray:
+        """Return all images as one array: a memory map of a ``.npy`` file."""
+        path = self._files[0]
+        if path.name.lower().endswith(".npy"):
+            with reading(self.name):
+                return np.load(path, mmap_mode="r", allow_pickle=False)
+        images = list(self.images(0))
+        odd = [number for number, image in enumerate(images) if image.shape != images[0].shape]
+        if odd:
+            raise InputError(
+                f"Frame {odd[0]} of {self.name} is of shape {images[odd[0]].shape}, the first one "
+                f"of {images[0].shape}."
+            )
+        return np.stack(images)
+
+    def fingerprint(self) -> str:
+        """Return the digest of all files."""
+        return fingerprint(self._files)
+
+
+def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) -> Video:
+    """Open a video.
+
+    Parameters
+    ----------
+    path : path
+        A folder of images, in the order of their names; ``.npy``, ``.npz`` or ``.zarr`` with an
+        array of shape (n_frames, height, width[, n_channels]); ``.tif`` or ``.gif``; or a file that
+        imageio decodes.
+    key : str, optional
+        Which array of an archive or a group.
+    grey : bool, default=False
+        Whether the images of a folder are read without their colours.
+
+    Raises
+    ------
+    InputError
+        A sentence for each thing that can be wrong with a video.
+    """
+    path = Path(path)
+    low = path.name.lower()
+    ending = next((ending for ending in (*ARRAYS, *STACKS, *CODED) if low.endswith(ending)), None)
+    if not path.exists():
+        raise InputError(f"There is no {path}.")
+    with reading(str(path)):
+        if ending in ARRAYS:
+            return _array(path, ARRAYS[ending](path, key))
+        if path.is_dir():
+            return _folder(path, grey)
+        if ending is None:
+            raise InputError(
+                f"{path} ends like no video; known are folders of images and "
+                f"{', '.join((*ARRAYS, *STACKS, *CODED))}."
+            )
+        if ending in CODED and not any(find_spec(decoder) for decoder in DECODERS):
+            raise InputError(f"{path} needs a decoder to be read: pip install 'imageio[pyav]'.")
+        n_frames = _n_pages(path) if ending in STACKS else None
+        return Video(str(path), [path], lambda start: _from_file(path, start), n_frames)
+
+
+def _array(path: Path, rows: Source) -> Video:
+    """Return an array on disk as a video."""
+    shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
+    if len(shape) not in (3, 4):
+        raise InputError(
+            f"{rows.name} has shape {shape}, needed is (n_frames, height, width[, n_channels])."
+        )
+
+    def images(start: int) -> Iterator[NDArray]:
+        for block in rows.blocks(start, 0):
+            yield from block.X.reshape(-1, *shape[1:])
+
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+    return Video(rows.name, files, images, shape[0])
+
+
+def _folder(path: Path, grey: bool) -> Video:
+    """Return the images of a folder as a video; the first one decides whether there is colour."""
+    files = _in_folder(path)
+    color = not grey and is_color(files[0])
+
+    def images(start: int) -> Iterator[NDArray]:
+        for file in files[start:]:
+            yield load_image(file, color=color)
+
+    return Video(str(path), files, images, len(files))
+
+
+def _n_pages(path: Path) -> int:
+    image_library()
+    from PIL import Image
+
+    with warnings.catch_warnings(), Image.open(path) as image:
+        warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
+        return int(getattr(image, "n_frames", 1))
+
+
+def _in_folder(path: Path) -> list[Path]:
+    """Return the images of a folder, in the order of their names."""
+    found = sorted(part for part in path.iterdir() if part.suffix.lower() in ENDINGS)
+    if not found:
+        raise InputError(f"The folder {path} holds no images ({', '.join(sorted(ENDINGS))}).")
+    return found
+
+
+def _images(video: Any, grey: bool) -> Iterable[Any]:
+    """Return an iterable of the images of a video."""
+    if hasattr(video, "shape"):
+        return as_array(video)
+    if isinstance(video, str | os.PathLike):
+        path = Path(video)
+        if not path.exists():
+            raise InputError(f"There is no {path}.")
+        if not path.is_dir():
+            return _from_file(path)
+        video = _in_folder(path)
+    if not isinstance(video, Iterable):
+        raise ValueError(
+            "A video must be an array of frames, a file or folder, or an iterable of images, "
+            f"got {type(video).__name__}."
+        )
+    return _one_by_one(video, grey)
+
+
+def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
+    """Yield arrays and loaded files; the first file decides whether there is colour."""
+    color = None
+    for image in images:
+        if not isinstance(image, str | os.PathLike):
+            yield np.asarray(image)
+            continue
+        path = Path(image)
+        if not path.exists():
+            raise InputError(f"There is no {path}.")
+        if color is None:
+            color = not grey and is_color(path)
+        yield load_image(path, color=color)
+
+
+def _from_file(path: Path, start: int = 0) -> Iterator[Any]:
+    """Yield the frames of a file from one on, one in memory at a time."""
+    if path.suffix.lower() in PAGES:
+        yield from _pages(path, start)
+        return
+    try:
+        import imageio.v3 as iio
+    except ImportError:
+        raise InputError(
+            "Videos need imageio to be read: pip install 'atomstream[video]'."
+        ) from None
+    with reading(str(path)):
+        yield from islice(iio.imiter(path), start, None)
+
+
+def _pages(path: Path, start: int) -> Iterator[NDArray]:
+    """Yield the pages of a TIFF file; those before the first one wanted are not decoded."""
+    image_library()
+    from PIL import Image
+
+    with reading(str(path)), Image.open(path) as image:
+        for number in range(start, getattr(image, "n_frames", 1)):
+            image.seek(number)
+            yield np.asarray(image.convert("RGB") if image.mode == "P" else image)
+
+
+def scaled(image: Any) -> NDArray:
+    """Return an image in floating point; integers are divided by the largest of their type."""
+    image = np.asarray(image)
+    if image.dtype.kind not in "fiub":
+        raise ValueError(f"Frames must hold numbers, got {image.dtype}.")
+    if image.dtype.kind == "f":
+        return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
+    top = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
+    return image.astype(np.float32) / np.float32(top)
+
+
+def pixel_courses(frames: NDArray, pixels: Sequence[int] | NDArray, size: int) -> Iterator[NDArray]:
+    """Yield the courses of pixels over all frames as rows, some pixels at a time."""
+    flat = frames.reshape(len(frames), -1)
+    for start in range(0, len(pixels), size):
+        yield scaled(flat[:, pixels[start : start + size]]).T

@@ -1,0 +1,208 @@
+"""Runs on a tensor: passes over its samples, and a dictionary of rank-one atoms."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from atomstream.core.method import check_compatible
+from atomstream.domains.tensors import Axes
+from atomstream.estimators._validation import check_settings
+from atomstream.estimators.cp import OnlineCPDictionary
+from atomstream.io.feed import Feed, Position
+from atomstream.io.tensors import Tensor, open_tensor
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import Pace, Task
+
+__all__ = ["TensorSettings", "TensorTask", "axes_of", "in_samples"]
+
+JUDGED = 256  # samples that the figures are measured on, at most
+OPTIONS = {  # what the model says, in the words of the command line
+    "say missing=True": "say --missing",
+    OnlineCPDictionary.SIGNED: "say --signed",
+}
+
+
+@dataclass(frozen=True)
+class TensorSettings(checkpoints, Settings):
+    """Settings of a run on a tensor."""
+
+    TASK = "tensor"
+    COMMAND = "tensor learn"
+
+    axis: str = option("0", "Axis of the samples: its number, or its name.")
+    key: str | None = option(
+        None, "Name of the array in .npz and Zarr, or of the variable in NetCDF."
+    )
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns of a Parquet file: one for each axis, then the values.",
+        shown="all, in their order",
+    )
+    atoms: int = option(10, "Number of atoms, the rank.", least=1, sets="n_components")
+    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
+    ridge: float = option(
+        0.0, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
+    )
+    signed: bool = option(False, "Learn codes and atoms of both signs.")
+    missing: bool = option(False, "Take NaN for missing entries.", sets="missing")
+    radius: str = option(
+        "auto", "Bound on the step of a loading matrix: auto, none, or a number above 0."
+    )
+    sweeps: int = option(3, "Sweeps over the modes per step.", least=1, sets="n_sweeps")
+    schedule: str = option(
+        "harmonic",
+        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
+        sets="schedule",
+    )
+    batch_size: int = option(64, "Samples per step.", least=1, sets="batch_size")
+    epochs: int = option(10, "Passes over the samples.", least=1, free=True, sets="n_epochs")
+    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+
+    def check(self) -> None:
+        """Raise ValueError for settings that the model refuses."""
+        if len(self.inputs) != 1:
+            raise ValueError(f"A tensor is learned from one file, got {len(self.inputs)}.")
+        model = self.new_model()
+        check_settings(model)
+        check_compatible(model.method_)
+        model._schedule()
+
+    def opened(self) -> Tensor:
+        """Return the tensor."""
+        return open_tensor(self.inputs[0], key=self.key, axis=self.axis, columns=self.columns)
+
+    def new_model(self) -> OnlineCPDictionary:
+        """Return the model that will learn."""
+        sets: dict[str, Any] = {"codes": "free", "atoms": "unit_ball"} if self.signed else {}
+        return OnlineCPDictionary(**self.parameters(), **sets, radius=self._radius())
+
+    def _radius(self) -> float | str | None:
+        if self.radius in ("auto", "none"):
+            return "auto" if self.radius == "auto" else None
+        try:
+            number = float(self.radius)
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise ValueError(
+                f"radius is {self.radius!r}, needed is auto, none or a number above 0."
+            )
+        return number
+
+
+def axes_of(tensor: Tensor) -> Axes:
+    """Return the axes of the samples of a tensor, each a mode of its own."""
+    groups = tuple((mode,) for mode in range(len(tensor.shape)))
+    return Axes(tensor.shape, groups, tensor.axes, tensor.labels)
+
+
+def in_samples(sentence: str, first: int, name: str) -> str:
+    """Return a complaint about rows in terms of samples, the first of which has this number."""
+    return re.sub(
+        r"first in row (\d+)",
+        lambda found: f"first in sample {first + int(found[1])} of {name}",
+        sentence,
+    )
+
+
+class TensorTask(Task):
+    """A dictionary of rank-one atoms, and the tensor it learns from, batch by batch."""
+
+    settings_type = TensorSettings
+    summary = "Learn a dictionary of rank-one atoms from samples that are tensors."
+    help = (
+        "TENSOR is a .npy, .npz (dense, or coordinates of a sparse array), .zarr, .nc (NetCDF) or "
+        ".parquet file (a line for each entry) with three axes or more, one of them the samples."
+    )
+    argument = "tensor"
+    model: OnlineCPDictionary
+
+    def __init__(self, settings: TensorSettings) -> None:
+        super().__init__(settings)
+        self.tensor = settings.opened()
+        self.sources = [self.tensor]
+        self.model = settings.new_model()
+        self.axes = axes_of(self.tensor)
+        self.at, self.horizon = Position(), float("inf")
+        self._feed = Feed([self.tensor], settings.batch_size)
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, the number of the input, and the sample in it."""
+        return tuple(self.at)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        return super().notes() | {"horizon": self.horizon, "n_in_tensor": self.tensor.n_rows}
+
+    def restore(self, model: OnlineCPDictionary, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        settings = self.settings
+        self.model = model.set_params(n_epochs=settings.epochs, n_jobs=settings.jobs)
+        self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
+
+    def advance(self, pace: Pace) -> None:
+        """Make the passes that are left."""
+        n_samples, size = self.tensor.n_rows or 0, self.settings.batch_size
+        while not self.complete:
+            epoch, left = self.at.epoch, n_samples - self.at.row
+            self.model.set_callbacks(pace.bar(f"pass {epoch + 1} of {self.settings.epochs}"))
+            self.model.fit_stream(
+                self._samples(pace), n_batches=-(-left // size), horizon=self.horizon
+            )
+            if self.at.row < n_samples:  # a pause is due within the pass
+                return
+            if epoch == 0:  # later passes replace what the first one measured
+                self.horizon = self.model.clock_.mass
+            self.at = Position(epoch + 1)
+            if pace.rest():
+                return
+
+    def _samples(self, pace: Pace) -> Iterator[Any]:
+        """Yield the samples that are left of a pass; asking for the next has learned the last."""
+        for piece in self._feed.batches(self.at):
+            yield self.axes.restore(piece.X)
+            if self.axes.names:
+                self.model.axes_ = self.axes
+            pace.note(self.model)
+            self.at = piece.after
+            if pace.rest():
+                return
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Measure how much of the first samples the atoms leave unexplained."""
+        rows = next(self.tensor.blocks(0, 0)).X[:JUDGED]
+        values = (rows.data if sp.issparse(rows) else np.asarray(rows)).astype(np.float64)
+        energy = 0.5 * float(np.nansum(values**2))
+        left = float(self.model.losses(self.axes.restore(rows)).sum())
+        figures = {"unexplained share of the energy": left / energy if energy else 0.0}
+        return {"n_judged": rows.shape[0], "figures": figures}
+
+    def explained(self, error: ValueError) -> str:
+        """Return the complaint in the words of the command line, with the number of the sample."""
+        sentence = str(error)
+        for words, said in OPTIONS.items():
+            sentence = sentence.replace(words, said)
+        return in_samples(sentence, self.at.row, self.tensor.name)
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "atoms": self.settings.atoms,
+            "samples": self.model.n_samples_seen_ if self.learned else 0,
+            "shape": list(self.tensor.shape),
+            "steps": self.model.n_steps_ if self.learned else 0,
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        sizes = " x ".join(map(str, self.tensor.shape))
+        return f"{self.settings.atoms} atoms from {self.results()['samples']:,} samples of {sizes}"

@@ -1,0 +1,229 @@
+"""Runs on a video: its frames learned as they come, or passes over the courses of its pixels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.domains.series.change_points import ChangePoints
+from atomstream.estimators.video import MODES, VideoDictionary
+from atomstream.exceptions import InputError
+from atomstream.io.video import Video, open_video
+from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.task import Pace, Task, watched
+
+__all__ = ["SHORTEST", "VideoSettings", "VideoTask", "changes_of"]
+
+EPOCHS = 10
+LEAST = 2  # frames of a video
+SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
+ROW = re.compile(r"first in row (\d+)")
+COMPLAINTS = {  # of the learner, in terms of videos
+    ", or say missing=True": "",
+    " or use OnlineDictionaryLearning": "",
+    "OnlineNMF": "VideoDictionary",
+}
+
+
+@dataclass(frozen=True)
+class VideoSettings(checkpoints, Settings):
+    """Settings of a run on a video."""
+
+    TASK = "video"
+    COMMAND = "video learn"
+
+    mode: str = option(
+        "frames",
+        "frames: atoms are images; pixels: atoms are curves over time.",
+        choices=MODES,
+        sets="mode",
+    )
+    atoms: int = option(8, "Number of atoms.", least=1, sets="n_components")
+    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
+    schedule: str = option(
+        "power",
+        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
+        sets="schedule",
+    )
+    snapshots: tuple[str, ...] = option(
+        (), "Numbers of frames after which the atoms are kept, such as 10,100 (mode frames)."
+    )
+    grey: bool = option(False, "Turn colours into grey.", sets="grey")
+    key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
+    batch_size: int | None = option(
+        None, "Frames or pixels per step.", least=1, sets="batch_size", shown="1 frame, 256 pixels"
+    )
+    epochs: int = option(
+        EPOCHS, "Passes over the pixels; frames come once.", least=1, free=True, sets="n_epochs"
+    )
+
+    def check(self) -> None:
+        """Raise ValueError for settings that the model refuses."""
+        if len(self.inputs) != 1:
+            raise ValueError(f"A video is learned from one file or folder, got {len(self.inputs)}.")
+        if self.mode == "frames" and self.epochs != EPOCHS:
+            raise ValueError(
+                f"epochs is {self.epochs}, but frames come once; leave it out or choose "
+                "mode pixels."
+            )
+        self.new_model().check()
+
+    def opened(self) -> Video:
+        """Return the video."""
+        return open_video(self.inputs[0], key=self.key, grey=self.grey)
+
+    def new_model(self) -> VideoDictionary:
+        """Return the model that will learn."""
+        wrong = [time for time in self.snapshots if not time.isdecimal()]
+        if wrong:
+            raise ValueError(f"snapshots holds {wrong[0]!r}, needed are numbers of frames.")
+        return VideoDictionary(**self.parameters(), snapshots=tuple(map(int, self.snapshots)))
+
+
+def changes_of(model: VideoDictionary) -> ChangePoints | None:
+    """Return the frames at which temporal atoms change; None where there are too few frames."""
+    return model.change_points() if model.learner_.n_features_in_ >= SHORTEST else None
+
+
+class VideoTask(Task):
+    """A dictionary of a video, and the video it learns from."""
+
+    settings_type = VideoSettings
+    summary = "Learn a dictionary of the frames, or of the pixels, of a video."
+    help = (
+        "VIDEO is a folder of images, a .npy, .npz or .zarr array of shape (n_frames, height, "
+        "width[, n_channels]), a .tif or .gif file, or a file such as .mp4 where imageio has a "
+        "decoder for it."
+    )
+    argument = "video"
+    model: VideoDictionary
+
+    def __init__(self, settings: VideoSettings) -> None:
+        super().__init__(settings)
+        self.video = settings.opened()
+        self.sources = [self.video]
+        self.model = settings.new_model()
+        self._ended, self._first = False, 0  # the first frame of the batch under way
+        if settings.mode == "frames":
+            self.goal = None  # type: ignore[misc]
+
+    @cached_property
+    def frames(self) -> NDArray:
+        """The whole video, for mode pixels."""
+        return self.video.whole()
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, and frames or pixels of the next one."""
+        seen = self.model.learner_.n_samples_seen_ if self.learned else 0
+        if self.settings.mode == "frames":
+            return int(self._ended), seen
+        passes, pixels = divmod(seen, int(np.prod(self.model.frame_shape_)) if seen else 1)
+        return passes, pixels
+
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether all passes are done; frames have one."""
+        return bool(notes["position"][0] >= (1 if settings.mode == "frames" else settings.epochs))
+
+    def restore(self, model: VideoDictionary, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model = model.set_params(n_epochs=self.settings.epochs)
+        self._ended = self.settings.mode == "frames" and notes["position"][0] > 0
+
+    def advance(self, pace: Pace) -> None:
+        """Learn from the frames, or from the passes over pixels, that are left."""
+        if self.settings.mode == "frames":
+            self._follow(pace)
+            return
+        frames = self.frames
+        with watched(self.model, pace):
+            self.model.fit_pixels(frames)
+
+    def _follow(self, pace: Pace) -> None:
+        """Learn frame by frame, to the end of the video or until a pause is due."""
+        start, n_frames = self.position[1], self.video.n_frames
+        images = self.video.images(start)
+        head = list(islice(images, 1 if start else LEAST))
+        if len(head) < LEAST and not start:
+            raise InputError(f"{self.video.name} has too few frames, needed are at least {LEAST}.")
+        self._ended = True  # unless `_paced` ends before the images do
+        if not head:
+            return
+        rest: Any = self._paced(chain(head, images), pace)
+        self.model.set_callbacks(pace.bar("learning"))
+        try:
+            self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
+        finally:
+            self.model.set_callbacks()
+        if self._ended:
+            pace.note(self.model.learner_)
+
+    def _paced(self, images: Iterator[NDArray], pace: Pace) -> Iterator[NDArray]:
+        """Yield images; after each batch, when the model is whole, look whether a pause is due."""
+        start, size = self.position[1], self.model._batch_size
+        for number, image in enumerate(images):
+            self._first = start + number // size * size
+            if number and number % size == 0:
+                pace.note(self.model.learner_)
+                self._ended = False
+                if pace.rest():
+                    return
+                self._ended = True
+            yield image
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Look for the frames at which temporal atoms change."""
+        found = changes_of(self.model) if self.settings.mode == "pixels" else None
+        return {} if found is None else {"changes": found.times, "p_values": found.p_values}
+
+    def explained(self, error: ValueError) -> str:
+        """Return the complaint in terms of the video."""
+        sentence = str(error)
+        for words, said in COMPLAINTS.items():
+            sentence = sentence.replace(words, said)
+        if self.settings.mode == "frames":
+            first = self._first
+            sentence = ROW.sub(lambda found: f"first in frame {first + int(found[1])}", sentence)
+        else:
+            sentence = ROW.sub("in the course of a pixel", sentence)
+        return f"{self.video.name}: {sentence}"
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        seen = self.model.learner_.n_samples_seen_ if self.learned else 0
+        return {
+            "atoms": self.settings.atoms,
+            "mode": self.settings.mode,
+            "samples": seen,
+            "steps": self.model.n_steps_ if self.learned else 0,
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        found = self.results()
+        what = "frames" if found["mode"] == "frames" else "courses of pixels"
+        return f"{found['atoms']} atoms from {found['samples']:,} {what}"
+
+
+class _Counted:
+    """Images that come one by one and are known to be so many."""
+
+    def __init__(self, images: Iterator[NDArray], size: int) -> None:
+        self._images, self._size = images, size
+
+    def __iter__(self) -> Iterator[NDArray]:
+        """Return the images."""
+        return self._images
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self._size

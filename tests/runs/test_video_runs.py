@@ -1,0 +1,333 @@
+"""Video runs on the command line: kinds of files, stops, and how they are looked at."""
+
+import json
+import re
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import zarr
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+import atomstream
+from atomstream import VideoDictionary
+from atomstream.callbacks import History
+from atomstream.cli import main
+from atomstream.exceptions import InputError
+from atomstream.io.video import open_video
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.record import open_record
+from atomstream.runs.run import Run
+from atomstream.runs.tasks.video import VideoSettings, VideoTask
+
+CHANGE = 24
+
+
+def video():
+    """Three blobs that flicker, one of them until a frame, as 8-bit images."""
+    rng = np.random.default_rng(0)
+    y, x = np.mgrid[:10, :13]
+    places = ((3, 3), (7, 9), (2, 10))
+    blobs = [np.exp(-((y - cy) ** 2 + (x - cx) ** 2) / 6) for cy, cx in places]
+    strength = rng.random((40, 3))
+    strength[CHANGE:, 0] = 0
+    frames = np.tensordot(strength, blobs, 1)
+    return np.round(255 * frames / frames.max()).astype(np.uint8)
+
+
+FRAMES = video()
+IN_COLOUR = np.stack([FRAMES, FRAMES // 2, 255 - FRAMES], axis=-1)
+PIXELS = ("--mode", "pixels", "--atoms", 3, "--epochs", 2, "--batch-size", 50)
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def frames_model(frames=FRAMES, **more):
+    return VideoDictionary(3, batch_size=4, random_state=0, **more).fit(frames)
+
+
+def pixels_model(frames=FRAMES, **more):
+    settings = {"mode": "pixels", "batch_size": 50, "n_epochs": 2, "random_state": 0}
+    return VideoDictionary(3, **settings, **more).fit(frames)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    np.save(folder / "v.npy", FRAMES)
+    np.save(folder / "colour.npy", IN_COLOUR)
+    np.savez(folder / "v.npz", v=FRAMES)
+    np.savez_compressed(folder / "two.npz", v=FRAMES, w=FRAMES[:20])
+    zarr.save(str(folder / "v.zarr"), FRAMES)
+    (folder / "images").mkdir()
+    for number, frame in enumerate(FRAMES):
+        Image.fromarray(frame).save(folder / f"images/{number:03}.png")
+    first, *rest = map(Image.fromarray, FRAMES)
+    first.save(folder / "v.tif", save_all=True, append_images=rest)
+    first.save(folder / "v.gif", save_all=True, append_images=rest)
+    common = ("--atoms", 3, "--batch-size", 4, "--snapshots", "1,20")
+    run("video", "learn", folder / "v.npy", *common, "--out", folder / "frames")
+    run("video", "learn", folder / "v.npy", *PIXELS, "--out", folder / "pixels")
+    atomstream.save(frames_model(), folder / "frames.atoms")
+    atomstream.save(pixels_model(), folder / "pixels.atoms")
+    bad_files(folder)
+    return folder
+
+
+def bad_files(folder):
+    """What the refused commands below are given."""
+    for name in ("empty.npy", "empty.gif", "empty.mp4", "x.txt"):
+        (folder / name).touch()
+    for name in ("none", "one", "odd"):
+        (folder / name).mkdir()
+    Image.fromarray(FRAMES[0]).save(folder / "one/a.png")
+    Image.fromarray(FRAMES[0]).save(folder / "odd/a.png")
+    Image.fromarray(FRAMES[0].T).save(folder / "odd/b.png")
+    holes = FRAMES / 255
+    holes[30, 2, 2] = np.nan
+    shapes = {"flat": FRAMES[0], "single": FRAMES[:1], "five": np.ones((3, 2, 2, 3, 1))}
+    for name, array in ({"nan": holes, "signed": holes[:30] - 1} | shapes).items():
+        np.save(folder / f"{name}.npy", array)
+    np.save(folder / "texts.npy", FRAMES.astype(str))
+    (folder / "cut.gif").write_bytes((folder / "v.gif").read_bytes()[:900])
+
+
+KINDS = {
+    "v.npy": (),
+    "v.npz": (),
+    "two.npz": ("--key", "v"),
+    "v.zarr": (),
+    "images": (),
+    "v.tif": (),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_gives_the_model_of_the_array(folder, kind, tmp_path):
+    learn = ("video", "learn", folder / kind, *KINDS[kind])
+    run(*learn, "--atoms", 3, "--batch-size", 4, "--out", tmp_path / "frames")
+    model = atomstream.load(tmp_path / "frames/model.atoms")
+    assert_array_equal(model.components_, frames_model().components_)
+    run(*learn, *PIXELS, "--out", tmp_path / "pixels")
+    model = atomstream.load(tmp_path / "pixels/model.atoms")
+    assert_array_equal(model.components_, pixels_model().components_)
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_colour_is_kept_or_becomes_grey(folder, mode, tmp_path):
+    model_of = frames_model if mode == "frames" else pixels_model
+    settings = PIXELS if mode == "pixels" else ("--atoms", 3, "--batch-size", 4)
+    for name, grey in (("colour.npy", True), ("colour.npy", False), ("v.gif", True)):
+        option = ["--grey"] if grey else []
+        out = tmp_path / f"{name}{grey}"
+        run("video", "learn", folder / name, *settings, *option, "--out", out)
+        array = IN_COLOUR if name == "colour.npy" else iio.imread(folder / name)
+        wanted = model_of(array, grey=grey)
+        assert_array_equal(atomstream.load(out / "model.atoms").components_, wanted.components_)
+        run("plot", out)
+
+
+def stopped_at_every_checkpoint(settings, path):
+    """Run session after session, each stopped by its first checkpoint, to the end."""
+    folder = RunFolder(path)
+    save = folder.save
+    for _ in range(100):
+        session = Run(folder, VideoTask(settings))
+        if not folder.exists:
+            path.mkdir()
+            folder.begin(settings, session.task.sources)
+        elif (found := folder.load()) is not None:
+            session.restore(*found[:2])
+        folder.save = lambda *a, now=session: (save(*a), now.stop("test"))
+        if session.run(lambda text: History()).complete:
+            return session
+    raise AssertionError("the run does not end")
+
+
+@pytest.mark.parametrize("name", ["v.npy", "v.npz", "images", "v.tif", "v.gif"])
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, name, mode, tmp_path):
+    more = {
+        "frames": {"snapshots": ("2", "20", "40"), "batch_size": 7},
+        "pixels": {"mode": "pixels", "epochs": 2, "batch_size": 60},
+    }
+    settings = VideoSettings((str(folder / name),), atoms=3, checkpoint_every=0.0, **more[mode])
+    session = stopped_at_every_checkpoint(settings, tmp_path / "cut")
+    whole = Run(RunFolder(tmp_path / "whole"), VideoTask(settings.changed(checkpoint_every=None)))
+    whole.folder.path.mkdir()
+    whole.folder.begin(settings, whole.task.sources)
+    assert whole.run(lambda text: History()).complete
+    found, wanted = session.task.model, whole.task.model
+    assert found.n_steps_ == wanted.n_steps_
+    assert_array_equal(found.components_, wanted.components_)
+    assert_array_equal(found.snapshots_, wanted.snapshots_)
+    assert_array_equal(found.snapshot_times_, wanted.snapshot_times_)
+    assert_array_equal(session.history.objective, whole.history.objective)
+
+
+def test_more_passes_over_the_pixels(folder, tmp_path, capsys):
+    shorter = ["1" if word == 2 else word for word in PIXELS]
+    run("video", "learn", folder / "v.npy", *shorter, "--out", tmp_path / "run")
+    run("resume", tmp_path / "run", "--epochs", 2)
+    again = atomstream.load(tmp_path / "run/model.atoms")
+    assert_array_equal(again.components_, pixels_model().components_)
+    capsys.readouterr()
+    run("resume", folder / "frames")
+    assert capsys.readouterr().out == f"Nothing is left to do in {folder}/frames\n"
+
+
+def test_a_model_goes_on_with_the_pixels_that_are_left():
+    """A callback may end `fit_pixels`; called again it goes on, and another video is refused."""
+    model = VideoDictionary(
+        3, mode="pixels", batch_size=50, n_epochs=2, random_state=0, init="random"
+    )
+    whole = pixels_model(init="random")
+    model.fit_pixels(FRAMES)
+    assert_array_equal(model.components_, whole.components_)
+    model.set_params(n_epochs=3).fit_pixels(FRAMES)
+    assert model.n_steps_ == 9
+    with pytest.raises(ValueError, match="has 20 frames, the model has learned 40"):
+        model.fit_pixels(FRAMES[:20])
+    with pytest.raises(ValueError, match="fit_pixels needs mode='pixels'"):
+        VideoDictionary().fit_pixels(FRAMES)
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_inspect_report_and_plot(folder, mode, capsys):
+    for path, page in ((mode, mode), (f"{mode}.atoms", f"{mode}-report")):
+        run("inspect", folder / path)
+        told = capsys.readouterr().out
+        assert f"mode {mode}, 3 atoms of" in told
+        assert max(map(len, told.splitlines())) <= 118
+        run("inspect", folder / path, "--json")
+        assert len(json.loads(capsys.readouterr().out)["atoms"]) == 3
+        run("report", folder / path)
+        text = (folder / page / "report.html").read_text()
+        words = "each over its largest entry" if mode == "frames" else f"frame {CHANGE}"
+        assert words in text
+        assert not re.search(r"https?://(?!www\.w3\.org)", text)
+        run("plot", folder / path)
+        assert list((folder / page / "figures").glob("*.png"))
+        capsys.readouterr()
+    pictures = (folder / mode / "report.html").read_text().count("<img")
+    assert pictures == (3 if mode == "frames" else 2)  # snapshots ended before the video did
+
+
+def test_many_atoms_and_odd_channels_are_drawn_small(folder, tmp_path):
+    np.save(tmp_path / "two.npy", IN_COLOUR[..., :2])
+    run("video", "learn", tmp_path / "two.npy", "--atoms", 14, "--out", tmp_path / "run")
+    sections = open_record(tmp_path / "run").view.sections(open_record(tmp_path / "run"))
+    assert sections[0].name == "atoms"
+    assert "channels of a pixel lie side by side" in sections[0].caption
+    shown = [axes for axes in sections[0].figure.axes if axes.images]
+    assert len(shown) == 14
+    assert shown[0].images[0].get_array().shape == (10, 26)
+
+
+def test_changes_are_told_and_short_videos_have_none(folder, tmp_path):
+    found = pixels_model().change_points()
+    record = open_record(folder / "pixels")
+    assert record.notes["changes"].tolist() == found.times.tolist() == [CHANGE]
+    np.save(tmp_path / "short.npy", FRAMES[:10])
+    run("video", "learn", tmp_path / "short.npy", *PIXELS, "--out", tmp_path / "run")
+    record = open_record(tmp_path / "run")
+    assert "fewer than 16 frames" in record.view.facts(record)["changes"]
+    run("report", tmp_path / "run")
+
+
+def test_codes_are_those_of_the_model(folder, tmp_path):
+    for source, name in (("frames", "v.npy"), ("frames.atoms", "images"), ("frames", "v.tif")):
+        run("encode", folder / source, folder / name, "--out", tmp_path / "codes.npz")
+        codes = sp.load_npz(tmp_path / "codes.npz").toarray()
+        assert_allclose(codes, frames_model().transform(FRAMES), atol=1e-6)
+    run("encode", folder / "pixels", folder / "v.npy", "--out", tmp_path / "codes.npz")
+    codes = sp.load_npz(tmp_path / "codes.npz").toarray().reshape(10, 13, 3)
+    assert_allclose(codes, pixels_model().transform(FRAMES), atol=1e-6)
+
+
+def test_readers_begin_anywhere(folder):
+    for kind in ("v.npy", "v.npz", "v.zarr", "images", "v.tif", "v.gif"):
+        found = open_video(folder / kind, key="v" if kind == "two.npz" else None)
+        whole = list(found.images(0))
+        assert found.n_frames == len(whole) == 40
+        assert_array_equal(np.stack(list(found.images(33))), np.stack(whole[33:]))
+        assert list(found.images(40)) == []
+        assert found.fingerprint() == open_video(folder / kind).fingerprint()
+
+
+BAD = {
+    "no video": ("video learn --out new", "learned from one file or folder, got 0"),
+    "no such file": ("video learn gone --out new", "There is no .*gone"),
+    "no images": ("video learn none --out new", "none holds no images"),
+    "one frame": ("video learn one --out new", "one has 1 frame, needed are at least 2"),
+    "one frame of an array": ("video learn single.npy --out new", "single.npy has 1 frame"),
+    "odd frames": ("video learn odd --out new", r"Frame 1 is of shape \(13, 10\), the first"),
+    "odd pixels": ("video learn odd --mode pixels --out new", "Frame 1 of .*odd is of shape"),
+    "an empty array": ("video learn empty.npy --out new", "empty.npy cannot be read"),
+    "an empty stack": ("video learn empty.gif --out new", "empty.gif cannot be read"),
+    "a cut stack": ("video learn cut.gif --out new", "cut.gif cannot be read"),
+    "another ending": ("video learn x.txt --out new", "ends like no video; known are folders"),
+    "a picture": ("video learn flat.npy --out new", r"has shape \(10, 13\), needed is"),
+    "five axes": ("video learn five.npy --out new", r"\(3, 2, 2, 3, 1\), needed is"),
+    "texts": ("video learn texts.npy --out new", "needed are numbers"),
+    "NaN": ("video learn nan.npy --out new", "NaN .first in frame 30.; VideoDictionary needs"),
+    "NaN in a pixel": ("video learn nan.npy --mode pixels --out new", "in the course of a pixel"),
+    "negative values": (
+        "video learn signed.npy --out new",
+        "needed is 0 or more; shift the data.$",
+    ),
+    "two arrays": ("video learn two.npz --out new", "choose one with --key"),
+    "a word": ("video learn v.npy --snapshots a --out new", "snapshots holds 'a', needed are"),
+    "frame 0": ("video learn v.npy --snapshots 0 --out new", "at least 1, got"),
+    "no frames": ("video learn v.npy --snapshots 3 --mode pixels --out new", "snapshots need"),
+    "passes": ("video learn v.npy --epochs 3 --out new", "epochs is 3, but frames come once"),
+    "more passes": ("resume frames --epochs 20", "epochs is 20, but frames come once"),
+    "another mode": ("video learn v.npy --mode rows --out new", "needed is frames or pixels"),
+    "other frames": ("encode frames odd --out c.csv", r"odd: Frame 1 is of shape \(13, 10\)"),
+    "other video": ("encode pixels two.npz --out c.csv", "choose one with --key"),
+    "shorter video": ("encode pixels one --out c.csv", "one has 1 frame"),
+    "an image": ("reconstruct frames v.npy", "has learned from a video and rebuilds no files"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    line, sentence = BAD[kind]
+    assert main(line.split()) == 2
+    told = capsys.readouterr()
+    assert re.search(sentence, told.err.strip()), told.err
+    assert len(told.err.strip().splitlines()) == 1
+    assert told.out == ""
+    assert not RunFolder("new").exists
+
+
+def test_a_missing_decoder_says_what_to_install(folder, capsys, monkeypatch):
+    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: None)
+    assert main(["video", "learn", str(folder / "empty.mp4"), "--out", str(folder / "new")]) == 2
+    assert "pip install 'imageio[pyav]'" in capsys.readouterr().err
+
+
+def test_files_whose_length_nobody_knows_are_decoded_to_their_end(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: True)
+    monkeypatch.setattr(iio, "imiter", lambda path: iter(FRAMES))
+    settings = VideoSettings(
+        (str(folder / "empty.mp4"),), atoms=3, batch_size=4, checkpoint_every=0.0
+    )
+    session = stopped_at_every_checkpoint(settings, tmp_path / "cut")
+    assert_array_equal(session.task.model.components_, frames_model().components_)
+    monkeypatch.setattr(iio, "imiter", lambda path: iter(FRAMES[:1]))
+    one = Run(RunFolder(tmp_path / "one"), VideoTask(settings))
+    with pytest.raises(InputError, match=r"empty\.mp4 has too few frames, needed are at least 2"):
+        one.run(lambda text: History())
+    assert not one.task.learned
+
+
+def test_defaults_are_those_of_the_estimator():
+    given = VideoSettings(("v.npy",)).new_model().get_params()
+    usual = VideoDictionary().get_params()
+    assert {name for name in usual if given[name] != usual[name]} == {"random_state"}
