@@ -69,7 +69,7 @@ def inputs(tmp_path_factory):
 BAD = {
     "no input": ("learn --out new", "No input was given"),
     "no such file": ("learn gone.npy --out new", "There is no .*gone.npy"),
-    "unknown ending": ("learn x.docx --out new", "ends like no input that is known"),
+    "unknown ending": ("learn x.docx --out new", "has an ending that is not known"),
     "empty folder": ("learn nothing --out new", "holds no images"),
     "images with tables": ("learn pictures x.npy --out new", "cannot be learned together"),
     "standard input and more": ("learn - x.npy --out new", "cannot be combined with other inputs"),
@@ -77,7 +77,7 @@ BAD = {
     "no rows": ("learn none.npy --out new", "is empty"),
     "texts in an array": ("learn text.npy --out new", "holds <U1, needed are numbers"),
     "two tables": ("learn two.npz --out new", r"has 2 tables \(a, b\); choose one with --key"),
-    "no such table": ("learn two.npz --key c --out new", "has no table called 'c'"),
+    "no such table": ("learn two.npz --key c --out new", "has no array called 'c'"),
     "column of texts": ("learn text.csv --out new", "column 'city' is not numeric .*'Oslo'"),
     "text far down": ("learn late.csv --out new", "Column 'b' has 'x' in row 40001"),
     "ragged lines": (
@@ -91,7 +91,7 @@ BAD = {
         "has no column 'z'; it has 6: 'a', 'b'",
     ),
     "other width": ("learn x.npy wide.npy --out new", "has 7 columns and .* has 6"),
-    "other names": ("learn named.csv other.csv --out new", "names its columns otherwise"),
+    "other names": ("learn named.csv other.csv --out new", "different names of columns"),
     "missing entries": ("learn holes.npy --out new", "contains NaN .*--missing"),
     "infinity": ("learn infinite.npy --missing --out new", "contains infinity"),
     "negative": ("learn negative.npy --out new", "Negative values"),

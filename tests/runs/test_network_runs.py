@@ -250,7 +250,7 @@ BAD = {
     "no file": ("network learn --out new", "one file of edges, got 0"),
     "a line that is no edge": (
         "network learn torn.txt --out new",
-        "torn.txt, line 2: 'c' is no edge",
+        "torn.txt, line 2: 'c' is not an edge",
     ),
     "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
     "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
