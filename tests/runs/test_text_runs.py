@@ -176,7 +176,10 @@ def test_models_without_a_run(folder, capsys):
 BAD = {
     "no such file": ("text topics gone.txt --out new", "There is no .*gone.txt"),
     "no file": ("text topics --out new", "No documents were given"),
-    "another ending": ("text topics x.npy --out new", "x.npy has an ending that is not known for documents"),
+    "another ending": (
+        "text topics x.npy --out new",
+        "x.npy has an ending that is not known for documents",
+    ),
     "a folder without": ("text topics none --out new", "none holds no text files"),
     "an empty document": (
         "text topics hole.jsonl --out new",
@@ -230,7 +233,10 @@ BAD = {
         "resume run --batches 3",
         "--batches is for other kinds of runs; run continues with --epochs",
     ),
-    "codes": ("encode run x.npy --out c.csv", "x.npy has an ending that is not known for documents"),
+    "codes": (
+        "encode run x.npy --out c.csv",
+        "x.npy has an ending that is not known for documents",
+    ),
     "a picture": ("reconstruct run x.npy", "has learned from texts"),
     "an edited file": ("resume edited", "has changed since the run began"),
     "settings of rows": (
