@@ -76,7 +76,7 @@ BAD = {
     "one axis": ("learn flat.npy --out new", r"has shape \(9,\), needed is"),
     "no rows": ("learn none.npy --out new", "is empty"),
     "texts in an array": ("learn text.npy --out new", "holds <U1, needed are numbers"),
-    "two tables": ("learn two.npz --out new", r"has 2 tables \(a, b\); choose one with --key"),
+    "two tables": ("learn two.npz --out new", r"has 2 arrays \(a, b\); choose one with --key"),
     "no such table": ("learn two.npz --key c --out new", "has no array called 'c'"),
     "column of texts": ("learn text.csv --out new", "column 'city' is not numeric .*'Oslo'"),
     "text far down": ("learn late.csv --out new", "Column 'b' has 'x' in row 40001"),
