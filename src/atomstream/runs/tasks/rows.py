@@ -257,7 +257,7 @@ class RowsTask(Task):
 
     def _nothing_learned(self) -> str:
         name = self.sources[0].name
-        if self.n_entries:  # rows came, but not enough of them to begin
+        if self.settings.model == "convex" and self.n_entries:
             return f"{name} has fewer rows than representatives={self.settings.representatives}."
         return f"{name} has no rows to learn from."
 
