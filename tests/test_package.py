@@ -104,7 +104,7 @@ FLOORS = [
     {"exceptions"},
     # checks of single numbers, threads, one matrix type
     {"core"},
-    {"core.checks", "core.parallel", "core.low_rank"},
+    {"core.checks", "core.matrices", "core.parallel", "core.low_rank"},
     # the parts that know no data of the loop
     {"penalties"},
     {"dictionaries"},
@@ -127,7 +127,7 @@ FLOORS = [
     {"viz"},
     # what people use
     {"estimators"},
-    {"io.codec", "io.registry", "io.sanity"},
+    {"io.codec", "io.registry"},
     {"runs"},
     {"cli"},
     {"__main__"},
@@ -279,17 +279,20 @@ SHARED_NAMES = {
     "loadings": "the dictionary that is a product of loadings, and its update",
     "subgradient": "the method of subgradients: its codes, its memory, its update",
     # one kind of data seen by several roles: what it is, how it is read, learned, run and drawn
+    "color": "colours brought back: learned and looked at",
     "documents": "texts in a row: in memory, and in files",
+    "image": "one dictionary of patches: learned, run, looked at and typed",
     "images": "pictures made of pixels",
     "network": "one network: the value, and the dictionary learned from it",
     "networks": "networks",
     "reconstruction": "the whole from its parts, for images and for networks",
+    "rows": "rows of numbers: their atoms, their runs, how they are looked at",
     "series": "series of values in time",
+    "tensor": "one tensor: run and looked at",
     "tensors": "arrays of more than two axes",
-    "texts": "documents",
+    "text": "documents: their words, their runs, how they are looked at",
     "topics": "topics of documents",
     "video": "frames in time",
-    "walks": "walks from state to state",
 }
 
 

@@ -45,7 +45,7 @@ ALWAYS_DIFFERENT = {
     "jobs": "a run takes one core unless told otherwise",
 }
 # Settings that are simply not given; every other default is told.
-NOT_GIVEN = {"half_life", "key", "column", "origin", "destination", ("", "columns")}
+NOT_GIVEN = {"half_life", "key", "column", "origin", "destination", "snapshots", ("", "columns")}
 
 
 def setting(kind):
@@ -132,7 +132,11 @@ def test_what_the_help_shows_for_none_is_what_happens():
     model = series(("x",), window=7).new_model()
     assert (shown["memory"], model._memory) == ("ten windows", 70)
     assert (shown["init_rows"], model._n_init) == ("four windows", 28)
-    assert set(shown) <= {"alpha", "checkpoint_every", "memory", "init_rows", "time", "columns"}
+    video = task_named("video").settings_type
+    sizes = [video(("x",), mode=mode).new_model()._batch_size for mode in ("frames", "pixels")]
+    assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
+    told = {"alpha", "batch_size", "checkpoint_every", "memory", "init_rows"}
+    assert set(shown) == told | {"time", "columns"}
 
 
 @pytest.mark.parametrize("name", KINDS)

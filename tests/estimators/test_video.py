@@ -12,7 +12,7 @@ import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
-from atomstream.io.frames import as_array, as_frames
+from atomstream.io.video import as_array, as_frames
 
 RNG = np.random.default_rng
 

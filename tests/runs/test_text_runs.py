@@ -176,7 +176,10 @@ def test_models_without_a_run(folder, capsys):
 BAD = {
     "no such file": ("text topics gone.txt --out new", "There is no .*gone.txt"),
     "no file": ("text topics --out new", "No documents were given"),
-    "another ending": ("text topics x.npy --out new", "x.npy ends like no file of documents"),
+    "another ending": (
+        "text topics x.npy --out new",
+        "x.npy has an ending that is not known for documents",
+    ),
     "a folder without": ("text topics none --out new", "none holds no text files"),
     "an empty document": (
         "text topics hole.jsonl --out new",
@@ -186,7 +189,7 @@ BAD = {
         "text topics other.jsonl --out new",
         "line 2: no text in the field 'text'; fields are title",
     ),
-    "no JSON": ("text topics torn.jsonl --out new", "torn.jsonl, line 2: no JSON"),
+    "no JSON": ("text topics torn.jsonl --out new", "torn.jsonl, line 2: not valid JSON"),
     "a short row": (
         "text topics short.csv --column body --out new",
         "short.csv, row 3: the document is empty",
@@ -206,7 +209,7 @@ BAD = {
     ),
     "stop words": (
         "text topics stops.txt --vectorizer counts --out new",
-        "No word of the 2 documents counts",
+        "No word of the 2 documents is left",
     ),
     "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
     "unknown vectorizer": (
@@ -230,7 +233,10 @@ BAD = {
         "resume run --batches 3",
         "--batches is for other kinds of runs; run continues with --epochs",
     ),
-    "codes": ("encode run x.npy --out c.csv", "x.npy ends like no file of documents"),
+    "codes": (
+        "encode run x.npy --out c.csv",
+        "x.npy has an ending that is not known for documents",
+    ),
     "a picture": ("reconstruct run x.npy", "has learned from texts"),
     "an edited file": ("resume edited", "has changed since the run began"),
     "settings of rows": (

@@ -16,7 +16,7 @@ from atomstream import VideoDictionary
 from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.exceptions import InputError
-from atomstream.io.frames import open_video
+from atomstream.io.video import open_video
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
@@ -307,13 +307,13 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monke
 
 
 def test_a_missing_decoder_says_what_to_install(folder, capsys, monkeypatch):
-    monkeypatch.setattr("atomstream.io.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: None)
     assert main(["video", "learn", str(folder / "empty.mp4"), "--out", str(folder / "new")]) == 2
     assert "pip install 'imageio[pyav]'" in capsys.readouterr().err
 
 
 def test_files_whose_length_nobody_knows_are_decoded_to_their_end(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("atomstream.io.frames.find_spec", lambda name: True)
+    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: True)
     monkeypatch.setattr(iio, "imiter", lambda path: iter(FRAMES))
     settings = VideoSettings(
         (str(folder / "empty.mp4"),), atoms=3, batch_size=4, checkpoint_every=0.0

@@ -43,6 +43,6 @@ def test_modes_are_drawn_as_curves_bars_and_images():
 
 def test_a_wrong_number_of_names_is_refused():
     with pytest.raises(
-        ValueError, match="names must name each of 3 modes or groups of modes, got 1"
+        ValueError, match="names must have one name for each of 3 modes or groups of modes, got 1"
     ):
         plots.loadings(learned(), names=["time"])

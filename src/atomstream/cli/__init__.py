@@ -1,4 +1,4 @@
-"""The command line: ``atomstream learn``, ``resume``, ``encode``, ``inspect``, ``report`` and their like."""
+"""The command line: ``atomstream learn``, ``resume``, ``encode``, ``inspect``, ``report`` ..."""
 
 from __future__ import annotations
 

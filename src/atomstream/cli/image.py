@@ -1,4 +1,4 @@
-"""``image denoise``, ``inpaint``, ``compress`` and ``decompress``: what a dictionary of patches does to a picture."""
+"""``image denoise``, ``inpaint``, ``compress`` and ``decompress``: pictures by their patches."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ commands = [denoise, inpaint, compress, decompress]
 
 
 def _model(how: dict[str, Any], pixels: NDArray, n_atoms: int = ATOMS) -> ImageDictionary:
-    """Return the model in a file or run, or one with so many atoms, learned from the image itself."""
+    """Return the model in a file or run, or else one that is learned from the image itself."""
     if how["model"] is not None:
         return _loaded(how["model"]).set_params(n_jobs=how["jobs"])
     n_atoms = max(n_atoms, 1) if how["atoms"] is None else how["atoms"]

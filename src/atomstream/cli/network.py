@@ -65,7 +65,7 @@ def denoise(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Rank edges that may be spurious (lowest first), or non-edges that may be missing edges (highest first)."""
+    """Rank edges that may be spurious (lowest first) or non-edges that may be missing (highest)."""
     record = _opened(run)
     print_facts(
         checked_aloud("network", lambda: view.denoise(record, edges, out, pairs, steps, seed)),

@@ -13,9 +13,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
-from atomstream.core.arrays import Matrix
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
 from atomstream.dictionaries.base import Dictionary

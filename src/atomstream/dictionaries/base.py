@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.arrays import Matrix
 from atomstream.core.low_rank import Sums
+from atomstream.core.matrices import Matrix
 
 __all__ = ["Dictionary", "same_in_any_company"]
 

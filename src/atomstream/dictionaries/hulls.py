@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.arrays import Matrix
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 

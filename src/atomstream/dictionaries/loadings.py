@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.arrays import Matrix
 from atomstream.core.low_rank import Product, Sums
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.arrays import Matrix
 from atomstream.core.checks import check_arrays
 from atomstream.core.low_rank import Sums
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.penalties.base import Penalty
 

@@ -65,27 +65,20 @@ class OnlineConvexMF(OnlineDictionary):
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, the paper's lambda.
     ridge : float, default=0.0
-        Strength of the squared l2 penalty on the codes (halved in the objective).
+        As in `OnlineNMF`.
     damping : float, default=0.0
         Added to the diagonal of the averaged gram of the codes, the paper's kappa_1.
     codes : {"free", "nonnegative", "simplex"}, default="free"
         Set of the codes: signed as in the paper, nonnegative, or shares that sum to one.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a row weighs in the memory; see `atomstream.schedules`. Every row is a step of its
-        own.
+        How much a row weighs in the memory; see `atomstream.schedules`. Every row is a step.
     batch_size : int, default=256
-        Rows that `fit` hands over at a time; changes nothing but speed and how often callbacks are
-        called.
+        Rows that `fit` learns from at a time; changes only speed and how often callbacks run.
     n_epochs : int, default=1
         Passes of `fit` over the data.
-    shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
-    n_jobs : int, optional
-        Threads for `transform`; None is one, -1 all.
-    max_time : float, optional
-        Seconds after which learning ends, at the end of a batch.
-    random_state : int, Generator, RandomState or None, default=None
+    shuffle, n_jobs, max_time, random_state
+        As in `OnlineNMF`.
 
     Attributes
     ----------
@@ -105,8 +98,7 @@ class OnlineConvexMF(OnlineDictionary):
     Raises
     ------
     ValueError
-        For data that are not finite or of another number of features, for fewer distinct rows than
-        atoms, and for settings out of range; the model stays as it was.
+        As `OnlineNMF`, and for fewer distinct rows than atoms; the model stays as it was.
     NotFittedError
         Where atoms are asked for before N rows have come to `partial_fit`.
 

@@ -64,10 +64,8 @@ class OnlineCPDictionary(OnlineDictionary):
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their norm; half the
         papers' lambda.
-    ridge : float, default=0.0
-        Strength of the squared l2 penalty on the codes (halved in the objective).
-    damping : float, default=0.0
-        Added to the diagonal of the averaged gram of the codes.
+    ridge, damping : float, default=0.0
+        As in `OnlineNMF`.
     codes : str or penalty part, default="nonnegative"
         Set of the codes, as in `OnlineDictionaryLearning`.
     atoms : str, part, or list of them, default="nonnegative_ball"
@@ -86,24 +84,19 @@ class OnlineCPDictionary(OnlineDictionary):
         bound.
     n_sweeps : int, default=3
         Sweeps over the modes per batch.
-    coder : str or coder part, default="auto"
-        As in `OnlineNMF`.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a batch weighs in the memory; a warning says which part of condition (A3) a
-        schedule breaks.
+        How much a batch weighs in the memory; a warning names the condition that one breaks.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
-    batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
+    coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
         As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
     init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
         The starting loadings: random ones, those of rank-one tensors near samples of the first
         batch, drawn by weight, or the matrices themselves. None is "random", which leaves fewer
         poor minima.
-    fixed_components : int, default=0
-        The first so many atoms of ``init`` are kept as they are.
-    missing : bool, default=False
-        Whether NaN stands for an entry that was not observed.
+    fixed_components, missing
+        As in `OnlineNMF`.
 
     Attributes
     ----------

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.domains.series.change_points import ChangePoints, change_points
-from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_init, check_size
+from atomstream.estimators._video_coding import VideoCoding
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.frames import as_array, as_frames, pixel_courses
+from atomstream.io.video import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
 MODES = ("frames", "pixels")
 BATCH = {"frames": 1, "pixels": 256}
-BLOCK = 256  # frames, or pixels, coded at a time
 
 
-class VideoDictionary(LearnerInside):
+class VideoDictionary(VideoCoding):
     """A dictionary of the frames of a video, or of the courses of its pixels.
 
     Mode "frames" takes every frame for a sample, in the order of time: atoms are images, and
@@ -319,73 +319,6 @@ class VideoDictionary(LearnerInside):
             self.components_.T, level=level, block=block, min_size=min_size, n_draws=n_draws
         )
 
-    # -- coding
-
-    def transform(self, video: object) -> NDArray:
-        """Return how much each atom is in each frame, or in each pixel.
-
-        Parameters
-        ----------
-        video : as in `fit`
-            In mode "pixels" with as many frames as were learned from.
-
-        Returns
-        -------
-        ndarray of shape (n_frames, n_components) or (height, width[, n_channels], n_components)
-        """
-        self._check_fitted()
-        if self.mode == "frames":
-            return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
-        whole = self._whole(video)
-        codes = [
-            self.learner_.transform(rows)
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
-        return np.concatenate(codes).reshape(*whole.shape[1:], -1)
-
-    def reconstruct(self, video: object) -> NDArray:
-        """Code a video and decode it.
-
-        Parameters
-        ----------
-        video : as in `transform`
-
-        Returns
-        -------
-        ndarray of shape (n_frames, height, width[, n_channels])
-            Floating point, 8-bit videos in [0, 1].
-        """
-        self._check_fitted()
-        if self.mode == "frames":
-            return np.concatenate(
-                [self._reconstructed(rows) for rows in self._blocks(video)]
-            ).reshape(-1, *self.frame_shape_)
-        whole = self._whole(video)
-        reconstruction = [
-            self._reconstructed(rows).T
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
-        return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
-
-    def _reconstructed(self, rows: NDArray) -> NDArray:
-        return self.learner_.inverse_transform(self.learner_.transform(rows))
-
-    def _blocks(self, video: object) -> Iterator[NDArray]:
-        """Yield flattened frames, some at a time."""
-        frames = as_frames(video, grey=self.grey)
-        while batch := list(islice(frames, BLOCK)):
-            self._check_shape(batch[0].shape)
-            yield np.stack(batch).reshape(len(batch), -1)
-
-    def _whole(self, video: object) -> NDArray:
-        whole = as_array(video, grey=self.grey)
-        n_frames = self.learner_.n_features_in_
-        if len(whole) != n_frames:
-            raise ValueError(
-                f"The video has {len(whole)} frames, the model has learned {n_frames}."
-            )
-        return whole
-
     # -- checks
 
     def check(self) -> None:
@@ -416,19 +349,3 @@ class VideoDictionary(LearnerInside):
         atoms = (self.learner_.n_components, n_features)
         if len(times) != len(self._kept) or any(part.shape != atoms for part in self._kept):
             raise ValueError(f"{len(times)} snapshots of other shapes than {atoms}")
-
-    def _check_fitted(self) -> None:
-        """Refuse a model that has not learned, or has learned in the other mode."""
-        check_is_fitted(self)
-        learned = vars(self).get("_mode", self.mode)  # older files do not say
-        if self.mode != learned:
-            raise ValueError(
-                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "
-                "anew."
-            )
-
-    def _check_shape(self, shape: tuple[int, ...]) -> None:
-        if shape != self.frame_shape_:
-            raise ValueError(
-                f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
-            )

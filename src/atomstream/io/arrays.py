@@ -73,8 +73,8 @@ def matrix_market(path: Path) -> Source:
 def read_matrix_market(path: Path) -> Any:
     """Return the matrix of a Matrix Market file, plain or compressed (.gz).
 
-    The parser of scipy crashes on numbers that end with a zero byte, or with the file. So zero bytes
-    are refused, and a last line without its end gets one.
+    The parser of scipy crashes on numbers that end with a zero byte, or with the file. So zero
+    bytes are refused, and a last line without its end gets one.
     """
     from scipy.io import mmread
 
@@ -144,7 +144,7 @@ class _Member:
             return archive[self.name]
 
     def parts(self, start: int, counts: Iterator[int]) -> Iterator[NDArray]:
-        """Yield consecutive parts of the flattened array from ``start`` on; ``counts`` are sizes."""
+        """Yield parts of the flattened array, from ``start`` on, with ``counts`` items each."""
         with self._open() as (file, _):
             file.seek(start * self.dtype.itemsize, 1)
             for count in counts:

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.arrays import Matrix
 from atomstream.core.low_rank import LARGE
+from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import Loss, _double
 

@@ -1,4 +1,4 @@
-"""The folder of a run: settings, inputs, checkpoints, log; one writer at a time, and nothing half written."""
+"""The folder of a run: settings, inputs, checkpoints, log; one writer, and nothing half written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class RunFolder:
         """Refuse a folder without a run."""
         if not self.exists:
             raise InputError(
-                f"{self.path} holds no run; begin one with: atomstream learn INPUT --out {self.path}"
+                f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
+                f"{self.path}"
             )
 
     # -- settings and inputs
@@ -92,7 +93,8 @@ class RunFolder:
         for source, was in zip(sources, before, strict=True):
             if source.fingerprint() != was["fingerprint"]:
                 raise InputError(
-                    f"{source.name} has changed since the run began; begin a new run, or bring the old input back."
+                    f"{source.name} has changed since the run began; begin a new run, or bring the "
+                    "old input back."
                 )
 
     def _told(self) -> dict[str, Any]:
@@ -124,7 +126,7 @@ class RunFolder:
             old.unlink(missing_ok=True)
 
     def load(self) -> tuple[Any, dict[str, Any], list[str]] | None:
-        """Return model, notes and complaints of the newest state that can be read; None where there is none yet.
+        """Return model, notes and complaints of the newest state that can be read, or None.
 
         Raises
         ------
@@ -161,7 +163,7 @@ class RunFolder:
 
     @contextmanager
     def beginning(self, settings: Settings, sources: Sequence[Input]) -> Iterator[None]:
-        """Hold the folder while a run is begun in it; a run that could not learn anything is none."""
+        """Hold the folder while a run begins; a run that could not learn anything is removed."""
         with self.writing():
             self.check_free()  # another process may have ended a run here meanwhile
             self.clean()

@@ -98,7 +98,8 @@ def open_record(path: Path) -> Record:
         found = folder.load()
         if found is None:
             raise InputError(
-                f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream resume {path}"
+                f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream "
+                f"resume {path}"
             )
         model, notes, _ = found
         task = folder.task()

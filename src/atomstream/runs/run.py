@@ -1,4 +1,4 @@
-"""The one engine of runs: advance a task, keep checkpoints, stop when asked, and go on to the bit."""
+"""The one engine of runs: advance a task, keep checkpoints, stop when asked, resume exactly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Run:
-    """A task in its folder: what is kept on disk of it, how long it has taken, what it has warned of.
+    """A task in its folder: what is kept on disk, how long it has taken, what it has warned of.
 
     Parameters
     ----------
@@ -96,8 +96,10 @@ class Run:
         settings = self.task.settings
         if not set(notes.get("settings", ())) <= set(settings.decisive()):
             raise InputError(
-                f"The settings of {self.folder.path} were changed after it had begun; bring run.toml back, or "
-                f"begin another run with: atomstream {settings.COMMAND} --config {self.folder.path}/run.toml "
+                f"The settings of {self.folder.path} were changed after it had begun; bring "
+                "run.toml back, or "
+                f"begin another run with: atomstream {settings.COMMAND} --config "
+                f"{self.folder.path}/run.toml "
                 "--out ANOTHER_RUN"
             )
         self.task.restore(model, notes)

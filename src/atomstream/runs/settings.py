@@ -1,4 +1,4 @@
-"""What a run is asked to do: a dataclass whose fields are command-line options, TOML keys and checks at once."""
+"""Settings of runs: dataclasses whose fields are options, TOML keys and checks at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kind of run is: a `Task` opens inputs and learns from them; a `View` looks at what came of it."""
+"""Kinds of runs: a `Task` opens inputs and learns from them; a `View` looks at the model."""
 
 from __future__ import annotations
 
@@ -247,7 +247,8 @@ class View(ABC):
     def image_dictionary(self, record: Any) -> Any:
         """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
         raise InputError(
-            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image patches."
+            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
+            "patches."
         )
 
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import ActiveSet, Coder, Codes
-from atomstream.core.arrays import Matrix
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.hulls import Hulls

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.core.arrays import Matrix
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.loadings import ModeSets

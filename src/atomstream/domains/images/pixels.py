@@ -120,8 +120,8 @@ def noise_level(image: Any) -> float:
     image = as_image(image, scaled=False)
     if min(image.shape[:2]) < 8:
         raise ValueError(
-            f"The noise of an image of shape {image.shape} cannot be estimated; it needs at least "
-            "8 x 8 pixels."
+            f"The noise of an image of shape {image.shape} cannot be estimated; it "
+            "needs 8 x 8 pixels."
         )
     detail = image.astype(float)
     for axis in (0, 1):

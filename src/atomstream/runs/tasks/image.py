@@ -82,7 +82,7 @@ class ImageTask(Task):
         self.model = model.set_params(n_jobs=self.settings.jobs)
 
     def advance(self, pace: Pace) -> None:
-        """Draw and learn rounds of patches; each is learned whole, so that it can be drawn again."""
+        """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""
         n_images = len(self.sources[0].paths)
         while (left := self.settings.patches - self.position[0]) > 0:
             n_patches = min(max(ROUND, SHARE * n_images), left)

@@ -1,4 +1,4 @@
-"""Runs on a network: a dictionary of its patches, batch by batch along a chain of copies of a motif."""
+"""Runs on a network: a dictionary of its patches, learned along a chain of copies of a motif."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class NetworkSettings(checkpoints, Settings):
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
     chain: str = option(
         "pivot",
-        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy once).",
+        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy "
+        "once).",
         sets="chain",
     )
     schedule: str = option("power", SCHEDULES, sets="schedule")
@@ -74,7 +75,8 @@ class NetworkTask(Task):
     settings_type = NetworkSettings
     summary = "Learn what a network looks like around a motif."
     help = (
-        "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also .gz), a matrix "
+        "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also "
+        ".gz), a matrix "
         "(.npz, .mtx), or a graph (.gml, .graphml)."
     )
     argument = "edges"

@@ -89,7 +89,8 @@ class RowsSettings(checkpoints, Settings):
         """Raise ValueError where the settings do not go together."""
         if self.half_life is not None and self.schedule != "power":
             raise ValueError(
-                f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; give one of them."
+                f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
+                "give one of them."
             )
         if STANDARD_INPUT in self.inputs and self.epochs > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
@@ -120,14 +121,16 @@ class RowsSettings(checkpoints, Settings):
             return OnlineNMF(**common, **losses, missing=self.missing)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
-                f"The model {self.model!r} knows the squared loss only, and neither --method nor --zeros."
+                f"The model {self.model!r} knows the squared loss only, and neither --method nor "
+                "--zeros."
             )
         if self.model == "dictionary":
             return OnlineDictionaryLearning(**common, missing=self.missing)
         if self.missing or self.representatives < self.atoms:
             raise ValueError(
                 "The model 'convex' needs complete rows and a representative for each atom, got "
-                f"missing={self.missing} and {self.representatives} representatives of {self.atoms} atoms."
+                f"missing={self.missing} and {self.representatives} representatives of "
+                f"{self.atoms} atoms."
             )
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
@@ -138,7 +141,8 @@ class RowsTask(Task):
     settings_type = RowsSettings
     summary = "Learn a dictionary from INPUTS."
     help = (
-        "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, .parquet, .mtx "
+        "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "
+        ".parquet, .mtx "
         "or .zarr files, or - for lines on standard input."
     )
     many = True
@@ -188,7 +192,8 @@ class RowsTask(Task):
         names = None if notes["names"] is None else list(notes["names"])
         if None not in (names, self.names) and names != self.names:
             raise InputError(
-                f"{self.sources[0].name} names its columns otherwise than what was learned from before."
+                f"{self.sources[0].name} names its columns otherwise than what was learned from "
+                "before."
             )
         self.names = names
         self.model = model.set_params(n_jobs=self.settings.jobs)

@@ -44,7 +44,8 @@ class SeriesSettings(checkpoints, Settings):
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
-        "Scale each series: for a forecast by its largest value in the first rows, to impute to 0 to 1.",
+        "Scale each series: for a forecast by its largest value in the first rows, to impute to 0 "
+        "to 1.",
     )
     atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
     window: int = option(12, "Times in an atom.", least=2, sets="window")
@@ -198,7 +199,8 @@ class ForecastTask(_SeriesTask):
     settings_type = ForecastSettings
     summary = "Forecast the series in TABLE."
     help = (
-        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. Leaves "
+        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
+        "Leaves "
         "forecast.csv with bands in the folder of the run."
     )
     out = "forecast.csv"
@@ -219,9 +221,15 @@ class ForecastTask(_SeriesTask):
         settings, values = self.settings, self.table.values
         self.table.check_rows(self.n_first, " or --init-rows")
         if settings.scale:
-            where = f" in the first {self.n_first} rows, by which --scale goes; take more with --init-rows or"
+            where = (
+                f" in the first {self.n_first} rows, by which --scale goes; take more with "
+                "--init-rows or"
+            )
             self.table.check_observed(self.n_first, where)
-        needed = "series forecast needs values of at least 0; --log and --scale do not shift, add a constant"
+        needed = (
+            "series forecast needs values of at least 0; --log and --scale do not shift, add a "
+            "constant"
+        )
         self.table.check_above(values < 0, needed)
 
     def begin(self) -> None:
@@ -229,7 +237,8 @@ class ForecastTask(_SeriesTask):
         lags = self.settings.window - 1
         if np.isnan(self.values[-lags:]).all():
             raise InputError(
-                f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes by these (one "
+                f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes "
+                "by these (one "
                 "less than --window): leave empty rows at the end out."
             )
         self.model.fit(self.values)
@@ -278,7 +287,8 @@ class ImputeTask(_SeriesTask):
     settings_type = ImputeSettings
     summary = "Fill the missing entries of the series in TABLE."
     help = (
-        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. Leaves "
+        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
+        "Leaves "
         "imputed.csv in the folder of the run."
     )
     out = "imputed.csv"

@@ -65,7 +65,8 @@ class TextTask(Task):
     settings_type = TextSettings
     summary = "Learn topics from documents."
     help = (
-        "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or tables with a "
+        "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or "
+        "tables with a "
         "header; also with .gz."
     )
     argument = "files"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import MODES, VideoDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.frames import Video, open_video
+from atomstream.io.video import Video, open_video
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, watched
 

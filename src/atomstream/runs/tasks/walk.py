@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.diagnostics import lumpability_of
 from atomstream.domains.walks import Grid
-from atomstream.domains.walks.files import (
+from atomstream.domains.walks.trip_files import (
     busy_cells,
     read_positions,
     read_states,
@@ -78,7 +78,8 @@ class WalkTask(Task):
     settings_type = WalkSettings
     summary = "Partition places by the trips between them, or the states of a walk."
     help = (
-        "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves partition.csv and, of "
+        "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves "
+        "partition.csv and, of "
         "trips, partition.geojson in the folder of the run."
     )
     argument = "file"
@@ -223,4 +224,7 @@ class WalkTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return f"{found['clusters']} clusters of {found['states']:,} states from {found['transitions']:,} transitions"
+        return (
+            f"{found['clusters']} clusters of {found['states']:,} states from "
+            f"{found['transitions']:,} transitions"
+        )

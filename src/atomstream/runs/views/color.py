@@ -13,7 +13,7 @@ __all__ = ["ColorView"]
 
 
 class ColorView(View):
-    """Restorers of colour: one dictionary of patches for each material, and what tells them apart."""
+    """Restorers of colour: one dictionary of patches for each material."""
 
     learned_from = "images of materials"
     title = "Materials"

@@ -45,7 +45,10 @@ class ImageView(View):
     def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
         model, table = record.model, self.table(record)
-        caption = f"{len(model.components_)} atoms as patches, most important first, with their shares in all codes."
+        caption = (
+            f"{len(model.components_)} atoms as patches, most important first, with their shares "
+            "in all codes."
+        )
         figure = plots.atoms(record.learner, model.patch_shape_)
         title = f"The {len(table.rows)} most important atoms"
         return [

@@ -1,4 +1,4 @@
-"""How network dictionaries are looked at: atoms as patches and graphs, adjacency before and after."""
+"""How network dictionaries are looked at: atoms as graphs, the network before and after."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NetworkView(View):
         }
 
     def quality(self, record: Record) -> dict[str, float]:
-        """Return how the network learned from is rebuilt; empty where it cannot be read any more."""
+        """Return how well the network is rebuilt; empty where it cannot be read any more."""
         return _figures(_rebuilt(record))
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -81,9 +81,12 @@ class NetworkView(View):
         model = record.model
         n_drawn = min(25, len(model.components_))
         caption = (
-            f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of each in the "
-            "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and as a graph of "
-            "the nodes of the motif, node 0 at the top and the others clockwise: the edges of the motif are blue, "
+            f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of "
+            "each in the "
+            "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and "
+            "as a graph of "
+            "the nodes of the motif, node 0 at the top and the others clockwise: the edges of the "
+            "motif are blue, "
             "all others orange."
         )
         figure = plots.network_atoms(model)
@@ -102,7 +105,8 @@ class NetworkView(View):
     def encode(self, record: Record, inputs: Any) -> Any:
         """Raise InputError: a network has no rows."""
         raise InputError(
-            f"{record.path} has learned from a network; use atomstream network reconstruct or denoise."
+            f"{record.path} has learned from a network; use atomstream network reconstruct or "
+            "denoise."
         )
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
@@ -111,7 +115,7 @@ class NetworkView(View):
 
 
 def rebuild(record: Record, edges: Path | None, out: Path | None, steps: int, seed: int) -> dict:
-    """Write a network, by default the one learned from, rebuilt from the atoms; return how close it is."""
+    """Write a network rebuilt from the atoms, by default the one learned from."""
     network, out = given(record, edges, out, "reconstruction.csv", (".csv", ".npz"))
     rebuilt = record.model.reconstruct(network, n_steps=steps, random_state=seed)
     if out.suffix == ".npz":
@@ -166,7 +170,7 @@ def _learned_from(record: Record) -> Network:
 
 
 def _rebuilt(record: Record) -> Reconstruction | None:
-    """Return the reconstruction of the network learned from; None where it cannot be read any more."""
+    """Return the reconstruction of the network, or None where it cannot be read any more."""
     if record.settings is None:
         return None
     try:
@@ -194,8 +198,10 @@ def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
     found, chapter = [], "How well"
     if rebuilt is not None:
         caption = (
-            f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. Nodes are in "
-            "the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy visited are 0."
+            f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. "
+            "Nodes are in "
+            "the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy visited are "
+            "0."
         )
         figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
         figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}

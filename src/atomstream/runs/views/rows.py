@@ -105,7 +105,8 @@ class RowsView(View):
             figure, kind = plots.curves(model), "curves over the features"
         n_drawn = n_atoms if record.shape is not None else min(len(figure.axes), n_atoms)
         caption = (
-            f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the table), with the "
+            f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the "
+            "table), with the "
             "share of each in all codes."
         )
         table = self.table(record)
@@ -124,12 +125,16 @@ class RowsView(View):
         found: list[Section] = []
         rows, chapter = record.held_out, "How well"
         if rows is not None and rows.shape[0]:
-            caption = "Rows that were kept out of learning, from the smallest relative error to the largest."
+            caption = (
+                "Rows that were kept out of learning, from the smallest relative error to the "
+                "largest."
+            )
             figure = plots.triples(record.model, rows, record.shape, names=record.names)
             found.append(Section("held_out", "Held-out rows", caption, figure, chapter=chapter))
             figures = {name: f"{value:.4g}" for name, value in self.quality(record).items()}
             caption = (
-                f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a critical point; "
+                f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a "
+                "critical point; "
                 "the surrogate gap tends to 0, up to the sampling error of these rows."
             )
             found.append(Section("quality", "Figures", caption, facts=figures))
@@ -172,12 +177,14 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
         sources = open_inputs(inputs, replace(wanted, columns=tuple(record.names or ())))
     if isinstance(sources[0], Pictures):
         raise InputError(
-            "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN IMAGE"
+            "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN "
+            "IMAGE"
         )
     n_features = record.model.n_features_in_
     if sources[0].n_features != n_features:
         raise InputError(
-            f"{sources[0].name} has {sources[0].n_features} columns, {record.path} has learned {n_features}."
+            f"{sources[0].name} has {sources[0].n_features} columns, {record.path} has learned "
+            f"{n_features}."
         )
     return sources
 
@@ -191,7 +198,7 @@ def _coded(model: Any, feed: Feed) -> Iterator[tuple[Any, NDArray]]:
         except ValueError as error:
             sentence = re.sub(
                 r"first in row (\d+)",
-                lambda found: f"first in row {n_rows + int(found[1])}",  # noqa: B023 - called at once
+                lambda found: f"first in row {n_rows + int(found[1])}",  # noqa: B023
                 str(error),
             )
             raise InputError(sentence) from None

@@ -61,7 +61,8 @@ class SeriesView(View):
         model, names, table = record.model, _names(record), self.table(record)
         n_atoms = len(model.atoms_)
         caption = (
-            f"{min(24, n_atoms)} of {n_atoms} atoms, most important first, with the share of each in all "
+            f"{min(24, n_atoms)} of {n_atoms} atoms, most important first, with the share of each "
+            "in all "
             f"codes: what the series do together in a window, {_units(record)}."
         )
         figure = plots.series_atoms(model, names=names)
@@ -72,7 +73,8 @@ class SeriesView(View):
         ]
         if model.initial_atoms_ is not None:
             caption = (
-                "The atoms that the online phase moved most: dotted after the initialisation, solid as they are "
+                "The atoms that the online phase moved most: dotted after the initialisation, "
+                "solid as they are "
                 "now. The change is one minus the cosine between the two."
             )
             figure = plots.series_change(model, names=names)
@@ -89,8 +91,10 @@ class SeriesView(View):
         if ahead is None:
             title = "Observed and rebuilt"
             caption = (
-                "The last rows as observed and as rebuilt from the atoms; dots mark missing entries that were "
-                "filled. The error below is in-sample: it is measured on entries that the model learned from. "
+                "The last rows as observed and as rebuilt from the atoms; dots mark missing "
+                "entries that were "
+                "filled. The error below is in-sample: it is measured on entries that the model "
+                "learned from. "
                 "Filled entries may be further off."
             )
         else:
@@ -98,9 +102,12 @@ class SeriesView(View):
             title = "Observed and predicted"
             coverage = 100 * record.settings.coverage
             caption = (
-                "The last rows as observed, and as predicted one step ahead by a model that had seen earlier rows "
-                f"only; then the forecast with bands of {coverage:g} %. The bands hold one step ahead, are widened "
-                "by the square root of the step, and are cut where they leave the picture. Errors are in the units "
+                "The last rows as observed, and as predicted one step ahead by a model that had "
+                "seen earlier rows "
+                f"only; then the forecast with bands of {coverage:g} %. The bands hold one step "
+                "ahead, are widened "
+                "by the square root of the step, and are cut where they leave the picture. Errors "
+                "are in the units "
                 "that were learned."
             )
         if len(names) > MOST_SERIES:

@@ -60,7 +60,8 @@ class TextView(View):
         model = record.model
         n_topics = len(model.components_)
         caption = (
-            f"All {n_topics} topics, the one that explains most words first; bars are the shares of its eight "
+            f"All {n_topics} topics, the one that explains most words first; bars are the shares "
+            "of its eight "
             "likeliest words."
         )
         if model.vectorizer == "hashing":
@@ -96,7 +97,9 @@ def _from_what(record: Record) -> list[Section]:
     facts: dict[str, Any] = {
         "inputs": common.inputs(record),
         "documents": f"{record.notes['n_documents']:,}",
-        "a document is": f"a {settings.per} of text files, {settings.field!r} of JSON lines, {column}",
+        "a document is": (
+            f"a {settings.per} of text files, {settings.field!r} of JSON lines, {column}"
+        ),
         "stop words": settings.stop_words,
     }
     words = record.model.vocabulary_.names

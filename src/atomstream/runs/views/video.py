@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.exceptions import InputError
-from atomstream.io.frames import Video, as_frames, open_video
+from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
 from atomstream.runs.tasks.video import SHORTEST, changes_of

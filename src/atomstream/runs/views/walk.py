@@ -34,7 +34,8 @@ class WalkView(View):
         }
         if "n_dropped" in notes:
             facts["dropped"] = (
-                f"{notes['n_dropped']:,} trips of a pass: no position, or a cell with too few trip ends"
+                f"{notes['n_dropped']:,} trips of a pass: no position, or a cell with too few trip "
+                "ends"
             )
         if "lumpability" in notes:
             score = notes["lumpability"]
@@ -65,7 +66,10 @@ class WalkView(View):
         found, table, chances = [], self.table(record), _between(record)
         if notes.get("grid") is not None and table.rows:
             grid, visits = Grid(*notes["grid"]), model.visits_.sum(axis=0)
-            caption = f"Cells of {grid.size:.0f} m in the colours of their clusters, pale where few trips begin or end."
+            caption = (
+                f"Cells of {grid.size:.0f} m in the colours of their clusters, pale where few "
+                "trips begin or end."
+            )
             figure = plots.partition_map(
                 grid, np.array(model.states_), model.partition_, visits=visits
             )
@@ -75,12 +79,18 @@ class WalkView(View):
             found.append(common.table_section("clusters", "Clusters", table, chapter=chapter))
             chapter = ""
         if chances is not None:
-            caption = "Of 100 transitions that leave a state of the cluster on the left, how many end in the one below."
+            caption = (
+                "Of 100 transitions that leave a state of the cluster on the left, how many end in "
+                "the one below."
+            )
             groups = range(len(chances))
             shares = [float(model.stationary_[model.partition_ == i].sum()) for i in groups]
             figure = plots.reduced_chain(chances, np.array(shares))
             found.append(Section("reduced_chain", "From cluster to cluster", caption, figure))
-        caption = "The larger a value is than those after it, the better so many dimensions describe the chain."
+        caption = (
+            "The larger a value is than those after it, the better so many dimensions describe the "
+            "chain."
+        )
         values = {f"{i + 1}": f"{value:.4g}" for i, value in enumerate(model.singular_values_)}
         found.append(
             Section("singular_values", "Singular values", caption, chapter=chapter, facts=values)

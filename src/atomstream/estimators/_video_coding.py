@@ -1,0 +1,106 @@
+"""Videos coded and decoded by a dictionary of their frames or of the courses of their pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.estimators._learner_inside import LearnerInside
+from atomstream.io.video import as_array, as_frames, pixel_courses
+
+__all__ = ["VideoCoding"]
+
+BLOCK = 256  # frames, or pixels, coded at a time
+
+
+class VideoCoding(LearnerInside):
+    """A learned dictionary of a video that codes videos and reconstructs them."""
+
+    mode: str
+    grey: bool
+    frame_shape_: tuple[int, ...]
+
+    def transform(self, video: object) -> NDArray:
+        """Return how much each atom is in each frame, or in each pixel.
+
+        Parameters
+        ----------
+        video : as in `fit`
+            In mode "pixels" with as many frames as were learned from.
+
+        Returns
+        -------
+        ndarray of shape (n_frames, n_components) or (height, width[, n_channels], n_components)
+        """
+        self._check_fitted()
+        if self.mode == "frames":
+            return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
+        whole = self._whole(video)
+        codes = [
+            self.learner_.transform(rows)
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
+        ]
+        return np.concatenate(codes).reshape(*whole.shape[1:], -1)
+
+    def reconstruct(self, video: object) -> NDArray:
+        """Code a video and decode it.
+
+        Parameters
+        ----------
+        video : as in `transform`
+
+        Returns
+        -------
+        ndarray of shape (n_frames, height, width[, n_channels])
+            Floating point, 8-bit videos in [0, 1].
+        """
+        self._check_fitted()
+        if self.mode == "frames":
+            return np.concatenate(
+                [self._reconstructed(rows) for rows in self._blocks(video)]
+            ).reshape(-1, *self.frame_shape_)
+        whole = self._whole(video)
+        reconstruction = [
+            self._reconstructed(rows).T
+            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
+        ]
+        return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
+
+    def _reconstructed(self, rows: NDArray) -> NDArray:
+        return self.learner_.inverse_transform(self.learner_.transform(rows))
+
+    def _blocks(self, video: object) -> Iterator[NDArray]:
+        """Yield flattened frames, some at a time."""
+        frames = as_frames(video, grey=self.grey)
+        while batch := list(islice(frames, BLOCK)):
+            self._check_shape(batch[0].shape)
+            yield np.stack(batch).reshape(len(batch), -1)
+
+    def _whole(self, video: object) -> NDArray:
+        whole = as_array(video, grey=self.grey)
+        n_frames = self.learner_.n_features_in_
+        if len(whole) != n_frames:
+            raise ValueError(
+                f"The video has {len(whole)} frames, the model has learned {n_frames}."
+            )
+        return whole
+
+    def _check_fitted(self) -> None:
+        """Refuse a model that has not learned, or has learned in the other mode."""
+        check_is_fitted(self)
+        learned = vars(self).get("_mode", self.mode)  # older files do not say
+        if self.mode != learned:
+            raise ValueError(
+                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "
+                "anew."
+            )
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != self.frame_shape_:
+            raise ValueError(
+                f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
+            )
