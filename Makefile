@@ -29,7 +29,7 @@ coverage: .venv/ready
 
 # The fast tests with the oldest releases that pyproject.toml admits.
 test-floor: .venv-floor/ready
-	.venv-floor/bin/python -m pytest -n 2 -q -m "not slow" tests
+	.venv-floor/bin/python -m pytest -n 2 -q -m "not slow" -W ignore::DeprecationWarning tests
 
 changelog: .venv/ready
 	$(BIN)/towncrier build --draft
