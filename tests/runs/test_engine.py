@@ -16,6 +16,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Task
+from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 from atomstream.runs.tasks.text import TextTask
 from atomstream.runs.tasks.walk import WalkTask
 
@@ -253,3 +254,22 @@ def test_a_checkpoint_at_the_end_of_a_session_is_not_written_twice(begin, monkey
     monkeypatch.setattr(engine, "PAUSE", 1e9)
     learn(begin(epochs=9, checkpoint_every=0.0), max_time=0.0)
     assert len(saves) == 1
+
+
+def test_a_run_stopped_while_it_waits_for_rows_has_not_ended_its_pass(tmp_path):
+    """A signal that comes before the first rows have been read must not count them as learned."""
+    np.save(tmp_path / "x.npy", X)
+    settings = RowsSettings((str(tmp_path / "x.npy"),), batch_size=20, epochs=2, holdout=0.0)
+    folder = RunFolder(tmp_path / "run")
+    stopped = Run(folder, RowsTask(settings))
+    stopped.stop("SIGINT")
+    with folder.writing():
+        outcome = stopped.run(lambda text: Callback())
+    assert (outcome.complete, stopped.task.position) == (False, (0, 0, 0))
+    task = RowsTask(settings)
+    task._feed.stop()
+    assert list(task._feed.batches(task.at)) == []
+    assert not task._feed.ended
+    again = RowsTask(settings)
+    assert [len(piece.X) for piece in again._feed.batches(again.at)] == [20, 20, 20]
+    assert again._feed.ended

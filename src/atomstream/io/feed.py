@@ -23,6 +23,9 @@ LAST = 0.5  # seconds to wait for the last lines of a live stream after a stop
 PATIENCE = 0.1  # seconds between checks for a stop while waiting
 
 
+_END = object()  # what the reading thread hands over last
+
+
 class Position(NamedTuple):
     """The position of the next row.
 
@@ -91,6 +94,7 @@ class Feed:
                 )
         self.sources, self.batch_size = sources, batch_size
         self.idle: Callable[[], Any] = lambda: None  # called repeatedly while waiting for rows
+        self.ended = False  # whether the pass has been read to its end
         self._stop = threading.Event()
 
     @property
@@ -119,11 +123,12 @@ class Feed:
                 yield _taken(held, self.batch_size)
                 n_held -= self.batch_size
         # After a stop, rows of a file can be read again, but rows of a live stream cannot.
-        if n_held and (self.live or not self._stop.is_set()):
+        if n_held and (self.live or self.ended):
             yield _taken(held, n_held)
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
+        self.ended = False
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 
@@ -149,13 +154,16 @@ class Feed:
                         row += block.X.shape[0]
                         if self._stop.is_set():
                             return
-                put(None)
+                put(_END)
             except BaseException as error:
                 put(error)
 
         threading.Thread(target=read, name="reader", daemon=True).start()
         try:
             while (item := self._next(ready)) is not None:
+                if item is _END:
+                    self.ended = True
+                    return
                 if isinstance(item, BaseException):
                     raise item
                 yield item

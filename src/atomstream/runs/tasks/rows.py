@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
-from atomstream.io.source import Source
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task
+from atomstream.runs.tasks._passes import PassesTask
 from atomstream.schedules import Constant
 
 __all__ = ["RowsSettings", "RowsTask"]
@@ -94,7 +91,7 @@ class RowsSettings(checkpoints, Settings):
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
         self.new_model().check()
 
-    def wanted(self) -> InputOptions:
+    def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
         return InputOptions(
@@ -130,7 +127,7 @@ class RowsSettings(checkpoints, Settings):
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
 
-class RowsTask(Task):
+class RowsTask(PassesTask):
     """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
 
     settings_type = RowsSettings
@@ -141,29 +138,12 @@ class RowsTask(Task):
         "or .zarr files, or - for lines on standard input."
     )
     many = True
-    sources: Sequence[Source]
 
     def __init__(self, settings: RowsSettings) -> None:
-        super().__init__(settings)
-        self.sources = opened = open_inputs(settings.inputs, settings.wanted())
-        self.model = settings.new_model()
-        self.at = Position()
-        self.horizon = float("inf")
+        super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
         self.n_missing = self.n_entries = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.names = next((source.names for source in self.sources if source.names), None)
-        self._feed = Feed(opened, settings.batch_size)
-        self._ended = False
-
-    @property
-    def position(self) -> tuple[int, ...]:
-        """Passes completed, the number of the input, and the row in it."""
-        return tuple(self.at)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all passes are done; a live stream has one, without end."""
-        return self._ended or self.at.epoch >= self.settings.epochs
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
@@ -174,7 +154,6 @@ class RowsTask(Task):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {
-            "horizon": self.horizon,
             "n_missing": self.n_missing,
             "n_entries": self.n_entries,
             "holdout": self.holdout.notes(),
@@ -191,70 +170,34 @@ class RowsTask(Task):
                 "before."
             )
         self.names = names
-        self.model = model.set_params(n_jobs=self.settings.jobs)
-        self.at = Position(*notes["position"])
-        for name in ("horizon", "n_missing", "n_entries"):
-            setattr(self, name, notes[name])
+        super().restore(model, notes)
+        self.n_missing, self.n_entries = notes["n_missing"], notes["n_entries"]
         self.holdout.restore(notes["holdout"])
 
-    def stop(self) -> None:
-        """Stop waiting for rows."""
-        self._feed.stop()
+    def batch_of(self, piece: Piece) -> Any:
+        """Return the rows that are not held out; None where all are."""
+        held = self.holdout.choose(piece.X, piece.ids)
+        self._piece, self._held, self._learned_rows = piece, held, np.flatnonzero(~held)
+        if held.all():
+            return None
+        return piece.X[~held] if held.any() else piece.X
 
-    def advance(self, pace: Pace) -> None:
-        """Make the passes that are left."""
-        self._feed.idle = pace.rest
-        while not self.complete:
-            epoch, epochs = self.at.epoch, self.settings.epochs
-            text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
-            self.model.set_callbacks(pace.bar(text))
-            self.model.fit_stream(
-                self._rows(pace), n_batches=self._n_batches(), horizon=self.horizon
-            )
-            if pace.rest():
-                break
-        if self.complete and not self.learned:
-            raise InputError(self._nothing_learned())
-
-    def _rows(self, pace: Pace) -> Iterator[Any]:
-        """Yield the rows to learn from, batch by batch; asking for the next has learned the last.
-
-        All that a checkpoint holds besides the model changes here, after the step; an error within
-        a step, which puts the model back, finds all of it as it was before.
-        """
-        for piece in self._feed.batches(self.at):
-            held = self.holdout.choose(piece.X, piece.ids)
-            self._piece, self._learned_rows = piece, np.flatnonzero(~held)
-            if not held.all():
-                yield piece.X[~held] if held.any() else piece.X
-                if self.learned:
-                    pace.note(self.model)
-            self._commit(piece, held)
-            if self.learned and pace.rest() and not self._feed.live:
-                return
-        if self._feed.live:
-            self._ended = not pace.rest()
-            return
-        if self.at.epoch == 0 and self.learned:
-            self.horizon = self.model.clock_.mass
-        self.at = Position(self.at.epoch + 1)
-
-    def _commit(self, piece: Piece, held: NDArray) -> None:
-        """Count a batch that has been learned."""
+    def commit(self, piece: Piece) -> None:
+        """Count a batch that has been learned, and keep its rows that were held out."""
         if self.at.epoch == 0:
             self.n_entries += int(np.prod(piece.X.shape))
             if self.settings.missing:
                 values = piece.X.data if sp.issparse(piece.X) else piece.X
                 self.n_missing += int(np.isnan(values).sum())
-            if held.any():
-                self.holdout.keep(piece.X[held], piece.ids[held])
-        self.at = piece.after
+            if self._held.any():
+                self.holdout.keep(piece.X[self._held], piece.ids[self._held])
 
-    def _nothing_learned(self) -> str:
-        name = self.sources[0].name
+    def nothing_learned(self) -> str:
+        """Return why a run over all inputs has learned nothing."""
         if self.settings.model == "convex" and self.n_entries:
-            return f"{name} has fewer rows than representatives={self.settings.representatives}."
-        return f"{name} has no rows to learn from."
+            name, needed = self.sources[0].name, self.settings.representatives
+            return f"{name} has fewer rows than representatives={needed}."
+        return super().nothing_learned()
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the row of the input."""
@@ -268,13 +211,6 @@ class RowsTask(Task):
             return sentence.replace(found[0], f"first in row {place} of {name}")
         size = self.settings.batch_size
         return f"{sentence.rstrip('.')} (among the {size} rows from row {row} of {name} on)."
-
-    def _n_batches(self) -> int | None:
-        n_rows = self._feed.n_rows
-        if n_rows is None:
-            return None
-        done = sum(source.n_rows or 0 for source in self.sources[: self.at.source]) + self.at.row
-        return -(-(n_rows - done) // self.settings.batch_size)
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

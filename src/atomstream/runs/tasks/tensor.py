@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ import scipy.sparse as sp
 
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
-from atomstream.io.feed import Feed, Position
+from atomstream.io.feed import Piece
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.settings import Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task
+from atomstream.runs.tasks._passes import PassesTask
 
 __all__ = ["TensorSettings", "TensorTask", "axes_of", "in_samples"]
 
@@ -108,7 +107,7 @@ def in_samples(sentence: str, first: int, name: str) -> str:
     )
 
 
-class TensorTask(Task):
+class TensorTask(PassesTask):
     """A dictionary of rank-one atoms, and the tensor it learns from, batch by batch."""
 
     settings_type = TensorSettings
@@ -121,56 +120,26 @@ class TensorTask(Task):
     model: OnlineCPDictionary
 
     def __init__(self, settings: TensorSettings) -> None:
-        super().__init__(settings)
         self.tensor = settings.opened()
-        self.sources = [self.tensor]
-        self.model = settings.new_model()
+        super().__init__(settings, [self.tensor])
         self.axes = axes_of(self.tensor)
-        self.at, self.horizon = Position(), float("inf")
-        self._feed = Feed([self.tensor], settings.batch_size)
-
-    @property
-    def position(self) -> tuple[int, ...]:
-        """Passes completed, the number of the input, and the sample in it."""
-        return tuple(self.at)
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
-        return super().notes() | {"horizon": self.horizon, "n_in_tensor": self.tensor.n_rows}
+        return super().notes() | {"n_in_tensor": self.tensor.n_rows}
 
     def restore(self, model: OnlineCPDictionary, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        settings = self.settings
-        self.model = model.set_params(n_epochs=settings.epochs, n_jobs=settings.jobs)
-        self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
+        super().restore(model.set_params(n_epochs=self.settings.epochs), notes)
 
-    def advance(self, pace: Pace) -> None:
-        """Make the passes that are left."""
-        n_samples, size = self.tensor.n_rows or 0, self.settings.batch_size
-        while not self.complete:
-            epoch, left = self.at.epoch, n_samples - self.at.row
-            self.model.set_callbacks(pace.bar(f"pass {epoch + 1} of {self.settings.epochs}"))
-            self.model.fit_stream(
-                self._samples(pace), n_batches=-(-left // size), horizon=self.horizon
-            )
-            if self.at.row < n_samples:  # a pause is due within the pass
-                return
-            if epoch == 0:  # later passes replace what the first one measured
-                self.horizon = self.model.clock_.mass
-            self.at = Position(epoch + 1)
-            if pace.rest():
-                return
+    def batch_of(self, piece: Piece) -> Any:
+        """Return samples as tensors."""
+        return self.axes.restore(piece.X)
 
-    def _samples(self, pace: Pace) -> Iterator[Any]:
-        """Yield the samples that are left of a pass; asking for the next has learned the last."""
-        for piece in self._feed.batches(self.at):
-            yield self.axes.restore(piece.X)
-            if self.axes.names:
-                self.model.axes_ = self.axes
-            pace.note(self.model)
-            self.at = piece.after
-            if pace.rest():
-                return
+    def commit(self, piece: Piece) -> None:
+        """Give the model the names of the axes."""
+        if self.axes.names:
+            self.model.axes_ = self.axes
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Measure how much of the first samples the atoms leave unexplained."""

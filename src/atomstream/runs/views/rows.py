@@ -180,7 +180,7 @@ class RowsView(View):
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     """Return the inputs as sources of rows with the features that were learned, in their order."""
-    wanted = InputOptions() if record.settings is None else record.settings.wanted()
+    wanted = InputOptions() if record.settings is None else record.settings.input_options()
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):

@@ -1,0 +1,117 @@
+"""Runs in passes over rows: what tables, images, arrays and tensors have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from atomstream.exceptions import InputError
+from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.source import Source
+from atomstream.runs.task import Pace, Task
+
+__all__ = ["PassesTask"]
+
+
+class PassesTask(Task):
+    """A run in passes over sources of rows, which rests after every batch.
+
+    Parameters
+    ----------
+    settings : Settings
+        With ``batch_size`` and ``epochs``.
+    sources : sequence of Source
+    """
+
+    sources: Sequence[Source]
+
+    def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
+        super().__init__(settings)
+        self.sources = sources
+        self.model = settings.new_model()
+        self.at, self.horizon = Position(), float("inf")
+        self._feed = Feed(list(sources), settings.batch_size)
+        self._stream_ended = False
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, the number of the input, and the row in it."""
+        return tuple(self.at)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all passes are done; a live stream has one, which may be continued."""
+        return self._stream_ended or self.at.epoch >= self.settings.epochs
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        return super().notes() | {"horizon": self.horizon}
+
+    def restore(self, model: Any, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model = model.set_params(n_jobs=self.settings.jobs)
+        self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
+
+    def stop(self) -> None:
+        """Stop waiting for rows."""
+        self._feed.stop()
+
+    @abstractmethod
+    def batch_of(self, piece: Piece) -> Any:
+        """Return what the model learns of these rows; None where nothing is left to learn."""
+
+    @abstractmethod
+    def commit(self, piece: Piece) -> None:
+        """Take note of rows that have been learned."""
+
+    def nothing_learned(self) -> str:
+        """Return why a run over all inputs has learned nothing."""
+        return f"{self.sources[0].name} has no rows to learn from."
+
+    def advance(self, pace: Pace) -> None:
+        """Make the passes that are left."""
+        self._feed.idle = pace.rest
+        while not self.complete:
+            epoch, epochs = self.at.epoch, self.settings.epochs
+            text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
+            self.model.set_callbacks(pace.bar(text))
+            self.model.fit_stream(
+                self._batches(pace), n_batches=self._n_batches(), horizon=self.horizon
+            )
+            if pace.rest():
+                break
+        if self.complete and not self.learned:
+            raise InputError(self.nothing_learned())
+
+    def _batches(self, pace: Pace) -> Iterator[Any]:
+        """Yield what is left of a pass, batch by batch; asking for the next has learned the last.
+
+        All that a checkpoint holds besides the model changes here, after the step; an error within
+        a step, which puts the model back, finds all of it as it was before.
+        """
+        for piece in self._feed.batches(self.at):
+            batch = self.batch_of(piece)
+            if batch is not None:
+                yield batch
+                if self.learned:
+                    pace.note(self.model)
+            self.commit(piece)
+            self.at = piece.after
+            if self.learned and pace.rest() and not self._feed.live:
+                return
+        if not self._feed.ended:  # stopped while waiting for rows
+            return
+        if self._feed.live:
+            self._stream_ended = True
+            return
+        if self.at.epoch == 0 and self.learned:  # later passes replace what the first measured
+            self.horizon = self.model.clock_.mass
+        self.at = Position(self.at.epoch + 1)
+
+    def _n_batches(self) -> int | None:
+        n_rows = self._feed.n_rows
+        if n_rows is None:
+            return None
+        done = sum(source.n_rows or 0 for source in self.sources[: self.at.source]) + self.at.row
+        return -(-(n_rows - done) // self.settings.batch_size)
