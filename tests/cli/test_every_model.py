@@ -11,10 +11,14 @@ import atomstream
 from atomstream.cli import main
 from atomstream.runs.task import VIEWS
 
-# Views of tensors and videos come with their tasks; a class whose view is missing is left out.
 SHOWN = [name for name, place in VIEWS.items() if find_spec(place.partition(":")[0])]
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
-CODES = {**dict.fromkeys(ROWS, "x.csv"), "TopicModel": "docs.txt"}
+CODES = {
+    **dict.fromkeys(ROWS, "x.csv"),
+    **dict.fromkeys(("OnlineCPDictionary", "VideoDictionary"), "frames.npy"),
+    "TopicModel": "docs.txt",
+}
+SHAPES = {"TopicModel": (20, 2), "VideoDictionary": (8, 2)}
 REBUILDS = {"ImageDictionary": "picture.png", "NetworkDictionary": "edges.txt"}
 DOCUMENTS = ["cat dog horse", "stock bond market", "dog mouse cat", "bond trade stock"] * 5
 
@@ -57,6 +61,7 @@ def folder(tmp_path_factory):
     for name, model in models().items():
         atomstream.save(model, folder / f"{name}.atoms")
     np.savetxt(folder / "x.csv", np.random.default_rng(1).random((8, 6)), delimiter=",")
+    np.save(folder / "frames.npy", np.random.default_rng(1).random((8, 4, 5)))
     (folder / "docs.txt").write_text("\n".join(DOCUMENTS))
     nx.write_edgelist(nx.karate_club_graph(), folder / "edges.txt", data=False)
     Image.fromarray(np.full((9, 9, 3), 200, np.uint8)).save(folder / "picture.png")
@@ -118,7 +123,7 @@ def test_encode_writes_codes_or_refuses(folder, tmp_path, capsys, name):
         return
     assert main([*map(str, arguments), "--out", str(tmp_path / "codes.csv")]) == 0
     codes = np.loadtxt(tmp_path / "codes.csv", delimiter=",", skiprows=1)
-    assert codes.shape == (20 if name == "TopicModel" else 8, 2 if name == "TopicModel" else 3)
+    assert codes.shape == SHAPES.get(name, (8, 3))
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -41,7 +41,7 @@ def test_public_names_are_what_they_say():
     assert set(atomstream.__all__) <= set(dir(atomstream))
     for name in atomstream.__all__:
         assert getattr(atomstream, name) is not None
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No atomstream attribute nothing"):
         _ = atomstream.nothing
 
 

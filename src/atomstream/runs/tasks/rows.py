@@ -11,8 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.method import check_compatible
-from atomstream.estimators._validation import check_settings
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.holdout import Holdout
@@ -94,10 +92,7 @@ class RowsSettings(checkpoints, Settings):
             )
         if STANDARD_INPUT in self.inputs and self.epochs > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
-        model = self.new_model()
-        check_settings(model)
-        check_compatible(model.method_)
-        model._schedule()
+        self.new_model().check()
 
     def wanted(self) -> InputOptions:
         """Return how inputs are to be read."""
@@ -257,7 +252,7 @@ class RowsTask(Task):
 
     def _nothing_learned(self) -> str:
         name = self.sources[0].name
-        if len(getattr(self.model, "_buffer", ())) > 0:
+        if self.settings.model == "convex" and self.n_entries:
             return f"{name} has fewer rows than representatives={self.settings.representatives}."
         return f"{name} has no rows to learn from."
 

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.core.method import check_compatible
 from atomstream.domains.tensors import Axes
-from atomstream.estimators._validation import check_settings
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Feed, Position
 from atomstream.io.tensors import Tensor, open_tensor
@@ -70,10 +68,7 @@ class TensorSettings(checkpoints, Settings):
         """Raise ValueError for settings that the model refuses."""
         if len(self.inputs) != 1:
             raise ValueError(f"A tensor is learned from one file, got {len(self.inputs)}.")
-        model = self.new_model()
-        check_settings(model)
-        check_compatible(model.method_)
-        model._schedule()
+        self.new_model().check()
 
     def opened(self) -> Tensor:
         """Return the tensor."""

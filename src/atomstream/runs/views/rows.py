@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.domains import images
+from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
@@ -166,6 +167,15 @@ class RowsView(View):
         center = "patch" if settings.center else None
         rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
         return common.write_rebuilt(out, pixels, rebuilt)
+
+    def image_dictionary(self, record: Record) -> Any:
+        """Return the atoms of a run on images as an `ImageDictionary`."""
+        if record.shape is None:
+            return super().image_dictionary(record)
+        try:
+            return ImageDictionary.from_learner(record.model, record.shape)
+        except ValueError as error:
+            raise InputError(f"{record.path}: {error}") from None
 
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
