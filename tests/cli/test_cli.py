@@ -28,165 +28,18 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """A folder of good and bad inputs, with a finished run."""
+    """A folder of inputs, with finished runs."""
     from PIL import Image
 
     folder = tmp_path_factory.mktemp("cli")
     np.save(folder / "x.npy", X)
-    np.save(folder / "wide.npy", np.ones((9, 7)))
-    np.save(folder / "flat.npy", np.ones(9))
-    np.save(folder / "none.npy", np.ones((0, 6)))
-    np.save(folder / "text.npy", np.array([["a", "b"]]))
-    np.save(folder / "holes.npy", np.where(X < 0.1, np.nan, X))
-    np.save(folder / "infinite.npy", np.where(X < 0.1, np.inf, X))
-    np.save(folder / "negative.npy", -X)
-    np.savez(folder / "two.npz", a=X, b=X)
-    (folder / "text.csv").write_text("a,city\n1,Oslo\n2,Rom\n")
-    (folder / "late.csv").write_text("a,b\n" + "1,2\n" * 40_000 + "3,x\n")
-    (folder / "ragged.csv").write_text("a,b\n1,2\n3\n")
-    (folder / "empty.csv").write_text("")
-    (folder / "head.csv").write_text("a,b\n")
-    (folder / "other.csv").write_text("a,b,c,d,e,g\n1,2,3,4,5,6\n")
-    (folder / "named.csv").write_text("a,b,c,d,e,f\n1,2,3,4,5,6\n")
-    (folder / "x.docx").write_text("")
-    (folder / "bad.png").write_text("no picture")
-    (folder / "bad.parquet").write_bytes(b"PAR1")
-    (folder / "bad.toml").write_text("atoms = [")
-    (folder / "odd.toml").write_text("atom = 3")
-    (folder / "typed.toml").write_text('atoms = "3"')
-    (folder / "pickle.atoms").write_bytes(b"\x80\x04K\x01.")
-    (folder / "nothing").mkdir()
     (folder / "pictures").mkdir()
     Image.fromarray((X[:30] * 255).astype(np.uint8).repeat(5, axis=1)).save(
         folder / "pictures/p.png"
     )
     run("learn", folder / "x.npy", "--atoms", 3, "--epochs", 2, "--out", folder / "run")
-    run("learn", folder / "named.csv", "--atoms", 2, "--holdout", 0, "--out", folder / "named")
     run("learn", folder / "pictures", "--atoms", 3, "--patch", 4, "--out", folder / "seen")
     return folder
-
-
-BAD = {
-    "no input": ("learn --out new", "No input was given"),
-    "no such file": ("learn gone.npy --out new", "There is no .*gone.npy"),
-    "unknown ending": ("learn x.docx --out new", "has an ending that is not known"),
-    "empty folder": ("learn nothing --out new", "holds no images"),
-    "images with tables": ("learn pictures x.npy --out new", "cannot be learned together"),
-    "standard input and more": ("learn - x.npy --out new", "cannot be combined with other inputs"),
-    "one axis": ("learn flat.npy --out new", r"has shape \(9,\), needed is"),
-    "no rows": ("learn none.npy --out new", "is empty"),
-    "texts in an array": ("learn text.npy --out new", "holds <U1, needed are numbers"),
-    "two tables": ("learn two.npz --out new", r"has 2 arrays \(a, b\); choose one with --key"),
-    "no such table": ("learn two.npz --key c --out new", "has no array called 'c'; it has a, b"),
-    "column of texts": ("learn text.csv --out new", "column 'city' is not numeric .*'Oslo'"),
-    "text far down": ("learn late.csv --out new", "Column 'b' has 'x' in row 40001"),
-    "ragged lines": (
-        "learn ragged.csv --out new",
-        "Expected 2 columns in row 2 of .*ragged.csv, got 1",
-    ),
-    "empty file": ("learn empty.csv --out new", "has no lines"),
-    "header only": ("learn head.csv --out new", "has a header and no rows"),
-    "no such column": (
-        "learn named.csv --columns z --out new",
-        "has no column 'z'; it has 6: 'a', 'b'",
-    ),
-    "other width": ("learn x.npy wide.npy --out new", "has 7 columns and .* has 6"),
-    "other names": ("learn named.csv other.csv --out new", "different names of columns"),
-    "missing entries": ("learn holes.npy --out new", "contains NaN .*--missing"),
-    "infinity": ("learn infinite.npy --missing --out new", "contains infinity"),
-    "negative": ("learn negative.npy --out new", "Negative values"),
-    "damaged image": ("learn bad.png --out new", "bad.png cannot be read"),
-    "damaged parquet": ("learn bad.parquet --out new", "bad.parquet cannot be read"),
-    "large patch": ("learn pictures --patch 99 --out new", "smaller than a patch of 99"),
-    "no atoms": ("learn x.npy --atoms 0 --out new", "atoms is 0, needed is at least 1"),
-    "atoms no number": ("learn x.npy --atoms many --out new", "'many' is not a valid integer"),
-    "negative alpha": ("learn x.npy --alpha -1 --out new", "alpha is -1.0, needed is at least 0"),
-    "unknown loss": (
-        "learn x.npy --loss lost --out new",
-        "loss='lost' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
-    ),
-    "unknown schedule": (
-        "learn x.npy --schedule s --out new",
-        "schedule='s' is unknown; choose one of",
-    ),
-    "two schedules": (
-        "learn x.npy --schedule harmonic --half-life 9 --out new",
-        "exclude each other",
-    ),
-    "unknown model": (
-        "learn x.npy --model m --out new",
-        "model is 'm', needed is one of nmf, dictionary",
-    ),
-    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number below 1"),
-    "no time": (
-        "learn x.npy --max-time soon --out new",
-        "'soon' is not a duration; use e.g. 90s, 10m or 2h",
-    ),
-    "broken config": ("learn x.npy --config bad.toml --out new", "bad.toml cannot be read as TOML"),
-    "unknown setting": (
-        "learn x.npy --config odd.toml --out new",
-        "sets 'atom', which is no setting",
-    ),
-    "setting of another type": (
-        "learn x.npy --config typed.toml --out new",
-        "atoms is '3', needed is a whole number",
-    ),
-    "no config": ("learn x.npy --config gone.toml --out new", "gone.toml cannot be read"),
-    "run there already": ("learn x.npy --out run", "holds a run already"),
-    "out is a file": ("learn x.npy --out x.npy", "cannot be written to"),
-    "no out": ("learn x.npy", "Missing option '--out'"),
-    "unknown option": ("learn x.npy --colour --out new", "No such option.*--colour"),
-    "unknown command": ("forget run", "No such command 'forget'"),
-    "no run": ("resume nothing", "holds no run"),
-    "fewer passes": ("resume run --epochs 0", "epochs is 0"),
-    "codes of what": (
-        "encode run x.npy --out codes.xls",
-        "must end in one of .parquet, .csv, .npz",
-    ),
-    "codes of other width": ("encode run wide.npy --out c.csv", "has 7 columns, run has learned 6"),
-    "codes of holes": ("encode run holes.npy --out c.csv", "contains NaN"),
-    "codes over the input": ("encode run x.npy --out x.npy", "must end in one of"),
-    "codes over the table": ("encode named named.csv --out named.csv", "is the input itself"),
-    "codes of other columns": ("encode named other.csv --out c.csv", "has no column 'f'"),
-    "codes to nowhere": ("encode run x.npy --out gone/c.csv", "its folder is missing"),
-    "picture as text": (
-        "reconstruct seen pictures/p.png --out p.txt",
-        "does not end like an image that can be written",
-    ),
-    "endless half-life": ("learn x.npy --half-life inf --out new", "half_life is inf"),
-    "too many patches": (
-        "learn x.npy --per-image 99999999999999999999 --out new",
-        "needed is at most",
-    ),
-    "a pickle": ("inspect pickle.atoms", "is no saved model"),
-    "rebuild without images": (
-        "reconstruct run pictures/p.png",
-        "is no run that has learned from images",
-    ),
-    "rebuild nothing": ("reconstruct seen gone.png", "There is no gone.png"),
-    "wide stride": (
-        "reconstruct seen pictures/p.png --stride 9",
-        "--stride is 9, needed is at most",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(inputs, kind, capsys, monkeypatch):
-    monkeypatch.chdir(inputs)
-    line, sentence = BAD[kind]
-    assert main(line.split()) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert re.search(sentence, told.err), told.err
-    assert len(told.err.strip().splitlines()) == 1
-    assert told.err.startswith("Error: ")
-    shutil.rmtree("new", ignore_errors=True)
-    assert not [path for path in inputs.iterdir() if path.name.startswith(("c.csv", ".c.csv"))]
-
-
-def test_there_are_thirty_kinds_of_bad_input():
-    assert len(BAD) == 59
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "npz"])

@@ -67,7 +67,7 @@ def test_atoms_stay_in_their_set_after_every_step(name):
 @pytest.mark.parametrize("name", LOSS_NAMES)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_one_default_step_serves_every_loss_and_scale(name, scale):
-    X = scale * positive(400)
+    X = scale * positive(200)
     settings = {
         "loss": name if name != "huber" else f"huber:{0.5 * scale}",
         "method": "spsg",
@@ -92,7 +92,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale):
     ids=repr,
 )
 def test_every_rule_finds_nearly_the_best_codes(loss, rule):
-    X = positive(10, 3)
+    X = positive(5, 3)
     atoms = np.random.default_rng(1).random((2, 3)) + 0.1
     objective = Objective(loss, Box(1e-8, 1e8, l2=0.1), Free())
     coder = ProjectedSubgradient(rule=rule, max_iter=3000)

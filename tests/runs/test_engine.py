@@ -1,4 +1,4 @@
-"""The engine of runs where things go wrong: no progress, errors, warnings, an end between learning and results."""
+"""The engine of runs where things go wrong: no progress, errors, warnings, early ends."""
 
 import warnings
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Network runs: what they write, that they can be stopped, and their report."""
 
 import csv
-import gzip
 import json
 import re
 
@@ -41,21 +40,11 @@ def folder(tmp_path_factory):
     sp.save_npz(folder / "graph.npz", nx.to_scipy_sparse_array(GRAPH))
     lines = [f"{u.split()[1]} {v.split()[1]}" for u, v in GRAPH.edges]
     (folder / "edges.txt").write_text("# a comment\n" + "\n".join(lines) + "\n")
-    (folder / "torn.txt").write_text("a b\nc\n")
-    (folder / "empty.txt").write_text("# nothing\n")
-    (folder / "bad.gml").write_text("graph [")
-    (folder / "bad.npz").write_bytes(b"PK")
-    (folder / "few.txt").write_text("a b\n")
     np.save(folder / "x.npy", np.random.default_rng(0).random((30, 4)))
     common = ("--atoms", 6, "--batches", 8, "--batch-size", 100)
     run("network", "learn", folder / "edges.txt", *common, "--out", folder / "run")
     run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
     (folder / "named.csv").write_text("\n".join(f"{u},{v}" for u, v in GRAPH.edges))
-    (folder / "torn.txt.gz").write_bytes(gzip.compress(b"a b\n" * 1000)[:-12])
-    (folder / "none.gml").write_text("graph [ ]")
-    (folder / "soon.txt").write_text("\n".join(lines))
-    run("network", "learn", folder / "soon.txt", *common, "--out", folder / "edited")
-    (folder / "soon.txt").write_text("\n".join([*lines, "x y"]))
     return folder
 
 
@@ -242,78 +231,6 @@ def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
     (tmp_path / "edges.txt").unlink()
     run("report", tmp_path / "run")
     assert "cannot be read any more" in (tmp_path / "run/report.html").read_text()
-
-
-BAD = {
-    "no such file": ("network learn gone.txt --out new", "There is no .*gone.txt"),
-    "no file": ("network learn --out new", "one file of edges, got 0"),
-    "a line that is no edge": (
-        "network learn torn.txt --out new",
-        "torn.txt, line 2: 'c' is not an edge",
-    ),
-    "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
-    "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
-    "a broken matrix": (
-        "network learn bad.npz --out new",
-        "bad.npz cannot be read as a sparse matrix",
-    ),
-    "unknown motif": (
-        "network learn edges.txt --motif ring:4 --out new",
-        "motif='ring:4' is unknown; give",
-    ),
-    "large motif": (
-        "network learn few.txt --out new",
-        "motif has 5 nodes, more than the network, which has 2",
-    ),
-    "no tree": (
-        "network learn edges.txt --motif cycle:3 --out new",
-        "a tree; use the Glauber chain",
-    ),
-    "unknown chain": ("network learn edges.txt --chain fast --out new", "chain='fast' is unknown"),
-    "no atoms": ("network learn edges.txt --atoms 0 --out new", "atoms is 0, needed is at least 1"),
-    "unknown schedule": (
-        "network learn edges.txt --schedule s --out new",
-        "schedule='s' is unknown",
-    ),
-    "run there already": ("network learn edges.txt --out run", "holds a run already"),
-    "epochs": (
-        "resume run --epochs 3",
-        "--epochs is for other kinds of runs; run continues with --batches",
-    ),
-    "batches": (
-        "resume rows --batches 3",
-        "--batches is for other kinds of runs; rows continues with --epochs",
-    ),
-    "rows": ("network reconstruct rows", "no run that has learned from a network"),
-    "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
-    "no network": ("reconstruct run x.npy", "x.npy cannot be read"),
-    "over the input": ("network denoise run named.csv --out named.csv", "is the input itself"),
-    "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
-    "a graph without nodes": ("network learn none.gml --out new", "no edges"),
-    "settings of rows": (
-        "network learn --config rows/run.toml --out new",
-        "sets 'model', which is no setting",
-    ),
-    "settings of a network": (
-        "learn --config run/run.toml --out new",
-        "sets the domain 'network', which is not that of atomstream learn",
-    ),
-    "an edited network": ("network reconstruct edited", "has changed since the run began"),
-    "other ending": ("network reconstruct run --out r.xls", "must end in .csv or .npz"),
-    "other pairs": ("network denoise run --pairs all", "'all' is not one of"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    line, sentence = BAD[kind]
-    assert main(line.split()) == 2
-    told = capsys.readouterr()
-    assert re.search(sentence, told.err), told.err
-    assert len(told.err.strip().splitlines()) == 1
-    assert told.out == ""
-    assert not RunFolder("new").exists
 
 
 def test_pictures_draw_their_data(folder):

@@ -53,20 +53,9 @@ def folder(tmp_path_factory):
     (folder / "many").mkdir()
     for number, text in enumerate(documents):
         (folder / f"many/{number:03}.txt").write_text(text.replace(" ", "\n"))
-    (folder / "hole.jsonl").write_text('{"text": "cat"}\n{"text": " "}\n')
-    (folder / "other.jsonl").write_text('{"text": "cat"}\n{"title": "cat"}\n')
-    (folder / "torn.jsonl").write_text('{"text": "cat"}\n{"te\n')
-    (folder / "short.csv").write_text("id,body\n1,cat\n2\n")
-    (folder / "blank.txt").write_text("\n \n")
-    (folder / "stops.txt").write_text("the of\nand\n")
-    (folder / "latin.txt").write_bytes("caf\u00e9\n".encode("latin-1"))
-    (folder / "none").mkdir()
     np.save(folder / "x.npy", np.random.default_rng(0).random((30, 4)))
     run("text", "topics", folder / "lines.txt", *COMMON, "--out", folder / "run")
     run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
-    (folder / "soon.txt").write_text("cat dog\n" * 9)
-    run("text", "topics", folder / "soon.txt", "--topics", 1, "--out", folder / "edited")
-    (folder / "soon.txt").write_text("cat dog\n" * 10)
     return folder
 
 
@@ -171,111 +160,3 @@ def test_the_report_and_inspect(folder, capsys):
 def test_models_without_a_run(folder, capsys):
     run("inspect", folder / "run/model.atoms")
     assert "3 topics of 32,768 features" in capsys.readouterr().out
-
-
-BAD = {
-    "no such file": ("text topics gone.txt --out new", "There is no .*gone.txt"),
-    "no file": ("text topics --out new", "No documents were given"),
-    "another ending": (
-        "text topics x.npy --out new",
-        "x.npy has an ending that is not known for documents",
-    ),
-    "a folder without": ("text topics none --out new", "none holds no text files"),
-    "an empty document": (
-        "text topics hole.jsonl --out new",
-        "hole.jsonl, line 2: the document is empty",
-    ),
-    "another field": (
-        "text topics other.jsonl --out new",
-        "line 2: no text in the field 'text'; fields are title",
-    ),
-    "no JSON": ("text topics torn.jsonl --out new", "torn.jsonl, line 2: not valid JSON"),
-    "a short row": (
-        "text topics short.csv --column body --out new",
-        "short.csv, row 3: the document is empty",
-    ),
-    "two columns": (
-        "text topics table.csv --out new",
-        "has 2 columns; choose one with --column: id, body",
-    ),
-    "no column": (
-        "text topics table.csv --column c --out new",
-        "has no column 'c'; there are id, body",
-    ),
-    "blank lines": ("text topics blank.txt --out new", "There are no documents"),
-    "a blank file": (
-        "text topics blank.txt --per file --out new",
-        "blank.txt, whole file: the document is empty",
-    ),
-    "stop words": (
-        "text topics stops.txt --vectorizer counts --out new",
-        "No word of the 2 documents is left",
-    ),
-    "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
-    "unknown vectorizer": (
-        "text topics lines.txt --vectorizer v --out new",
-        "vectorizer='v' is unknown",
-    ),
-    "unknown per": (
-        "text topics lines.txt --per word --out new",
-        "per is 'word', needed is line or file",
-    ),
-    "stop words of another": (
-        "text topics lines.txt --stop-words de --out new",
-        "stop_words is 'de', needed is",
-    ),
-    "no topics": (
-        "text topics lines.txt --topics 0 --out new",
-        "topics is 0, needed is at least 1",
-    ),
-    "run there already": ("text topics lines.txt --out run", "holds a run already"),
-    "batches": (
-        "resume run --batches 3",
-        "--batches is for other kinds of runs; run continues with --epochs",
-    ),
-    "codes": (
-        "encode run x.npy --out c.csv",
-        "x.npy has an ending that is not known for documents",
-    ),
-    "a picture": ("reconstruct run x.npy", "has learned from texts"),
-    "an edited file": ("resume edited", "has changed since the run began"),
-    "settings of rows": (
-        "text topics --config rows/run.toml --out new",
-        "sets 'atoms', which is no setting",
-    ),
-    "settings of texts": (
-        "learn --config run/run.toml --out new",
-        "sets the domain 'text', which is not that of atomstream learn",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    line, sentence = BAD[kind]
-    assert main(line.split()) == 2
-    told = capsys.readouterr()
-    assert re.search(sentence, told.err), told.err
-    assert len(told.err.strip().splitlines()) == 1
-    assert told.out == ""
-    assert not RunFolder("new").exists
-
-
-def test_an_empty_table_has_no_lines(tmp_path, capsys):
-    (tmp_path / "empty.csv").write_text("")
-    assert (
-        main(
-            [
-                "text",
-                "topics",
-                str(tmp_path / "empty.csv"),
-                "--column",
-                "a",
-                "--out",
-                str(tmp_path / "run"),
-            ]
-        )
-        == 2
-    )
-    assert "empty.csv has no lines" in capsys.readouterr().err

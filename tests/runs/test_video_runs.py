@@ -74,26 +74,8 @@ def folder(tmp_path_factory):
     run("video", "learn", folder / "v.npy", *PIXELS, "--out", folder / "pixels")
     atomstream.save(frames_model(), folder / "frames.atoms")
     atomstream.save(pixels_model(), folder / "pixels.atoms")
-    bad_files(folder)
+    (folder / "empty.mp4").touch()
     return folder
-
-
-def bad_files(folder):
-    """What the refused commands below are given."""
-    for name in ("empty.npy", "empty.gif", "empty.mp4", "x.txt"):
-        (folder / name).touch()
-    for name in ("none", "one", "odd"):
-        (folder / name).mkdir()
-    Image.fromarray(FRAMES[0]).save(folder / "one/a.png")
-    Image.fromarray(FRAMES[0]).save(folder / "odd/a.png")
-    Image.fromarray(FRAMES[0].T).save(folder / "odd/b.png")
-    holes = FRAMES / 255
-    holes[30, 2, 2] = np.nan
-    shapes = {"flat": FRAMES[0], "single": FRAMES[:1], "five": np.ones((3, 2, 2, 3, 1))}
-    for name, array in ({"nan": holes, "signed": holes[:30] - 1} | shapes).items():
-        np.save(folder / f"{name}.npy", array)
-    np.save(folder / "texts.npy", FRAMES.astype(str))
-    (folder / "cut.gif").write_bytes((folder / "v.gif").read_bytes()[:900])
 
 
 KINDS = {
@@ -257,53 +239,6 @@ def test_readers_begin_anywhere(folder):
         assert_array_equal(np.stack(list(found.images(33))), np.stack(whole[33:]))
         assert list(found.images(40)) == []
         assert found.fingerprint() == open_video(folder / kind).fingerprint()
-
-
-BAD = {
-    "no video": ("video learn --out new", "learned from one file or folder, got 0"),
-    "no such file": ("video learn gone --out new", "There is no .*gone"),
-    "no images": ("video learn none --out new", "none holds no images"),
-    "one frame": ("video learn one --out new", "one has 1 frame, needed are at least 2"),
-    "one frame of an array": ("video learn single.npy --out new", "single.npy has 1 frame"),
-    "odd frames": ("video learn odd --out new", r"Frame 1 is of shape \(13, 10\), the first"),
-    "odd pixels": ("video learn odd --mode pixels --out new", "Frame 1 of .*odd is of shape"),
-    "an empty array": ("video learn empty.npy --out new", "empty.npy cannot be read"),
-    "an empty stack": ("video learn empty.gif --out new", "empty.gif cannot be read"),
-    "a cut stack": ("video learn cut.gif --out new", "cut.gif cannot be read"),
-    "another ending": ("video learn x.txt --out new", "ends like no video; known are folders"),
-    "a picture": ("video learn flat.npy --out new", r"has shape \(10, 13\), needed is"),
-    "five axes": ("video learn five.npy --out new", r"\(3, 2, 2, 3, 1\), needed is"),
-    "texts": ("video learn texts.npy --out new", "needed are numbers"),
-    "NaN": ("video learn nan.npy --out new", "NaN .first in frame 30.; VideoDictionary needs"),
-    "NaN in a pixel": ("video learn nan.npy --mode pixels --out new", "in the course of a pixel"),
-    "negative values": (
-        "video learn signed.npy --out new",
-        "needed is 0 or more; shift the data.$",
-    ),
-    "two arrays": ("video learn two.npz --out new", "choose one with --key"),
-    "a word": ("video learn v.npy --snapshots a --out new", "snapshots holds 'a', needed are"),
-    "frame 0": ("video learn v.npy --snapshots 0 --out new", "at least 1, got"),
-    "no frames": ("video learn v.npy --snapshots 3 --mode pixels --out new", "snapshots need"),
-    "passes": ("video learn v.npy --epochs 3 --out new", "epochs is 3, but frames come once"),
-    "more passes": ("resume frames --epochs 20", "epochs is 20, but frames come once"),
-    "another mode": ("video learn v.npy --mode rows --out new", "needed is frames or pixels"),
-    "other frames": ("encode frames odd --out c.csv", r"odd: Frame 1 is of shape \(13, 10\)"),
-    "other video": ("encode pixels two.npz --out c.csv", "choose one with --key"),
-    "shorter video": ("encode pixels one --out c.csv", "one has 1 frame"),
-    "an image": ("reconstruct frames v.npy", "has learned from a video and rebuilds no files"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    line, sentence = BAD[kind]
-    assert main(line.split()) == 2
-    told = capsys.readouterr()
-    assert re.search(sentence, told.err.strip()), told.err
-    assert len(told.err.strip().splitlines()) == 1
-    assert told.out == ""
-    assert not RunFolder("new").exists
 
 
 def test_a_missing_decoder_says_what_to_install(folder, capsys, monkeypatch):

@@ -14,7 +14,6 @@ import atomstream
 from atomstream import RandomWalkFactorization, plots
 from atomstream.cli import main
 from atomstream.domains.walks import trips
-from atomstream.runs.folder import RunFolder
 
 
 def run(*arguments):
@@ -47,7 +46,6 @@ def folder(tmp_path_factory):
     rows[5] = 0
     rows[6, 2] = np.nan
     np.save(folder / "trips.npy", rows)
-    np.save(folder / "far.npy", city() + np.random.default_rng(0).random((6000, 4)) * 20)
     names = "a_lon,a_lat,b_lon,b_lat"
     lines = [
         ",".join("" if value != value else repr(float(value)) for value in row) for row in rows
@@ -56,10 +54,6 @@ def folder(tmp_path_factory):
     walk = np.cumsum(np.random.default_rng(0).integers(-1, 2, 5000)) % 12
     np.save(folder / "walk.npy", walk)
     (folder / "walk.txt").write_text("\n".join(f"room {state}" for state in walk))
-    (folder / "empty.txt").write_text("\n")
-    np.save(folder / "floats.npy", np.ones(5))
-    (folder / "none.npy").write_bytes(b"")
-    (folder / "one.txt").write_text("a\n")
     ends = ("--origin", "1,2", "--destination", "3,4")
     common = ("--cell", "0.8km", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
     run("walk", "partition", folder / "trips.npy", *ends, *common, "--out", folder / "run")
@@ -145,64 +139,6 @@ def test_inspect_and_report(folder, capsys):
     assert "800 m" in page
     assert "Partition of run" in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
-
-
-BAD = {
-    "no such file": ("partition gone.csv --origin a,b --destination c,d", "There is no .*gone.csv"),
-    "no file": ("partition --states", "one file, got 0"),
-    "no origin": ("partition trips.csv --destination c,d", "--origin must be the columns"),
-    "one column": (
-        "partition trips.csv --origin a --destination c,d",
-        "--origin must be the columns",
-    ),
-    "no such column": (
-        "partition trips.csv --origin x,y --destination a_lon,a_lat",
-        "no column 'x'",
-    ),
-    "no such number": (
-        "partition trips.npy --origin 1,9 --destination 1,2",
-        "from 1 to 4, got '9'",
-    ),
-    "too scattered": (
-        "partition far.npy --origin 1,2 --destination 3,4 --cell 10m",
-        "0 cells 20 times or more; choose larger cells",
-    ),
-    "no length": (
-        "partition trips.npy --cell wide",
-        "'wide' is not a length; use e.g. 250m or 1.5km",
-    ),
-    "states with columns": (
-        "partition walk.txt --states --origin a,b",
-        "no --origin or --destination",
-    ),
-    "no states": ("partition empty.txt --states", "holds no states"),
-    "an empty array": ("partition none.npy --states", "none.npy cannot be read"),
-    "one state": ("partition one.txt --states --rank 1 --clusters 1", "no transition"),
-    "a column twice": ("partition trips.npy --origin 1,1 --destination 3,4", "one column twice"),
-    "states of fractions": ("partition floats.npy --states", "needed is .* whole numbers"),
-    "more clusters than states": (
-        "partition walk.txt --states --clusters 99 --rank 3",
-        "n_clusters must be",
-    ),
-    "more dimensions than states": (
-        "partition walk.txt --states --rank 50",
-        "n_components=50 is more",
-    ),
-    "run there already": ("partition walk.txt --states --out run", "holds a run already"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(folder, kind, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    line, sentence = BAD[kind]
-    arguments = ["walk", *line.split()]
-    assert main(arguments if "--out" in arguments else [*arguments, "--out", "new"]) == 2
-    told = capsys.readouterr()
-    errors = [line for line in told.err.splitlines() if line.startswith("Error")]
-    assert len(errors) == 1
-    assert re.search(sentence, errors[0]), errors[0]
-    assert not RunFolder("new").exists
 
 
 def test_a_run_on_a_walk_is_complete_and_can_make_more_passes(folder, tmp_path, capsys):
