@@ -112,7 +112,7 @@ def test_a_run_from_begin_to_end(begin):
     assert notes["finished"]
     assert notes["figures"] == {"rmse": 1.0}
     assert len(notes["objective"]) == 4
-    assert run.folder.events()[-1]["complete"]
+    assert run.folder.log.events()[-1]["complete"]
     assert learn(begin()).nothing_left
 
 

@@ -136,7 +136,7 @@ def test_a_signal_ends_the_step_saves_and_ends_cleanly(big, tmp_path, number):
     process = atomstream_process(
         "learn", big / "big.npy", *BIG, "--json", "--out", tmp_path / "run", stdout=-1
     )
-    while "begin" not in [event["event"] for event in RunFolder(tmp_path / "run").events()]:
+    while "begin" not in [event["event"] for event in RunFolder(tmp_path / "run").log.events()]:
         time.sleep(0.01)
     time.sleep(0.1)
     process.send_signal(number)
@@ -441,7 +441,7 @@ def test_a_watcher_that_has_gone_does_not_end_a_run(data, tmp_path):
     )
     os.close(write)
     assert process.wait(timeout=60) == 0
-    assert RunFolder(tmp_path / "run").events()[-1]["complete"]
+    assert RunFolder(tmp_path / "run").log.events()[-1]["complete"]
 
 
 def test_a_refused_run_is_none(data, tmp_path, capsys):
@@ -565,7 +565,7 @@ def test_a_silent_stream_is_saved_and_timed(tmp_path):
         time.sleep(0.05)
     assert process.wait(timeout=30) == 0
     process.stdin.close()
-    assert RunFolder(tmp_path / "run").events()[-1]["reason"] == "max-time"
+    assert RunFolder(tmp_path / "run").log.events()[-1]["reason"] == "max-time"
 
 
 @pytest.mark.slow
@@ -585,12 +585,12 @@ def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
 
 def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path):
     folder = RunFolder(tmp_path)
-    folder.log("one")
+    folder.log.write("one")
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"event": "cut o')
-    folder.log("two", n=2)
-    folder.log("three")
-    assert [event["event"] for event in folder.events()] == ["one", "two", "three"]
+    folder.log.write("two", n=2)
+    folder.log.write("three")
+    assert [event["event"] for event in folder.log.events()] == ["one", "two", "three"]
 
 
 def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, monkeypatch):

@@ -134,7 +134,7 @@ def test_checkpoints_after_every_step_change_nothing(inputs, kind):
     run(*command.split(), "--out", "whole")
     run(*command.split(), "--checkpoint-every", 0, "--out", "kept")
     assert result(inputs / "kept") == result(inputs / "whole")
-    events = [event["event"] for event in RunFolder("kept").events()]
+    events = [event["event"] for event in RunFolder("kept").log.events()]
     assert events.count("checkpoint") >= sessions
 
 

@@ -99,7 +99,6 @@ def resume_run(
     folder = RunFolder(path)
     folder.check()
     with folder.writing():
-        folder.clean()
         kind, settings = folder.task(), folder.settings()
         for name, value in goals.items():
             if value is None:
@@ -119,7 +118,7 @@ def resume_run(
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
-        folder.log("resume", position=list(run.task.position))
+        folder.log.write("resume", position=list(run.task.position))
         return _learn(run, max_time, as_json)
 
 

@@ -114,6 +114,7 @@ class Feed:
 
     def batches(self, start: Position) -> Iterator[Piece]:
         """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
+        self.ended = False
         held: deque[_Held] = deque()
         n_held = 0
         for part in self._blocks(start):
@@ -128,7 +129,6 @@ class Feed:
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
-        self.ended = False
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 

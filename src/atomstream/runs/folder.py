@@ -24,6 +24,35 @@ __all__ = ["RunFolder"]
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 
+class Log:
+    """What happened in a run, as lines of JSON.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, event: str, **facts: Any) -> None:
+        """Add a line."""
+        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
+        with self.path.open("a+b") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
+            cut = file.read(1) not in (b"", b"\n")  # a kill may have cut the last line
+            file.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the lines that are whole."""
+        events = []
+        with suppress(OSError):
+            for line in self.path.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    events.append(json.loads(line))
+        return events
+
+
 class RunFolder:
     """A run on disk.
 
@@ -39,6 +68,7 @@ class RunFolder:
         self.path = Path(path)
         self.model = self.path / "model.atoms"
         self.checkpoints = self.path / "checkpoints"
+        self.log = Log(self.path / "log.jsonl")
         self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
 
     @property
@@ -59,9 +89,9 @@ class RunFolder:
     def begin(self, settings: Settings, sources: Sequence[Input]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
-        told = {"run": secrets.token_hex(8), "inputs": inputs}
+        facts = {"run": secrets.token_hex(8), "inputs": inputs}
         with whole_file(self._inputs) as file:
-            file.write(json.dumps(told, indent=1).encode())
+            file.write(json.dumps(facts, indent=1).encode())
         self.write_settings(settings)
 
     def write_settings(self, settings: Settings) -> None:
@@ -79,13 +109,13 @@ class RunFolder:
         kind = self.task().settings_type
         return _readable(self._settings, lambda: kind(**read_settings(self._settings, kind)))
 
-    def identity(self) -> str:
+    def _identity(self) -> str:
         """Return what tells this run from others."""
-        return str(self._told()["run"])
+        return str(self._recorded()["run"])
 
     def check_inputs(self, sources: Sequence[Input]) -> None:
         """Refuse inputs that are not what they were when the run began."""
-        before = self._told()["inputs"]
+        before = self._recorded()["inputs"]
         if len(sources) != len(before):
             raise InputError(
                 f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}."
@@ -97,12 +127,12 @@ class RunFolder:
                     "old input back."
                 )
 
-    def _told(self) -> dict[str, Any]:
+    def _recorded(self) -> dict[str, Any]:
         try:
-            told = json.loads(self._inputs.read_text(encoding="utf-8"))
+            facts = json.loads(self._inputs.read_text(encoding="utf-8"))
             return {
-                "run": told["run"],
-                "inputs": [{"fingerprint": was["fingerprint"]} for was in told["inputs"]],
+                "run": facts["run"],
+                "inputs": [{"fingerprint": was["fingerprint"]} for was in facts["inputs"]],
             }
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
@@ -114,7 +144,7 @@ class RunFolder:
         self.checkpoints.mkdir(exist_ok=True)
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
-        write_model(path, model, notes | {"run": self.identity()})
+        write_model(path, model, notes | {"run": self._identity()})
         link = self.model.with_name(f".{self.model.name}.{secrets.token_hex(4)}{PART}")
         try:
             os.link(path, link)
@@ -140,7 +170,7 @@ class RunFolder:
             except (ModelFileError, OSError) as error:
                 complaints.append(str(error))
                 continue
-            if notes.get("run") != self.identity():
+            if notes.get("run") != self._identity():
                 complaints.append(f"{path} belongs to another run.")
                 continue
             return model, notes, complaints
@@ -166,45 +196,27 @@ class RunFolder:
         """Hold the folder while a run begins; a run that could not learn anything is removed."""
         with self.writing():
             self.check_free()  # another process may have ended a run here meanwhile
-            self.clean()
             self.begin(settings, sources)
-            self.log("begin", inputs=list(settings.inputs))
+            self.log.write("begin", inputs=list(settings.inputs))
             try:
                 yield
             except BaseException:
-                self.forget()
+                self._forget()
                 raise
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Remove a run that has not learned anything."""
         if not self.model.exists() and not self._saved():
-            for path in (self._settings, self._inputs, self.path / "log.jsonl"):
+            for path in (self._settings, self._inputs, self.log.path):
                 path.unlink(missing_ok=True)
 
-    def clean(self) -> None:
+    def _clean(self) -> None:
         """Remove what a process that was killed left half written."""
         for folder in (self.path, self.checkpoints, self.path / "figures"):
             for part in folder.glob(f".*{PART}"):
                 part.unlink(missing_ok=True)
 
-    # -- log and lock
-
-    def log(self, event: str, **facts: Any) -> None:
-        """Add a line to the log."""
-        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
-        with (self.path / "log.jsonl").open("a+b") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
-            cut = file.read(1) not in (b"", b"\n")  # a kill may have cut the last line
-            file.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
-
-    def events(self) -> list[dict[str, Any]]:
-        """Return the lines of the log that are whole."""
-        events = []
-        with suppress(OSError):
-            for line in (self.path / "log.jsonl").read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError):
-                    events.append(json.loads(line))
-        return events
+    # -- lock
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -221,6 +233,7 @@ class RunFolder:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
+            self._clean()
             yield
 
 

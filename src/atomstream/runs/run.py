@@ -143,7 +143,7 @@ class Run:
                 pace.save()
         if self.task.complete:
             self._finish(pace)
-        self.folder.log("end", complete=self.task.complete, reason=self.reason)
+        self.folder.log.write("end", complete=self.task.complete, reason=self.reason)
         return Outcome(self.task.complete, None if self.task.complete else self.reason)
 
     def _finish(self, pace: _Pace) -> None:
@@ -218,7 +218,7 @@ class _Pace:
         run, began = self._run, time.monotonic()
         run.seconds = self._before + began - self._began
         run.folder.save(run.task.model, run.notes(), run.task.settings.keep)
-        run.folder.log(
+        run.folder.log.write(
             "checkpoint",
             step=run.task.model.n_steps_,
             objective=run.history.recent if run.history.objective else None,

@@ -26,6 +26,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import warnings
+from itertools import accumulate, pairwise
 from numbers import Real
 from typing import NamedTuple
 
@@ -183,10 +184,8 @@ def decompress(
         )
     data = bytes(data)
     header = _checked(data, max_pixels)
-    at, sections = HEAD.size, []
-    for length in header.lengths:
-        sections.append(data[at : at + length])
-        at += length
+    places = pairwise(accumulate(header.lengths, initial=HEAD.size))
+    sections = [data[first:end] for first, end in places]
     rounded = _dictionary(header, sections[0], atoms)
     n_patches, channels = header.grid[0] * header.grid[1], max(header.channels, 1)
     n_means = channels if header.flags & CENTRED else 0
@@ -196,17 +195,13 @@ def decompress(
     counts = unsqueezed(sections[2], n_patches)
     if counts.max() > min(MOST, header.atoms):
         raise InputError("The compressed image claims patches of more atoms than there are.")
-    picks, values = (
-        unsqueezed(sections[3], counts.sum()),
-        unfolded(unsqueezed(sections[4], counts.sum())),
-    )
+    picks = unsqueezed(sections[3], counts.sum())
+    values = unfolded(unsqueezed(sections[4], counts.sum()))
     ends = np.concatenate([[0], counts.cumsum()])
     like, shape = np.empty(0, DTYPES[header.dtype]), (header.patch, header.patch, channels)
     image = np.empty((header.height, header.width, channels), like.dtype)
-    means, down, right = (
-        means.reshape(n_patches, 1, -1),
-        *np.divmod(np.arange(n_patches), header.grid[1]),
-    )
+    means = means.reshape(n_patches, 1, -1)
+    down, right = np.divmod(np.arange(n_patches), header.grid[1])
     for at in range(0, n_patches, BLOCK):
         end = min(at + BLOCK, n_patches)
         inside = slice(ends[at], ends[end])

@@ -113,7 +113,7 @@ def how(record: Record) -> list[Section]:
         n_seen = getattr(learner, "n_samples_seen_", None) or learner.n_steps_
         rate = n_seen / max(seconds, 1e-9)
         facts["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} a second"
-        events = [event.get("event") for event in RunFolder(record.path).events()]
+        events = [event.get("event") for event in RunFolder(record.path).log.events()]
         facts["sessions"] = f"{1 + events.count('resume')}"
     if hasattr(learner, "n_reseeded_"):
         facts["re-seeded atoms"] = learner.n_reseeded_

@@ -167,15 +167,10 @@ def series_forecast(
     n_columns = 2 if observed.shape[1] == 4 else min(n_columns, observed.shape[1])
     grid, figure = panels(observed.shape[1], n_columns, 10.2 / n_columns, 1.9)
     places, filled = np.arange(len(observed)), np.isnan(observed) & ~np.isnan(predicted)
+    said = "one step ahead" if len(ahead) else "reconstructed"
     for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
         axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
-        axes.plot(
-            places,
-            predicted[:, i],
-            color=BLUE,
-            linewidth=1,
-            label="one step ahead" if len(ahead) else "reconstructed",
-        )
+        axes.plot(places, predicted[:, i], color=BLUE, linewidth=1, label=said)
         if filled.any() and not len(ahead):
             axes.plot(
                 places[filled[:, i]],
