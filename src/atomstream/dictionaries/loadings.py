@@ -97,7 +97,7 @@ class Loadings:
         return views
 
     @property
-    def modes(self) -> tuple[int, ...]:
+    def _modes(self) -> tuple[int, ...]:
         """Sizes of the modes."""
         return tuple(len(matrix) for matrix in self._matrices)
 
@@ -115,7 +115,7 @@ class Loadings:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of atoms and of their entries."""
-        return self._matrices[0].shape[1], math.prod(self.modes)
+        return self._matrices[0].shape[1], math.prod(self._modes)
 
     @property
     def dtype(self) -> np.dtype:
@@ -171,7 +171,7 @@ class Loadings:
         matrices = [matrix.copy() for matrix in self._matrices]
         for j, row in zip(index, rows, strict=True):
             for matrix, column in zip(
-                matrices, rank_one(row.reshape(self.modes), sets), strict=True
+                matrices, rank_one(row.reshape(self._modes), sets), strict=True
             ):
                 matrix[:, j] = column
         for matrix, part in zip(matrices, sets.sets, strict=True):
@@ -188,7 +188,7 @@ class Loadings:
     @property
     def _cut(self) -> int:
         """Number of modes of the head, chosen for the smallest sum of both sizes."""
-        sizes = self.modes
+        sizes = self._modes
         return min(
             range(len(sizes)), key=lambda cut: math.prod(sizes[:cut]) + math.prod(sizes[cut:])
         )
@@ -234,7 +234,7 @@ def contract(loadings: Loadings, cross: Sums, mode: int) -> NDArray:
         if mode in group:
             matrices = [loadings.matrices[k].astype(np.float64) for k in group]
             return contract_group(part, matrices, mode - group[0])
-    raise ValueError(f"mode must lie below {len(loadings.modes)}, got {mode}.")
+    raise ValueError(f"mode must lie below {len(loadings._modes)}, got {mode}.")
 
 
 def mode_problem(
@@ -259,7 +259,7 @@ def halves_contracted(loadings: Loadings, cross: Sums) -> Iterator[tuple[range, 
     cut = loadings._cut
     if cut:
         yield range(cut), loadings._without_tail(cross)
-    yield range(cut, len(loadings.modes)), loadings._without_head(cross)
+    yield range(cut, len(loadings._modes)), loadings._without_head(cross)
 
 
 def khatri_rao(matrices: Sequence[NDArray]) -> NDArray:
