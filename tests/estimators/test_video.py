@@ -267,7 +267,7 @@ def torn(video):
         (np.zeros((0, 5, 5)), "n_frames, height, width"),
         ([], "no frames"),
         (5, "must be an array of frames"),
-        ([np.zeros((5, 5)), np.zeros((5, 6))], r"Frame 1 is of shape \(5, 6\)"),
+        ([np.zeros((5, 5)), np.zeros((5, 6))], r"Frame 1 has shape \(5, 6\)"),
         (["gone.png"], "There is no gone.png"),
         ("gone.mp4", "There is no gone.mp4"),
         (np.full((3, 5, 5), -1.0), "Negative"),

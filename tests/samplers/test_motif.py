@@ -159,7 +159,7 @@ def test_a_network_is_the_same_from_whatever_holds_it(tmp_path):
     ("data", "sentence"),
     [
         (np.zeros((3, 3)), "has no edges"),
-        (np.ones((2, 3)), "square matrix"),
+        (np.ones((2, 3)), "must be square"),
         (-np.ones((2, 2)), "finite and not negative"),
         (np.full((2, 2), np.nan), "finite and not negative"),
     ],

@@ -166,8 +166,7 @@ class RowsTask(PassesTask):
         names = None if notes["names"] is None else list(notes["names"])
         if None not in (names, self.names) and names != self.names:
             raise InputError(
-                f"{self.sources[0].name} names its columns otherwise than what was learned from "
-                "before."
+                f"{self.sources[0].name} has different names of columns than the run has learned from."
             )
         self.names = names
         super().restore(model, notes)
