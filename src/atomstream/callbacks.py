@@ -8,24 +8,68 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from atomstream.core.method import Method
+    from atomstream.core.state import State
 
 __all__ = ["History", "LearningBar", "StoredObjective"]
+
+
+class TaskContext(Protocol):
+    """A task of a fit, as scikit-learn describes it to callbacks."""
+
+    @property
+    def task_name(self) -> str:
+        """Such as "batch"."""
+
+    @property
+    def max_subtasks(self) -> int | None:
+        """Number of tasks in this one, where it is known."""
+
+
+class Learner(Protocol):
+    """An estimator that learns batch by batch."""
+
+    _progress: Any
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of batches learned from."""
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learned from."""
+
+    @property
+    def batch_objective_(self) -> float:
+        """Mean objective of the newest batch, before the update."""
+
+    @property
+    def method_(self) -> Method:
+        """How it learns."""
+
+    @property
+    def state_(self) -> State:
+        """Where it stands."""
 
 
 class Callback:
     """The hooks of scikit-learn's ``FitCallback``, each doing nothing."""
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: object, context: TaskContext) -> None:
         """Prepare for a fit."""
 
-    def teardown(self, estimator: Any, context: Any) -> None:
+    def teardown(self, estimator: object, context: TaskContext) -> None:
         """Clean up after a fit, however it ended."""
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+    def on_fit_task_begin(self, estimator: object, context: TaskContext) -> None:
         """React to the beginning of a task."""
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool | None:
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
         """React to the end of a task; returning true stops the fit."""
 
 
@@ -54,7 +98,7 @@ class History(Callback):
         self.objective: list[float] = []
         self.every = 1
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: object, context: TaskContext) -> None:
         """Forget earlier fits."""
         self.n_samples, self.objective, self.every = [], [], 1
 
@@ -64,12 +108,12 @@ class History(Callback):
         values = self.objective[-(1 + len(self.objective) // 6) :]
         return sum(values) / max(len(values), 1)
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:
         """Take a point after a batch, if one is due."""
         if context.task_name == "batch":
             self.note(estimator)
 
-    def note(self, estimator: Any) -> None:
+    def note(self, estimator: Learner) -> None:
         """Take a point if one is due at this step."""
         if (estimator.n_steps_ - 1) % self.every:
             return
@@ -107,13 +151,13 @@ class StoredObjective(History):
         super().__init__()
         self.spacing = every
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: object, context: TaskContext) -> None:
         """Forget earlier fits."""
         super().setup(estimator, context)
         self.every = self.spacing
         self._known: dict[Any, tuple[Any, Any, Any, float]] = {}
 
-    def note(self, estimator: Any) -> None:
+    def note(self, estimator: Learner) -> None:
         """Keep the codes of the batch, and take a point if one is due at this step."""
         import numpy as np
         import scipy.sparse as sp
@@ -168,7 +212,7 @@ class LearningBar(Callback):
 
     def __init__(
         self,
-        console: Any = None,
+        console: Console | None = None,
         memory: float = 0.95,
         *,
         text: str = "learning",
@@ -180,7 +224,7 @@ class LearningBar(Callback):
         self.every = every
         self._bar: Any = None
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: object, context: TaskContext) -> None:
         """Open the bar."""
         from rich.console import Console
         from rich.progress import (
@@ -207,13 +251,13 @@ class LearningBar(Callback):
         self._running: float | None = None
         self._bar.start()
 
-    def teardown(self, estimator: Any, context: Any) -> None:
+    def teardown(self, estimator: object, context: TaskContext) -> None:
         """Stop the bar."""
         with suppress(OSError):
             self._bar.stop()
         self._bar = None  # it holds locks: without it the model can be copied and saved
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:
         """Advance by one batch."""
         if context.task_name != "batch":
             return

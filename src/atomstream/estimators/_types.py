@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from atomstream.coders import Coder
+from atomstream.core.matrices import Samples
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
 from atomstream.schedules import Schedule
@@ -25,15 +26,6 @@ __all__ = [
 ]
 
 
-class Shaped(Protocol):
-    """A frame, a sparse matrix, a labelled array: whatever has a shape."""
-
-    @property
-    def shape(self) -> Any:
-        """Lengths of the axes."""
-
-
-Samples: TypeAlias = ArrayLike | Shaped
 RandomSource: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | Coder

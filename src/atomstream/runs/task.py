@@ -9,15 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.callbacks import Callback
+from atomstream.callbacks import Callback, Learner, TaskContext
 from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
 from atomstream.viz.report import Section
+
+if TYPE_CHECKING:
+    from atomstream.runs.record import Record
 
 __all__ = [
     "Input",
@@ -99,7 +102,7 @@ class Pace(Protocol):
         """Return a callback that shows the progress of something with this name."""
         ...
 
-    def note(self, learner: Any) -> None:
+    def note(self, learner: Learner) -> None:
         """Keep the objective of the batch that the learner has just learned from."""
         ...
 
@@ -219,32 +222,32 @@ class View(ABC):
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
 
     @abstractmethod
-    def facts(self, record: Any) -> dict[str, Any]:
+    def facts(self, record: Record) -> dict[str, Any]:
         """Return the run in a few lines."""
 
     @abstractmethod
-    def table(self, record: Any, most: int) -> Table:
+    def table(self, record: Record, most: int) -> Table:
         """Return the most important atoms, at most so many."""
 
     @abstractmethod
-    def sections(self, record: Any) -> list[Section]:
+    def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
 
-    def quality(self, record: Any) -> dict[str, float]:
+    def quality(self, record: Record) -> dict[str, float]:
         """Return figures that say how good the model is; empty where nothing is known."""
         return {}
 
-    def encode(self, record: Any, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
+    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of atoms, and the codes of all inputs, block by block."""
         raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
 
-    def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write the reconstruction of an input, and return where and how close it is."""
         raise InputError(
             f"{record.path} has learned from {self.learned_from} and rebuilds no files."
         )
 
-    def image_dictionary(self, record: Any) -> Any:
+    def image_dictionary(self, record: Record) -> Any:
         """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
         raise InputError(
             f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
@@ -265,7 +268,7 @@ def task_named(name: str) -> type[Task]:
     return _loaded(TASKS[name])
 
 
-def view_of(model: Any) -> View:
+def view_of(model: object) -> View:
     """Return the view of a model, by the name of its class."""
     return _loaded(VIEWS[type(model).__name__])()
 
@@ -291,7 +294,7 @@ class _Watch(Callback):
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool | None:
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
         """Look after each batch."""
         if context.task_name != "batch":
             return None

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 # Two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
+
+
+class Weighed(Protocol):
+    """A fitted estimator that knows how much its atoms matter."""
+
+    @property
+    def importance_(self) -> NDArray:
+        """Shares of the atoms in the code."""
+
+
+class Fitted(Weighed, Protocol):
+    """A fitted dictionary, as the plots see it."""
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms, along the first axis."""
 
 
 def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:

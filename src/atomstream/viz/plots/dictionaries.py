@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, empty, panels, plain
+from atomstream.core.matrices import Matrix
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
+
+if TYPE_CHECKING:
+    from atomstream.callbacks import History
 
 __all__ = [
     "atoms",
@@ -30,7 +35,41 @@ FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
 
 
-def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
+class Recoding(Protocol):
+    """A fitted dictionary that codes samples and rebuilds them."""
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return codes."""
+
+    def inverse_transform(self, codes: NDArray) -> NDArray:
+        """Return samples from codes."""
+
+
+class Ranks(Protocol):
+    """A choice among numbers of atoms."""
+
+    @property
+    def ranks(self) -> NDArray:
+        """The numbers tried."""
+
+    @property
+    def error(self) -> NDArray:
+        """Mean errors on held-out entries."""
+
+    @property
+    def error_se(self) -> NDArray:
+        """Their standard errors."""
+
+    @property
+    def stability(self) -> NDArray:
+        """Similarity of the atoms of several fits."""
+
+    @property
+    def rank(self) -> int:
+        """The number chosen."""
+
+
+def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
     """Return what `atoms` draws: atoms as images, most important first, and shares of the code.
 
     Parameters
@@ -57,7 +96,7 @@ def atoms_data(model: Any, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
     return flat.reshape(-1, *shape), model.importance_[order]
 
 
-def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
+def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
     """Draw the atoms in a grid, most important first, with their shares of the code.
 
     Parameters
@@ -83,13 +122,13 @@ def atoms(model: Any, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
     return figure
 
 
-def curves_data(model: Any, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
+def curves_data(model: Fitted, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
     order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
     return _atoms(model)[order], model.importance_[order]
 
 
-def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
+def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
     """Draw the most important atoms as curves over the features.
 
     Parameters
@@ -113,7 +152,7 @@ def curves(model: Any, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
 
 
 def bars_data(
-    model: Any, names: Any = None, n_atoms: int = 12, n_features: int = 8
+    model: Fitted, names: Sequence[str] | None = None, n_atoms: int = 12, n_features: int = 8
 ) -> list[tuple[list[str], NDArray, float]]:
     """Return what `bars` draws.
 
@@ -130,7 +169,12 @@ def bars_data(
 
 
 def bars(
-    model: Any, names: Any = None, *, n_atoms: int = 12, n_features: int = 8, n_columns: int = 3
+    model: Fitted,
+    names: Sequence[str] | None = None,
+    *,
+    n_atoms: int = 12,
+    n_features: int = 8,
+    n_columns: int = 3,
 ) -> Any:
     """Draw the most important atoms as bars: their largest features by name.
 
@@ -161,7 +205,9 @@ def bars(
     return figure
 
 
-def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
+def triples_data(
+    model: Recoding, rows: Matrix, n_rows: int = 6
+) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
     rows = rows[: 10 * n_rows]
     X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
@@ -177,11 +223,11 @@ def triples_data(model: Any, rows: Any, n_rows: int = 6) -> tuple[NDArray, NDArr
 
 
 def triples(
-    model: Any,
-    rows: Any,
+    model: Recoding,
+    rows: Matrix,
     shape: tuple[int, ...] | None = None,
     *,
-    names: Any = None,
+    names: Sequence[str] | None = None,
     n_rows: int = 6,
 ) -> Any:
     """Draw samples, their reconstructions and the errors, from the best explained to the worst.
@@ -248,7 +294,7 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
     return figure
 
 
-def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
+def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     """Return what `rank` draws.
 
     These are ranks, mean errors on held-out entries, their standard errors, stability, choice.
@@ -256,7 +302,7 @@ def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
 
 
-def rank(choice: Any) -> Any:
+def rank(choice: Ranks) -> Any:
     """Draw the held-out error and the stability of the atoms against the number of atoms.
 
     Parameters
@@ -295,14 +341,16 @@ def rank(choice: Any) -> Any:
     return figure
 
 
-def reconstruction_data(image: Any, approximation: Any) -> tuple[NDArray, NDArray, NDArray]:
+def reconstruction_data(
+    image: ArrayLike, approximation: ArrayLike
+) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `reconstruction` draws: image, reconstruction clipped to its range, error."""
     image = np.asarray(image, dtype=float)
-    approximation = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
-    return image, approximation, approximation - image
+    rebuilt = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
+    return image, rebuilt, rebuilt - image
 
 
-def reconstruction(image: Any, approximation: Any) -> Any:
+def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Any:
     """Draw an image, its reconstruction and the error side by side.
 
     Parameters
@@ -329,7 +377,7 @@ def reconstruction(image: Any, approximation: Any) -> Any:
     return figure
 
 
-def objective_data(history: Any) -> tuple[NDArray, NDArray, NDArray]:
+def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `objective` draws: samples seen, objectives, means of the last sixth."""
     n_samples, values = np.asarray(history.n_samples), np.asarray(history.objective)
     total = np.concatenate([[0.0], np.cumsum(values)])
@@ -339,7 +387,7 @@ def objective_data(history: Any) -> tuple[NDArray, NDArray, NDArray]:
     return n_samples, values, (total[last] - total[first]) / (last - first)
 
 
-def objective(history: Any) -> Any:
+def objective(history: History) -> Any:
     """Draw the objective against the number of samples seen.
 
     Parameters
@@ -361,6 +409,6 @@ def objective(history: Any) -> Any:
     return figure
 
 
-def _atoms(model: Any) -> NDArray:
+def _atoms(model: Fitted) -> NDArray:
     """Return the atoms as rows; tensors are flattened."""
     return model.components_.reshape(len(model.components_), -1)

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import panels, plain
 
 __all__ = ["comparison", "comparison_data", "material_map", "material_map_data"]
 
 
-def comparison_data(pictures: Mapping[str, Any], original: Any = None) -> list[tuple[str, NDArray]]:
+def comparison_data(
+    pictures: Mapping[str, Any], original: ArrayLike | None = None
+) -> list[tuple[str, NDArray]]:
     """Return what `comparison` draws: titles and images.
 
     With an original the titles contain the quality in decibels.
@@ -39,7 +41,9 @@ def comparison_data(pictures: Mapping[str, Any], original: Any = None) -> list[t
     return [(title, np.clip(np.nan_to_num(image) / white(image), 0, 1)) for title, image in drawn]
 
 
-def comparison(pictures: Mapping[str, Any], original: Any = None, *, n_columns: int = 4) -> Any:
+def comparison(
+    pictures: Mapping[str, Any], original: ArrayLike | None = None, *, n_columns: int = 4
+) -> Any:
     """Draw images side by side, such as before and after.
 
     Parameters
@@ -65,7 +69,7 @@ def comparison(pictures: Mapping[str, Any], original: Any = None, *, n_columns: 
 
 
 def material_map_data(
-    classes: Any, names: Sequence[str]
+    classes: ArrayLike, names: Sequence[str]
 ) -> tuple[NDArray, list[tuple[str, float]]]:
     """Return what `material_map` draws: the map, and each material with its share of the pixels."""
     classes = np.asarray(classes)
@@ -73,7 +77,7 @@ def material_map_data(
     return classes, list(zip(names, shares.tolist(), strict=True))
 
 
-def material_map(classes: Any, names: Sequence[str]) -> Any:
+def material_map(classes: ArrayLike, names: Sequence[str]) -> Any:
     """Draw the material of each pixel, with the share of each material.
 
     Parameters

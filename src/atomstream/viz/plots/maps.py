@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import empty
+
+if TYPE_CHECKING:
+    from atomstream.domains.walks.trips import Grid
 
 __all__ = ["partition_map", "partition_map_data", "reduced_chain", "reduced_chain_data"]
 
 
-def partition_map_data(grid: Any, cells: Any, labels: Any) -> tuple[NDArray, NDArray]:
+def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
     labels = np.asarray(labels)
     keep = labels >= 0
     return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
 
 
-def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> Any:
+def partition_map(
+    grid: Grid, cells: ArrayLike, labels: ArrayLike, *, visits: ArrayLike | None = None
+) -> Any:
     """Draw cells in the colours of their clusters; the legend starts with the largest one.
 
     Parameters
@@ -72,12 +77,12 @@ def partition_map(grid: Any, cells: Any, labels: Any, *, visits: Any = None) -> 
     return figure
 
 
-def reduced_chain_data(probabilities: Any, shares: Any) -> tuple[NDArray, NDArray]:
+def reduced_chain_data(probabilities: ArrayLike, shares: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return what `reduced_chain` draws: transition probabilities and shares of visits."""
     return np.asarray(probabilities, dtype=float), np.asarray(shares, dtype=float)
 
 
-def reduced_chain(probabilities: Any, shares: Any) -> Any:
+def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Any:
     """Draw the transition probabilities between clusters.
 
     Parameters

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, empty
+from atomstream.core.matrices import Matrix
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from atomstream.domains.networks.motifs import Motif
 
 __all__ = [
     "adjacency",
@@ -22,7 +29,23 @@ __all__ = [
 CELLS = 300  # most cells of a heat map in each direction; larger networks are drawn in blocks
 
 
-def network_atoms_data(model: Any, n_atoms: int = 25) -> tuple[NDArray, NDArray]:
+class NetworkAtoms(Protocol):
+    """A fitted dictionary of patches of a network."""
+
+    @property
+    def components_(self) -> NDArray:
+        """The atoms, of shape (n_atoms, size, size)."""
+
+    @property
+    def recent_importance_(self) -> NDArray:
+        """Shares of the atoms in recent codes."""
+
+    @property
+    def motif_(self) -> Motif:
+        """The motif of the patches."""
+
+
+def network_atoms_data(model: NetworkAtoms, n_atoms: int = 25) -> tuple[NDArray, NDArray]:
     """Return what `network_atoms` draws: the most important atoms and their shares.
 
     Each atom is divided by its largest entry.
@@ -34,7 +57,7 @@ def network_atoms_data(model: Any, n_atoms: int = 25) -> tuple[NDArray, NDArray]
     ]
 
 
-def network_atoms(model: Any, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
+def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
     """Draw the most important atoms of a network dictionary, each as a patch and as a graph.
 
     The nodes of the motif are on a circle, node 0 at the top and the others clockwise. Edges of the
@@ -69,7 +92,7 @@ def network_atoms(model: Any, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
     return figure
 
 
-def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
+def _graph(axes: Axes, patch: NDArray, joined: NDArray) -> None:
     """Draw a patch as a graph; of two directions the heavier one counts."""
     from matplotlib.collections import LineCollection
 
@@ -88,15 +111,18 @@ def _graph(axes: Any, patch: NDArray, joined: NDArray) -> None:
             alpha=np.clip(0.15 + 0.85 * strength, 0, 1),
         )
         axes.add_collection(lines)
-    axes.scatter(*places.T, s=max(3, 60 / len(patch)), color="0.15", zorder=3)
+    axes.scatter(places[:, 0], places[:, 1], s=max(3, 60 / len(patch)), color="0.15", zorder=3)
     loops = np.diag(patch) > 0.02
+    rings = 1.22 * places[loops]
     axes.scatter(
-        *(1.22 * places[loops]).T, s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8
+        rings[:, 0], rings[:, 1], s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8
     )
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
 
 
-def adjacency_data(before: Any, after: Any = None, cells: int = CELLS) -> list[NDArray]:
+def adjacency_data(
+    before: Matrix, after: Matrix | None = None, cells: int = CELLS
+) -> list[NDArray]:
     """Return what `adjacency` draws: matrices in one order of nodes, large ones in blocks.
 
     Parameters
@@ -129,7 +155,10 @@ def adjacency_data(before: Any, after: Any = None, cells: int = CELLS) -> list[N
 
 
 def adjacency(
-    before: Any, after: Any = None, *, titles: tuple[str, str] = ("network", "reconstruction")
+    before: Matrix,
+    after: Matrix | None = None,
+    *,
+    titles: tuple[str, str] = ("network", "reconstruction"),
 ) -> Any:
     """Draw adjacency matrices side by side as heat maps, with the same nodes and colours.
 
@@ -161,7 +190,10 @@ def adjacency(
 
 
 def spins_data(
-    configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int]
+    configurations: Sequence[ArrayLike],
+    models: Sequence[Fitted],
+    rebuilt: Sequence[ArrayLike],
+    shape: tuple[int, int],
 ) -> list[tuple[NDArray, ...]]:
     """Return what `spins` draws: configurations, mosaics of their top atoms, reconstructions."""
     drawn: list[tuple[NDArray, ...]] = []
@@ -178,7 +210,12 @@ def spins_data(
 
 
 def spins(
-    configurations: Any, models: Any, rebuilt: Any, shape: tuple[int, int], *, titles: Any = None
+    configurations: Sequence[ArrayLike],
+    models: Sequence[Fitted],
+    rebuilt: Sequence[ArrayLike],
+    shape: tuple[int, int],
+    *,
+    titles: Sequence[str] | None = None,
 ) -> Any:
     """Draw configurations of spins with their atoms and reconstructions, one per column.
 

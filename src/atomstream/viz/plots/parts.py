@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, panels, plain
+from atomstream.viz.plots.canvas import BLUE, Weighed, panels, plain
 
 __all__ = ["parts", "parts_data"]
 
 
-def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
+class Part(Protocol):
+    """A representative of an atom."""
+
+    @property
+    def id(self) -> object:
+        """Name of the sample."""
+
+    @property
+    def share(self) -> float:
+        """Its share in the atom."""
+
+
+class Explained(Weighed, Protocol):
+    """A fitted dictionary whose atoms are combinations of samples."""
+
+    def explain(self, atom: int, top: int) -> Sequence[Part]:
+        """Return the largest representatives of an atom."""
+
+
+def parts_data(model: Explained, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
     """Return what `parts` draws, most important atom first.
 
     Parameters
@@ -35,7 +55,7 @@ def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float
     return drawn
 
 
-def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Any:
+def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Any:
     """Draw the shares of the largest representatives of each atom as bars, with their ids.
 
     Parameters

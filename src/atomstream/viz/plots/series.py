@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, panels, plain
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Weighed, panels, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from atomstream.domains.series.frames import Form
 
 __all__ = [
     "series_atoms",
@@ -23,7 +31,23 @@ COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LISTED = 24  # most names in a legend
 
 
-def series_atoms_data(model: Any, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
+class SeriesAtoms(Weighed, Protocol):
+    """A fitted dictionary of series."""
+
+    @property
+    def atoms_(self) -> NDArray:
+        """Atoms of shape (n_atoms, window, n_series)."""
+
+    @property
+    def initial_atoms_(self) -> NDArray | None:
+        """Atoms before the online phase, if there were any."""
+
+    @property
+    def form_(self) -> Form:
+        """The form of the tables learned from."""
+
+
+def series_atoms_data(model: SeriesAtoms, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
     """Return what `series_atoms` draws: the most important atoms, and their shares.
 
     The atoms are of shape (n, window, n_series).
@@ -32,11 +56,13 @@ def series_atoms_data(model: Any, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
     return model.atoms_[order], model.importance_[order]
 
 
-def _most_important(model: Any, n_atoms: int) -> NDArray:
+def _most_important(model: SeriesAtoms, n_atoms: int) -> NDArray:
     return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 
 
-def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns: int = 6) -> Any:
+def series_atoms(
+    model: SeriesAtoms, *, names: Sequence[str] | None = None, n_atoms: int = 24, n_columns: int = 6
+) -> Any:
     """Draw the most important atoms, with their numbers and shares of the code.
 
     The curves of all series of an atom share one panel.
@@ -66,7 +92,7 @@ def series_atoms(model: Any, *, names: Any = None, n_atoms: int = 24, n_columns:
     return figure
 
 
-def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray, NDArray]:
+def series_change_data(model: SeriesAtoms, n_atoms: int = 12) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `series_change` draws: atoms before and after the online phase, and changes.
 
     The change is one minus the cosine between the atom before and after. The atoms that changed
@@ -83,7 +109,9 @@ def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray,
     return before[order], after[order], moved[order]
 
 
-def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 6) -> Any:
+def series_change(
+    model: SeriesAtoms, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 6
+) -> Any:
     """Draw the atoms that the online phase changed most: dotted before it, solid after it.
 
     Parameters
@@ -111,7 +139,7 @@ def series_change(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns
 
 
 def series_forecast_data(
-    observed: Any, predicted: Any, ahead: Any = None
+    observed: ArrayLike, predicted: ArrayLike, ahead: ArrayLike | None = None
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `series_forecast` draws: values, predictions and forecasts.
 
@@ -136,12 +164,12 @@ def series_forecast_data(
 
 
 def series_forecast(
-    observed: Any,
-    predicted: Any,
-    ahead: Any = None,
+    observed: ArrayLike,
+    predicted: ArrayLike,
+    ahead: ArrayLike | None = None,
     *,
-    names: Any = None,
-    labels: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Sequence[object] | None = None,
     n_columns: int = 3,
 ) -> Any:
     """Draw the observations, predictions and forecasts (with bands) of each series.
@@ -220,17 +248,17 @@ def _styles(n_series: int) -> list[dict[str, Any]]:
     ]
 
 
-def _quiet(axes: Any, window: int) -> None:
+def _quiet(axes: Axes, window: int) -> None:
     axes.set(ylim=(0, None), yticks=[], xticks=[1, window])
     axes.tick_params(labelsize=7)
     axes.margins(x=0.02)
 
 
-def _known(model: Any, names: Any) -> Any:
+def _known(model: SeriesAtoms, names: Sequence[str] | None) -> Any:
     return model.form_.names if names is None else names
 
 
-def _legend(figure: Any, lines: Any, names: Any) -> None:
+def _legend(figure: Figure, lines: Sequence[Line2D], names: Sequence[str] | None) -> None:
     """Add a legend if the series have names and are not too many."""
     if names is not None and len(lines) <= LISTED:
         shown = [plain(str(name)) for name in names]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, empty
+from atomstream.viz.plots.canvas import BLUE, Weighed, empty
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Panel
+
+    from atomstream.domains.tensors.axes import Axes
 
 __all__ = ["loadings", "loadings_data"]
 
@@ -16,7 +22,19 @@ NARROW = 3  # an image whose sides have a larger ratio than this fills its panel
 TINY = 1e-12
 
 
-def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray]:
+class Loaded(Weighed, Protocol):
+    """A fitted dictionary of rank-one atoms."""
+
+    @property
+    def loadings_(self) -> Sequence[NDArray]:
+        """One matrix for each mode or group of modes."""
+
+    @property
+    def axes_(self) -> Axes:
+        """The modes of the samples."""
+
+
+def loadings_data(model: Loaded, n_atoms: int = 12) -> tuple[list[NDArray], NDArray]:
     """Return what `loadings` draws: the loadings of the most important atoms, and their shares.
 
     Parameters
@@ -39,7 +57,9 @@ def loadings_data(model: Any, n_atoms: int = 12) -> tuple[list[NDArray], NDArray
     return columns, model.importance_[order]
 
 
-def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int = 2) -> Any:
+def loadings(
+    model: Loaded, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 2
+) -> Any:
     """Draw the loadings of the most important atoms, the modes of an atom side by side.
 
     A single mode is drawn as a curve, or as bars if it is short. A group of two modes is drawn as
@@ -84,7 +104,7 @@ def loadings(model: Any, *, names: Any = None, n_atoms: int = 12, n_columns: int
     return figure
 
 
-def _names(model: Any) -> list[str]:
+def _names(model: Loaded) -> list[str]:
     """Return the names of the modes, or of groups of modes."""
     known, groups = model.axes_.names, model.axes_.groups
     if known:
@@ -94,7 +114,7 @@ def _names(model: Any) -> list[str]:
     ]
 
 
-def _draw(axes: Any, values: NDArray) -> None:
+def _draw(axes: Panel, values: NDArray) -> None:
     """Draw one loading vector: an image, bars, or a curve."""
     axes.axis("on")
     axes.tick_params(labelsize=6, length=2)
@@ -102,7 +122,7 @@ def _draw(axes: Any, values: NDArray) -> None:
         low = min(float(values.min()), 0.0)
         shown = (values - low) / max(float(values.max()) - low, TINY)
         narrow = max(shown.shape[:2]) > NARROW * min(shown.shape[:2])
-        aspect = "auto" if narrow else "equal"
+        aspect: Literal["auto", "equal"] = "auto" if narrow else "equal"
         axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect=aspect)
         axes.set(xticks=[], yticks=[])
         return

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, empty, panels, plain
+from atomstream.viz.plots.canvas import BLUE, Weighed, empty, panels, plain
+
+if TYPE_CHECKING:
+    from atomstream.domains.text.topic_shares import TopicsOverTime
 
 __all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
 
 
+class Topical(Weighed, Protocol):
+    """A fitted model of topics."""
+
+    def top_words(self, n_words: int) -> list[list[tuple[str, float]]]:
+        """Return the largest words of each topic with their shares."""
+
+
 def topics_data(
-    model: Any, n_topics: int = 20, n_words: int = 8
+    model: Topical, n_topics: int = 20, n_words: int = 8
 ) -> list[tuple[int, float, list[tuple[str, float]]]]:
     """Return what `topics` draws: numbers, shares of all words, and top words of topics."""
     words = model.top_words(n_words)
@@ -21,7 +32,7 @@ def topics_data(
     return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
 
 
-def topics(model: Any, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Any:
+def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Any:
     """Draw the most important topics: bars of the shares of their top words.
 
     Parameters
@@ -50,7 +61,9 @@ def topics(model: Any, *, n_topics: int = 20, n_words: int = 8, n_columns: int =
     return figure
 
 
-def topics_over_time_data(over_time: Any, n_topics: int = 8) -> tuple[NDArray, NDArray, NDArray]:
+def topics_over_time_data(
+    over_time: TopicsOverTime, n_topics: int = 8
+) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `topics_over_time` draws: starts of bins, the topics that vary most, shares.
 
     Returns
@@ -63,7 +76,9 @@ def topics_over_time_data(over_time: Any, n_topics: int = 8) -> tuple[NDArray, N
     return over_time.starts, order, over_time.shares[:, order]
 
 
-def topics_over_time(over_time: Any, names: Any = None, *, n_topics: int = 8) -> Any:
+def topics_over_time(
+    over_time: TopicsOverTime, names: Sequence[str] | None = None, *, n_topics: int = 8
+) -> Any:
     """Draw the shares over time of the topics that vary most.
 
     Parameters

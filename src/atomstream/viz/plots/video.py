@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, empty
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty
+
+if TYPE_CHECKING:
+    from atomstream.callbacks import Learner
+    from atomstream.domains.series.change_points import ChangePoints
 
 __all__ = ["spatial_atoms", "spatial_atoms_data", "temporal_atoms", "temporal_atoms_data"]
 
 
-def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
+class VideoAtoms(Fitted, Protocol):
+    """A fitted dictionary of a video."""
+
+    @property
+    def mode(self) -> str:
+        """What the samples are: "frames" or "pixels"."""
+
+    @property
+    def snapshot_times_(self) -> NDArray:
+        """Frames learned from before each snapshot."""
+
+    @property
+    def snapshots_(self) -> NDArray:
+        """Atoms at these times."""
+
+    @property
+    def learner_(self) -> Learner:
+        """The dictionary estimator inside."""
+
+
+def spatial_atoms_data(model: VideoAtoms) -> tuple[NDArray, NDArray]:
     """Return what `spatial_atoms` draws: times of the snapshots, and their atoms.
 
     Times count the frames learned from. Each atom is divided by its largest entry.
@@ -33,7 +57,7 @@ def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
     return times, images / largest.reshape(*largest.shape, *(1,) * (images.ndim - 2))
 
 
-def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
+def spatial_atoms(model: VideoAtoms, *, frames: NDArray | None = None) -> Any:
     """Draw the atoms of frames at the times of the snapshots, from top to bottom.
 
     Parameters
@@ -67,7 +91,9 @@ def spatial_atoms(model: Any, *, frames: Any = None) -> Any:
     return figure
 
 
-def temporal_atoms_data(model: Any, changes: Any = None) -> tuple[NDArray, NDArray]:
+def temporal_atoms_data(
+    model: VideoAtoms, changes: ChangePoints | None = None
+) -> tuple[NDArray, NDArray]:
     """Return what `temporal_atoms` draws: atoms, most important first, and times of change.
 
     Each atom is divided by its largest entry.
@@ -81,7 +107,7 @@ def temporal_atoms_data(model: Any, changes: Any = None) -> tuple[NDArray, NDArr
     ) if changes is None else changes.times
 
 
-def temporal_atoms(model: Any, changes: Any = None) -> Any:
+def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Any:
     """Draw temporal atoms as curves over the frames, most important first.
 
     Parameters
