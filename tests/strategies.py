@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.estimators import registry
 from atomstream.losses import (
     L1,
     L2,
@@ -33,7 +34,7 @@ LOSSES = [
     L1(),
     L2(),
 ]
-LOSS_NAMES = ["squared", "kl", "is", "hellinger", "huber", "l1", "l2"]
+LOSS_NAMES = [*registry.LOSSES]
 PENALTIES = [
     Free(),
     Free(l1=0.3),

@@ -101,7 +101,7 @@ ROWS = {
     "negative alpha": ("learn x.npy --alpha -1 --out new", "alpha is -1.0, needed is at least 0"),
     "unknown loss": (
         "learn x.npy --loss lost --out new",
-        "loss='lost' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
+        "loss='lost' is unknown; choose one of hellinger, huber, is, kl",
     ),
     "unknown schedule": (
         "learn x.npy --schedule s --out new",

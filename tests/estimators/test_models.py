@@ -81,7 +81,7 @@ SENTENCES = [
     (
         {"loss": "kll"},
         X,
-        "loss='kll' is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared",
+        "loss='kll' is unknown; choose one of hellinger, huber, is, kl",
     ),
     (
         {"schedule": "fast"},

@@ -26,13 +26,13 @@ LEARNING = {
 # Modules with further commands of a domain, each named ``commands``.
 FURTHER = {"image": "atomstream.cli.image", "network": "atomstream.cli.network"}
 DOMAINS = {
-    "image": "Images by a dictionary of their patches: learned, cleaned, completed, packed.",
-    "network": "Dictionaries of what a network looks like around a motif.",
-    "series": "Dictionaries of what several series do together over a window of time.",
-    "tensor": "Dictionaries of arrays with several axes, as products of a few vectors.",
-    "text": "Topics of documents.",
-    "video": "Dictionaries of the frames, or of the pixels, of videos.",
-    "walk": "Partitions of places or states by where they lead.",
+    "image": "Clean, complete and compress images.",
+    "network": "Learn what a network looks like around a motif.",
+    "series": "Forecast and fill time series.",
+    "tensor": "Learn from arrays with several axes.",
+    "text": "Learn topics of documents.",
+    "video": "Learn from the frames or pixels of videos.",
+    "walk": "Partition places or states by where they lead.",
 }
 
 
@@ -76,7 +76,7 @@ def commands() -> None:
     """
 
 
-@commands.command()
+@commands.command(short_help="Continue a run where it stopped.")
 @run_argument
 @click.option("--batches", type=int, help="Change the number of batches (runs on networks).")
 @click.option("--epochs", type=int, help="Change the number of passes.")
@@ -91,7 +91,7 @@ def resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None
     return resume_run(run, goals, max_time, as_json)
 
 
-@commands.command()
+@commands.command(short_help="Write the codes of inputs.")
 @run_argument
 @click.argument("inputs", nargs=-1, required=True)
 @path_option("--out", "codes.parquet, codes.csv or codes.npz.", required=True)
@@ -103,7 +103,7 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     return looking.encode(run, inputs, out, as_json)
 
 
-@commands.command()
+@commands.command(short_help="Rebuild an image or a network from atoms.")
 @run_argument
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @path_option("--out", "File to write; by default in the folder of RUN.")
@@ -122,7 +122,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
     return looking.reconstruct(run, source, out, stride, as_json)
 
 
-@commands.command()
+@commands.command(short_help="Show a run on one screen.")
 @run_argument
 @as_json
 def inspect(run: Path, as_json: bool) -> int:
@@ -132,7 +132,7 @@ def inspect(run: Path, as_json: bool) -> int:
     return looking.inspect(run, as_json)
 
 
-@commands.command()
+@commands.command(short_help="Write a report with all pictures.")
 @run_argument
 @as_json
 def report(run: Path, as_json: bool) -> int:
@@ -142,7 +142,7 @@ def report(run: Path, as_json: bool) -> int:
     return looking.report(run, as_json)
 
 
-@commands.command()
+@commands.command(short_help="Write the pictures.")
 @run_argument
 @as_json
 def plot(run: Path, as_json: bool) -> int:

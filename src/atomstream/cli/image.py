@@ -120,7 +120,7 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
 def compress(
     picture: Path, out: Path, quality: float, dictionary: bool, as_json: bool, **how: Any
 ) -> int:
-    """Write PICTURE as sparse codes into a small file, with losses."""
+    """Write PICTURE as sparse codes into a small file; a little is lost."""
     _check(out, picture)
     pixels = np.rint(255 * _pixels_kept(picture)).astype(np.uint8)
     if not dictionary and how["model"] is None:

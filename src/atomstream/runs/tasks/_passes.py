@@ -20,7 +20,7 @@ class PassesTask(Task):
     Parameters
     ----------
     settings : Settings
-        With ``batch_size`` and ``epochs``.
+        With ``batch_size``, ``epochs``, ``jobs`` and ``new_model``.
     sources : sequence of Source
     """
 

@@ -24,6 +24,7 @@ from atomstream.viz.report import Section
 
 __all__ = ["NetworkView"]
 
+MOST_DRAWN = 25
 STEPS = 50_000  # copies from which the network is rebuilt for the report
 
 
@@ -79,7 +80,7 @@ class NetworkView(View):
     def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
         model = record.model
-        n_drawn = min(25, len(model.components_))
+        n_drawn = min(MOST_DRAWN, len(model.components_))
         caption = (
             f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of "
             "each in the "
