@@ -78,7 +78,7 @@ def code_writer(out: Path) -> Callable[[Any, int], AbstractContextManager[Write]
 
 
 @contextmanager
-def _parquet(file: Any, n_atoms: int) -> Iterator[Write]:
+def _parquet(file: Path, n_atoms: int) -> Iterator[Write]:
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(file, _schema(n_atoms)) as writer:
@@ -86,7 +86,7 @@ def _parquet(file: Any, n_atoms: int) -> Iterator[Write]:
 
 
 @contextmanager
-def _csv(file: Any, n_atoms: int) -> Iterator[Write]:
+def _csv(file: Path, n_atoms: int) -> Iterator[Write]:
     from pyarrow import csv
 
     with csv.CSVWriter(file, _schema(n_atoms)) as writer:
@@ -94,7 +94,7 @@ def _csv(file: Any, n_atoms: int) -> Iterator[Write]:
 
 
 @contextmanager
-def _npz(file: Any, n_atoms: int) -> Iterator[Write]:
+def _npz(file: Path, n_atoms: int) -> Iterator[Write]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
     kept: list[Any] = [sp.csr_array((0, n_atoms))]
     yield lambda codes: kept.append(sp.csr_array(codes))
