@@ -61,7 +61,7 @@ def choose_rank(
     X: Samples,
     ranks: Iterable[int],
     *,
-    model: BaseEstimator = None,
+    model: BaseEstimator | None = None,
     n_seeds: int = 5,
     holdout: float = 0.1,
     random_state: RandomSource = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Self
 
@@ -102,7 +102,7 @@ class TopicModel(LearnerInside):
         *,
         vectorizer: str = "hashing",
         n_features: int = 2**15,
-        stop_words: str | Iterable[str] | None = "english",
+        stop_words: str | Sequence[str] | None = "english",
         min_df: int = 1,
         alpha: float = 0.0,
         schedule: ScheduleChoice = "power",

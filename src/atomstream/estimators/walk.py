@@ -183,7 +183,7 @@ class RandomWalkFactorization(WalkLearning):
         self.partition_ = labels
         return labels.copy()
 
-    def predict(self, states: ArrayLike) -> NDArray:
+    def predict(self, states: object) -> NDArray:
         """Return the cluster of each state by the last `partition`, int of shape (n,).
 
         It is -1 for states not visited.
