@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Delta
@@ -192,7 +193,7 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)
 
 
-def lumpability(counts: Any, labels: ArrayLike) -> float:
+def lumpability(counts: Matrix, labels: ArrayLike) -> float:
     r"""Return how far a partition is from lumping a chain, from its transition counts.
 
     In a lumpable chain all states of a block go to each block with one probability. The score is

@@ -7,16 +7,21 @@ A stream is a generator of arrays and knows nothing of learning. It may be endle
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from atomstream.core.matrices import Matrix
 
 __all__ = ["batches", "interleave", "patches", "windows"]
 
 
-def batches(X: Any, batch_size: int = 256, *, rng: Any = None) -> Iterator[Any]:
+def batches(
+    X: Matrix, batch_size: int = 256, *, rng: np.random.Generator | int | None = None
+) -> Iterator[Any]:
     """Yield batches of the rows of an array; only the rows of one batch are read or copied.
 
     Parameters
@@ -54,7 +59,7 @@ def patches(
     n_samples: int | None = None,
     stride: int = 1,
     center: str | None = None,
-    rng: Any = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Iterator[NDArray]:
     """Yield batches of square patches of images, each flattened to a row, channels last.
 
@@ -114,7 +119,12 @@ def patches(
 
 
 def windows(
-    series: Any, size: int, batch_size: int = 256, *, stride: int = 1, rng: Any = None
+    series: ArrayLike,
+    size: int,
+    batch_size: int = 256,
+    *,
+    stride: int = 1,
+    rng: np.random.Generator | int | None = None,
 ) -> Iterator[NDArray]:
     """Yield batches of windows of consecutive times, each flattened to a row, times first.
 
@@ -171,7 +181,7 @@ def interleave(*streams: Iterable[Any]) -> Iterator[Any]:
                 running.remove(stream)
 
 
-def patch_view(image: Any, size: int | tuple[int, int]) -> NDArray:
+def patch_view(image: ArrayLike, size: int | tuple[int, int]) -> NDArray:
     """Return all patches of an image as a view, without copies.
 
     Its shape is (n_tops, n_lefts, n_channels, height, width).

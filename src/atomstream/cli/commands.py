@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -39,14 +38,14 @@ DOMAINS = {
 class _Group(click.Group):
     """A group whose commands are loaded when they are asked for: help for one loads no other."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         words = [name for *group, name in LEARNING if tuple(group) == self._words]
         further = import_module(FURTHER[self.name]).commands if self.name in FURTHER else ()
         groups = DOMAINS if not self._words else {}
         return sorted({*super().list_commands(ctx), *words, *(c.name for c in further), *groups})
 
-    def get_command(self, ctx: Any, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name."""
         from atomstream.cli.running import learning_command
 

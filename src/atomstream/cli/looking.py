@@ -102,7 +102,7 @@ def _lines(table: Table) -> list[str]:
     return lines
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
 
 

@@ -35,7 +35,9 @@ class Quantity(click.ParamType):
     def __init__(self, name: str, units: dict[str, int], example: str) -> None:
         self.name, self.units, self.example = name, units, example
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
         """Return the number in the unit of 1."""
         units = "|".join(self.units)
         found = re.fullmatch(rf"(\d+\.?\d*|\.\d+)({units})", str(value).strip())

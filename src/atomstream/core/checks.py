@@ -23,7 +23,7 @@ LIMITS = {
 }
 
 
-def check_number(name: str, value: Any) -> None:
+def check_number(name: str, value: object) -> None:
     """Refuse a setting that is not a number, or not in the range of ``LIMITS``."""
     least, whole = LIMITS[name]
     kind: Any = numbers.Integral if whole else numbers.Real
@@ -50,7 +50,7 @@ def check_arrays(part: object, shapes: Mapping[str, tuple[int, ...]]) -> None:
             raise ValueError(f"{name} of shape {value.shape} where {shape} is needed")
 
 
-def check_n_jobs(n_jobs: Any) -> None:
+def check_n_jobs(n_jobs: object) -> None:
     """Refuse an ``n_jobs`` that is not a number of threads."""
     if n_jobs is not None and (
         not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0
@@ -60,7 +60,9 @@ def check_n_jobs(n_jobs: Any) -> None:
         )
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(
+    random_state: int | np.random.Generator | np.random.RandomState | None,
+) -> np.random.Generator:
     """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))

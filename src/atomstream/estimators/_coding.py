@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method, check_compatible
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
@@ -88,11 +89,11 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
         return check_X(self, X, reset=reset)
 
-    def _samples(self, rows: Any) -> Any:
+    def _samples(self, rows: Matrix) -> Any:
         """Return rows in the shape of samples."""
         return rows
 
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data as a batch; a loss with a narrower domain refuses or changes more."""
         return observe(X, weights, missing=self.missing, **known)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
@@ -34,7 +34,7 @@ BROKEN = {
 
 
 def starting_loadings(
-    init: Any,
+    init: str | Sequence[ArrayLike] | None,
     batch: Batch,
     sizes: Sequence[int],
     n_components: int,
@@ -132,7 +132,7 @@ def check_radius(radius: Any) -> None:
         )
 
 
-def check_loadings(components: Any) -> list[NDArray]:
+def check_loadings(components: Sequence[ArrayLike]) -> list[NDArray]:
     """Return loading matrices, refusing those of different ranks."""
     matrices = [check_start(matrix) for matrix in components]
     ranks = {matrix.shape[1] for matrix in matrices}

@@ -49,16 +49,16 @@ class PlainContext:
         """Return the context of a task inside this one."""
         return PlainContext(self._callbacks, task_name, task_id, parent=self, **settings)
 
-    def call_on_fit_task_begin(self, *, estimator: Any, **offered: Any) -> PlainContext:
+    def call_on_fit_task_begin(self, *, estimator: object, **offered: Any) -> PlainContext:
         """Tell the callbacks that the task begins."""
         self._call("on_fit_task_begin", estimator, offered)
         return self
 
-    def call_on_fit_task_end(self, *, estimator: Any, **offered: Any) -> bool:
+    def call_on_fit_task_end(self, *, estimator: object, **offered: Any) -> bool:
         """Tell the callbacks that the task has ended; true if one of them wants to stop."""
         return self._call("on_fit_task_end", estimator, offered)
 
-    def _call(self, hook: str, estimator: Any, offered: dict[str, Any]) -> bool:
+    def _call(self, hook: str, estimator: object, offered: dict[str, Any]) -> bool:
         stop = False
         for callback in self._callbacks:
             method = getattr(callback, hook)
@@ -75,7 +75,7 @@ def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a fit so that callbacks are always torn down."""
 
     @functools.wraps(method)
-    def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+    def managed(estimator: object, *args: Any, **kwargs: Any) -> Any:
         """Run the fit between the callbacks' setup and teardown."""
         try:
             return method(estimator, *args, **kwargs)

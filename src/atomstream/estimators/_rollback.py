@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 __all__ = ["Transaction"]
 
@@ -21,7 +22,7 @@ class Transaction:
         With a `RunState` in ``_run``, if it learns by itself.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self._model = model
 
     def __enter__(self) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
+from atomstream.core.matrices import Matrix
 
 __all__ = [
     "check_X",
@@ -32,7 +34,7 @@ FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
-def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named after the argument
+def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 - as the argument
     """Return data as float32 or float64, dense or CSR, in the features the model knows.
 
     Finite, but for NaN where the model takes missing entries.
@@ -78,7 +80,7 @@ def check_X(model: Any, X: Any, *, reset: bool) -> Any:  # noqa: N802 - named af
     return X if known is None or X.dtype == known else X.astype(known)
 
 
-def _is_plain(model: Any, X: Any) -> bool:
+def _is_plain(model: BaseEstimator, X: Any) -> bool:
     """Return whether data are an array that scikit-learn's checks would return as it is."""
     return (
         type(X) is np.ndarray
@@ -157,7 +159,7 @@ def _first_row(X: Any, bad: NDArray) -> int:
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
 
-def check_weights(sample_weight: ArrayLike | None, X: Any) -> NDArray | None:
+def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
     """Return sample weights as float64, or None where all are one."""
     if sample_weight is None:
         return None
@@ -176,7 +178,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> NDArray | None:
     return weights
 
 
-def check_numbers(model: Any) -> None:
+def check_numbers(model: BaseEstimator) -> None:
     """Refuse numbers out of range, naming the argument, what came and what was needed."""
     for name in LIMITS:
         if hasattr(model, name):
@@ -185,7 +187,7 @@ def check_numbers(model: Any) -> None:
                 check_number(name, value)
 
 
-def check_settings(model: Any) -> None:
+def check_settings(model: BaseEstimator) -> None:
     """Refuse parameters of a dictionary estimator that are out of range or unknown."""
     check_numbers(model)
     check_n_jobs(model.n_jobs)
@@ -216,7 +218,7 @@ def check_init(init: object, known: Sequence[str | None]) -> None:
         )
 
 
-def check_size(model: Any, n_atoms: int) -> None:
+def check_size(model: BaseEstimator, n_atoms: int) -> None:
     """Refuse a number of components that is not that of the dictionary at hand."""
     if model.n_components != n_atoms:
         raise ValueError(
@@ -250,7 +252,7 @@ def check_start(components: object, shape: tuple[int, int] | None = None) -> NDA
 
 
 def cut(
-    X: Any,
+    X: Matrix,
     known: dict[str, NDArray | None],
     size: int,
     n_epochs: int,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["view"]
@@ -21,7 +22,7 @@ def view(path: str, doc: str) -> property:
     """
     get = attrgetter(path)
 
-    def shown(model: Any) -> Any:
+    def shown(model: BaseEstimator) -> Any:
         check_is_fitted(model)
         return get(model)
 

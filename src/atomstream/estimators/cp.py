@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
@@ -273,7 +274,7 @@ class OnlineCPDictionary(OnlineDictionary):
             self.axes_.check_same(axes)
         return check_X(self, self.axes_.flatten(X), reset=reset)
 
-    def _samples(self, rows: Any) -> Any:
+    def _samples(self, rows: Matrix) -> Any:
         """Return rows as tensors."""
         return self.axes_.restore(rows)
 

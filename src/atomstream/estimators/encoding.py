@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from atomstream.coders import Coder, Codes
@@ -35,7 +35,7 @@ def sparse_encode(
     alpha: float = 0.0,
     ridge: float = 0.0,
     sign: object = "nonnegative",
-    start: Any = None,
+    start: ArrayLike | None = None,
     sparse_output: bool = False,
     n_jobs: int | None = None,
 ) -> Any:

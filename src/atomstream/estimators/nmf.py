@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
+from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
@@ -250,7 +251,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         error = np.abs(samples - reconstruction)
         return np.where(error > loss.delta, error, error.dtype.type(0))
 
-    def _observe(self, X: Any, weights: NDArray | None = None, **known: Any) -> Batch:
+    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in the domain of the loss as a batch."""
         loss = self.method_.objective.loss
         if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
 from atomstream.core.checks import generator
@@ -61,7 +61,7 @@ def choose_rank(
     X: Samples,
     ranks: Iterable[int],
     *,
-    model: Any = None,
+    model: BaseEstimator | None = None,
     n_seeds: int = 5,
     holdout: float = 0.1,
     random_state: RandomSource = None,

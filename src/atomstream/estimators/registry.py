@@ -19,6 +19,7 @@ from atomstream.coders import (
     ProjectedSubgradient,
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
+from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,
     L2,
@@ -94,7 +95,9 @@ CODERS: dict[str, Callable[[], Any]] = {
 }
 
 
-def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], need: str) -> Any:
+def resolve(
+    argument: str, choice: object, known: Mapping[str, Callable[[], Any]], need: str
+) -> Any:
     """Return the part that a name stands for, or the part itself.
 
     Parameters
@@ -127,7 +130,7 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
     return choice
 
 
-def resolve_loss(choice: Any) -> Any:
+def resolve_loss(choice: LossChoice) -> Any:
     """Return the loss that a name or a part stands for; one loss by many names is one part.
 
     A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
@@ -148,7 +151,7 @@ def resolve_loss(choice: Any) -> Any:
     return next((member for family, member in MEMBERS.items() if family == loss), loss)
 
 
-def resolve_tolerance(choice: Any) -> float | Callable[[int], float]:
+def resolve_tolerance(choice: ToleranceChoice) -> float | Callable[[int], float]:
     """Return the accuracy of coding that a number, a name or a function of the step stands for."""
     if not isinstance(choice, Real):
         return resolve("tol", choice, TOLERANCES, "__call__")
@@ -177,7 +180,7 @@ def with_fields(part: Any, **values: tuple[str, float]) -> Any:
     return replace(part, **known) if known else part
 
 
-def resolve_chain(choice: Any) -> Callable[..., MotifChain]:
+def resolve_chain(choice: str | Callable[..., MotifChain]) -> Callable[..., MotifChain]:
     """Return the class of chains, or function of network and motif, of this name or as given."""
     if isinstance(choice, str) and choice in CHAINS:
         return CHAINS[choice]
@@ -189,11 +192,11 @@ def resolve_chain(choice: Any) -> Callable[..., MotifChain]:
     return choice
 
 
-def _field_names(part: Any) -> set[str]:
+def _field_names(part: object) -> set[str]:
     return {field.name for field in fields(part)} if is_dataclass(part) else set()
 
 
-def resolve_updater(choice: Any, loss: Loss, fixed: int, damping: float) -> Updater:
+def resolve_updater(choice: str | Updater, loss: Loss, fixed: int, damping: float) -> Updater:
     """Return the updater that a name or a part stands for; "auto" is the fastest one."""
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:
@@ -215,7 +218,12 @@ def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
 
 
 def resolve_coder(
-    choice: Any, loss: Loss, penalty: Penalty, n_jobs: int | None, *, auto: Coder | None = None
+    choice: CoderChoice,
+    loss: Loss,
+    penalty: Penalty,
+    n_jobs: int | None,
+    *,
+    auto: Coder | None = None,
 ) -> Coder:
     """Return the coder that a name stands for, on ``n_jobs`` threads, or the part given.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_arrays, check_count, check_number
+from atomstream.core.matrices import Samples
 from atomstream.domains.series.frames import (
     Form,
     Table,
@@ -167,7 +168,7 @@ class SeriesDictionary(SeriesForecast):
 
     # -- learning
 
-    def fit(self, Y: object, y: object = None, *, init: Any = None) -> Self:
+    def fit(self, Y: object, y: object = None, *, init: Samples | None = None) -> Self:
         """Learn anew: initialise, then follow the rows of the table.
 
         Parameters

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
@@ -102,7 +102,7 @@ class TopicModel(LearnerInside):
         *,
         vectorizer: str = "hashing",
         n_features: int = 2**15,
-        stop_words: Any = "english",
+        stop_words: str | Sequence[str] | None = "english",
         min_df: int = 1,
         alpha: float = 0.0,
         schedule: ScheduleChoice = "power",
@@ -338,7 +338,12 @@ class TopicModel(LearnerInside):
         return codes / np.where(total > 0, total, 1)
 
     def topics_over_time(
-        self, documents: Iterable[str], times: Any, *, freq: str | None = None, bins: Any = None
+        self,
+        documents: Iterable[str],
+        times: ArrayLike,
+        *,
+        freq: str | None = None,
+        bins: int | ArrayLike | None = None,
     ) -> TopicsOverTime:
         """Return the mean shares of the topics in spans of time.
 

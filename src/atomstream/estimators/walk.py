@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -183,7 +183,7 @@ class RandomWalkFactorization(WalkLearning):
         self.partition_ = labels
         return labels.copy()
 
-    def predict(self, states: Any) -> NDArray:
+    def predict(self, states: object) -> NDArray:
         """Return the cluster of each state by the last `partition`, int of shape (n,).
 
         It is -1 for states not visited.

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,9 @@ import atomstream
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.io.archive import read_archive, write_archive
 from atomstream.io.registry import MODELS, model_class, part_class, tag_of, value_class
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
@@ -35,7 +38,7 @@ BIT_GENERATORS = {
 }
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: BaseEstimator, path: str | Path) -> None:
     """Write a model, fitted or not, to one file from which `load` brings it back to the bit.
 
     The file is there whole or not at all. Callbacks are not part of it.
@@ -90,7 +93,7 @@ def load(path: str | Path, parts: Iterable[type] = ()) -> Any:
     return read_model(path, parts)[0]
 
 
-def write_model(path: str | Path, model: Any, notes: dict[str, Any]) -> None:
+def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -> None:
     """Write a model together with notes: a dict of numbers, texts, lists and arrays."""
     if tag_of(model) != "model":
         raise TypeError(

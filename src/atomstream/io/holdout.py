@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.matrices import Matrix
+
 __all__ = ["Holdout"]
 
 MOST_ROWS = 256
@@ -42,7 +44,7 @@ class Holdout:
         self.keys = np.empty(0, np.uint64)
         self.n_held = 0
 
-    def choose(self, X: Any, ids: NDArray) -> NDArray:
+    def choose(self, X: Matrix, ids: NDArray) -> NDArray:
         """Return which rows are not to be learned from, as bool of shape (n_rows,); changes nothing."""
         if not self.share:
             return np.zeros(X.shape[0], bool)
@@ -51,7 +53,7 @@ class Holdout:
             bound = min(bound, int(self.keys.max()))
         return _mixed(ids, self.seed) <= np.uint64(bound)
 
-    def keep(self, X: Any, ids: NDArray) -> None:
+    def keep(self, X: Matrix, ids: NDArray) -> None:
         """Take in rows that were chosen in the first pass, as long as there is room."""
         self.n_held += X.shape[0]
         keys = np.concatenate([self.keys, _mixed(ids, self.seed)])
@@ -95,7 +97,7 @@ class Holdout:
             raise ValueError("the held-out rows and their keys do not fit")
 
 
-def _room(X: Any) -> int:
+def _room(X: Matrix) -> int:
     """Return how many rows like these are held at most; they are drawn, so each counts as dense."""
     return max(4, min(MOST_ROWS, MOST_BYTES // (X.shape[1] * 8)))
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,7 +63,7 @@ def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) 
         text.detach()
 
 
-def code_writer(out: Path) -> Callable[[Any, int], AbstractContextManager[Write]]:
+def code_writer(out: Path) -> Callable[[BinaryIO, int], AbstractContextManager[Write]]:
     """Return what writes codes, block by block, into a file with this ending.
 
     Raises
@@ -78,7 +78,7 @@ def code_writer(out: Path) -> Callable[[Any, int], AbstractContextManager[Write]
 
 
 @contextmanager
-def _parquet(file: Any, n_atoms: int) -> Iterator[Write]:
+def _parquet(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(file, _schema(n_atoms)) as writer:
@@ -86,7 +86,7 @@ def _parquet(file: Any, n_atoms: int) -> Iterator[Write]:
 
 
 @contextmanager
-def _csv(file: Any, n_atoms: int) -> Iterator[Write]:
+def _csv(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
     from pyarrow import csv
 
     with csv.CSVWriter(file, _schema(n_atoms)) as writer:
@@ -94,14 +94,14 @@ def _csv(file: Any, n_atoms: int) -> Iterator[Write]:
 
 
 @contextmanager
-def _npz(file: Any, n_atoms: int) -> Iterator[Write]:
+def _npz(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
     kept: list[Any] = [sp.csr_array((0, n_atoms))]
     yield lambda codes: kept.append(sp.csr_array(codes))
     sp.save_npz(file, sp.vstack(kept).tocsr())
 
 
-WRITERS: dict[str, Callable[[Any, int], AbstractContextManager[Write]]] = {
+WRITERS: dict[str, Callable[[BinaryIO, int], AbstractContextManager[Write]]] = {
     ".parquet": _parquet,
     ".csv": _csv,
     ".npz": _npz,

@@ -94,7 +94,7 @@ def library_parts() -> dict[str, type]:
     return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}
 
 
-def tag_of(value: Any) -> str:
+def tag_of(value: object) -> str:
     """Return what a value is in a file: "model", "changing", "part", "own", or "" for nothing."""
     kind = type(value)
     name, module = kind.__name__, kind.__module__

@@ -7,12 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
+
+if TYPE_CHECKING:
+    from atomstream.core.matrices import Matrix
 
 __all__ = ["Block", "Source", "fingerprint", "reading", "row_blocks"]
 
@@ -99,7 +102,7 @@ def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:
         yield slice(first, min(first + size, n_rows))
 
 
-def numbered(X: Any, first: int) -> Block:
+def numbered(X: Matrix, first: int) -> Block:
     """Return a block of consecutive rows, numbered from ``first``."""
     return Block(X, np.arange(first, first + X.shape[0], dtype=np.int64))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
@@ -314,7 +314,7 @@ def _chosen(path: Path, members: dict[str, Any], key: str | None) -> str:
     return key or large[0]
 
 
-def _label(values: Any) -> NDArray:
+def _label(values: ArrayLike) -> NDArray:
     """Return labels as numbers, or as texts."""
     values = np.asarray(values)
     return values if values.dtype.kind in "fiub" else values.astype(str).astype(object)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
@@ -33,7 +33,7 @@ ARRAYS: dict[str, Callable[[Path, str | None], Source]] = {
 }
 
 
-def as_frames(video: Any, *, grey: bool = False) -> Iterator[NDArray]:
+def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
     """Yield the frames of a video in floating point; white of integer types becomes 1.
 
     Parameters
@@ -288,7 +288,7 @@ def _pages(path: Path, start: int) -> Iterator[NDArray]:
             yield np.asarray(image.convert("RGB") if image.mode == "P" else image)
 
 
-def scaled(image: Any) -> NDArray:
+def scaled(image: ArrayLike) -> NDArray:
     """Return an image in floating point; integers are divided by the largest of their type."""
     image = np.asarray(image)
     if image.dtype.kind not in "fiub":

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import read_model, write_model
@@ -247,7 +247,7 @@ def _readable(path: Path, read: Callable[[], Any]) -> Any:
         raise InputError(str(error)) from None
 
 
-def _lock(file: Any) -> None:
+def _lock(file: IO[str]) -> None:
     """Take the lock that the system frees when the process ends, however it ends."""
     try:
         import fcntl

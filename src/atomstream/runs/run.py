@@ -8,14 +8,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomstream.callbacks import Callback, History
+from atomstream.callbacks import Callback, History, Learner
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, heard
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = ["Outcome", "Run", "stopped_by_signals"]
 
@@ -190,7 +193,7 @@ class _Pace:
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
 
-    def note(self, learner: Any) -> None:
+    def note(self, learner: Learner) -> None:
         """Keep the objective of the last batch."""
         self._run.history.note(learner)
 
@@ -236,7 +239,7 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         yield  # Python lets the main thread alone handle signals
         return
 
-    def stop(number: int, _frame: Any) -> None:
+    def stop(number: int, _frame: FrameType | None) -> None:
         run.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)

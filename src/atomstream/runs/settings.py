@@ -146,7 +146,7 @@ def _parsed(path: str | Path) -> dict[str, Any]:
         raise ValueError(f"{path} cannot be read as TOML: {error}.") from None
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(_toml(item) for item in value)}]"
     if isinstance(value, str):
@@ -154,7 +154,7 @@ def _toml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _check_bounds(each: Field[Any], value: Any) -> None:
+def _check_bounds(each: Field[Any], value: object) -> None:
     """Raise ValueError for a number out of bounds, or for none of the choices."""
     known, name = each.metadata, each.name
     if "choices" in known and value not in known["choices"]:
@@ -173,13 +173,13 @@ def _check_bounds(each: Field[Any], value: Any) -> None:
         raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
 
 
-def _check_text(value: Any) -> None:
+def _check_text(value: object) -> None:
     for text in value if isinstance(value, tuple) else [value]:
         if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
             raise ValueError(f"{text!r} is not UTF-8; rename it.")
 
 
-def _converted(value: Any, kind: Any) -> Any:
+def _converted(value: object, kind: Any) -> Any:
     """Return the value as one of this type; None where it is not one."""
     kind = without_none(kind)
     if typing.get_origin(kind) is tuple:

@@ -166,7 +166,7 @@ def is_copy(network: Network, motif: Motif, state: NDArray) -> bool:
 
 
 def homomorphisms(
-    network: Any, motif: Any, node_weights: ArrayLike | None = None
+    network: object, motif: object, node_weights: ArrayLike | None = None
 ) -> tuple[NDArray, NDArray]:
     """Return all copies of a motif in a small network, and their weights.
 
@@ -210,7 +210,9 @@ def _check_small(network: Network, n_states: int) -> None:
         )
 
 
-def homomorphism_density(network: Any, motif: Any, node_weights: ArrayLike | None = None) -> float:
+def homomorphism_density(
+    network: object, motif: object, node_weights: ArrayLike | None = None
+) -> float:
     """Return the mean weight of all maps from the motif to the network, by node weights.
 
     Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,7 @@ def whole(
     return result  # type: ignore[return-value]
 
 
-def check_stride(stride: Any, size: int | tuple[int, int]) -> None:
+def check_stride(stride: object, size: int | tuple[int, int]) -> None:
     """Check that a distance between patches leaves no gaps."""
     most = size if isinstance(size, int | np.integer) else min(size)
     if (

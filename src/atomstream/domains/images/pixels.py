@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "LUMA",
@@ -29,7 +27,7 @@ FAR = 10.0  # floats beyond this are not in units of white, however noisy
 ENOUGH = 1e-3  # weighted share of observed pixels around a hole that suffices for a guess
 
 
-def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray:
+def as_image(image: object, *, holes: bool = False, scaled: bool = True) -> NDArray:
     """Return an image as an array of numbers, (height, width) or (height, width, n_channels).
 
     Raises
@@ -56,7 +54,7 @@ def as_image(image: Any, *, holes: bool = False, scaled: bool = True) -> NDArray
     return image
 
 
-def check_white(image: NDArray, observed: Any = True) -> None:
+def check_white(image: NDArray, observed: NDArray | bool = True) -> None:
     """Check that an image does not use 255 as white where its type has another white.
 
     Only ``observed`` pixels are looked at.
@@ -88,7 +86,7 @@ def of_type(values: NDArray, image: NDArray) -> NDArray:
     ).astype(image.dtype)
 
 
-def noise_level(image: Any) -> float:
+def noise_level(image: ArrayLike) -> float:
     r"""Return the standard deviation of white Gaussian noise in an image, in its units.
 
     It is the median of the absolute diagonal wavelet coefficients of the finest scale, divided by
@@ -163,7 +161,7 @@ def fill(image: NDArray, observed: NDArray) -> NDArray:
     return guess
 
 
-def where_observed(image: NDArray, missing: Any) -> NDArray:
+def where_observed(image: NDArray, missing: object) -> NDArray:
     """Return where an image is known, bool of shape (height, width, n_channels)."""
     observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
     observed = observed.reshape(*image.shape[:2], -1)
@@ -182,7 +180,7 @@ def where_observed(image: NDArray, missing: Any) -> NDArray:
     return observed
 
 
-def first_guess(image: Any, missing: Any = None) -> NDArray:
+def first_guess(image: ArrayLike, missing: ArrayLike | None = None) -> NDArray:
     """Return an image with its holes filled by means of the pixels around them.
 
     The result is blurred in the holes, but good enough to learn a dictionary from.
@@ -207,7 +205,7 @@ def first_guess(image: Any, missing: Any = None) -> NDArray:
     return fill(known, observed).reshape(image.shape)
 
 
-def psnr(image: Any, reconstruction: Any, peak: float | None = None) -> float:
+def psnr(image: ArrayLike, reconstruction: ArrayLike, peak: float | None = None) -> float:
     """Return the peak signal-to-noise ratio in decibels, 20 log10(peak / root mean squared error).
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.images.overlap import whole
 from atomstream.streams import check_center, patch_view
@@ -15,7 +15,7 @@ __all__ = ["reconstruct"]
 
 def reconstruct(
     model: Any,
-    image: Any,
+    image: ArrayLike,
     size: int | tuple[int, int],
     *,
     stride: int = 1,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["EdgeMeans"]
 
@@ -130,7 +130,7 @@ class _Table:
         return self.keys[taken], self.sums[taken] / self.weights[taken], self.weights[taken]
 
 
-def _zeros(n: int, dtype: Any) -> NDArray:
+def _zeros(n: int, dtype: DTypeLike) -> NDArray:
     """Return zeros; large arrays get memory pages of their own, which are freed at once."""
     if n < PAGES:
         return np.zeros(n, dtype)

@@ -6,13 +6,15 @@ from the common neighbours of two nodes, computed by networkx.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
 __all__ = ["Split", "hide", "neighbour_scores", "plant"]
@@ -35,7 +37,7 @@ class Split:
     pairs: list[tuple[Any, Any]]
     truth: NDArray
 
-    def auc(self, scores: Any) -> float:
+    def auc(self, scores: ArrayLike) -> float:
         """Return the probability that a true edge scores above another pair; ties count half.
 
         Parameters
@@ -46,7 +48,7 @@ class Split:
 
         return float(roc_auc_score(self.truth, scores))
 
-    def roc(self, scores: Any) -> tuple[NDArray, NDArray]:
+    def roc(self, scores: ArrayLike) -> tuple[NDArray, NDArray]:
         """Return the rates of false and of true positives as the threshold falls.
 
         Parameters
@@ -59,7 +61,9 @@ class Split:
         return false, true
 
 
-def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
+def hide(
+    network: object, share: float = 0.1, *, random_state: int | np.random.Generator | None = None
+) -> Split:
     """Hide edges of a network, to be found among as many non-edges.
 
     The edges of a random spanning forest stay, so that the network does not fall apart.
@@ -99,7 +103,9 @@ def hide(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split
     return _split(network, left, pairs[order], truth[order])
 
 
-def plant(network: Any, share: float = 0.1, *, random_state: Any = None) -> Split:
+def plant(
+    network: object, share: float = 0.1, *, random_state: int | np.random.Generator | None = None
+) -> Split:
     """Add edges to a network where there are none, to be told from the true edges.
 
     Parameters
@@ -129,7 +135,9 @@ def plant(network: Any, share: float = 0.1, *, random_state: Any = None) -> Spli
     )
 
 
-def neighbour_scores(network: Any, pairs: Any) -> dict[str, NDArray]:
+def neighbour_scores(
+    network: object, pairs: Iterable[tuple[Hashable, Hashable]]
+) -> dict[str, NDArray]:
     """Return Jaccard, Adamic-Adar and preferential attachment scores of pairs of nodes.
 
     Parameters
@@ -164,7 +172,7 @@ def neighbour_scores(network: Any, pairs: Any) -> dict[str, NDArray]:
     }
 
 
-def _undirected(network: Any) -> Network:
+def _undirected(network: object) -> Network:
     network = Network.of(network)
     if not network.undirected:
         raise ValueError(
@@ -203,14 +211,14 @@ def _number(share: float, n_edges: int) -> int:
     return max(1, round(share * n_edges))
 
 
-def _symmetric(edges: NDArray, weights: Any, size: int) -> Any:
+def _symmetric(edges: NDArray, weights: ArrayLike, size: int) -> Any:
     ends = np.concatenate([edges, edges[:, ::-1]])
     return sp.csr_array(
         (np.tile(np.asarray(weights).ravel(), 2), (ends[:, 0], ends[:, 1])), (size, size)
     )
 
 
-def _split(network: Network, matrix: Any, pairs: NDArray, truth: NDArray) -> Split:
+def _split(network: Network, matrix: Matrix, pairs: NDArray, truth: NDArray) -> Split:
     labels = network.labels
     named = [(labels[tail], labels[head]) for tail, head in pairs.tolist()]
     return Split(Network.of(matrix, network.node_weights, labels=labels), named, truth)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,7 @@ class Motif:
             )
 
     @classmethod
-    def of(cls, motif: Any) -> Motif:
+    def of(cls, motif: object) -> Motif:
         """Return a motif from a motif, a name, or an adjacency matrix.
 
         Parameters

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.io.edges import entries_of
 
@@ -42,7 +42,13 @@ class Network:
     directed: bool
 
     @classmethod
-    def of(cls, data: Any, node_weights: Any = None, *, labels: Any = None) -> Network:
+    def of(
+        cls,
+        data: object,
+        node_weights: ArrayLike | None = None,
+        *,
+        labels: Iterable[Hashable] | None = None,
+    ) -> Network:
         """Return a network from data of another form.
 
         Parameters
@@ -82,7 +88,11 @@ class Network:
 
     @classmethod
     def _checked(
-        cls, matrix: Any, labels: Sequence[Any], node_weights: Any, directed: bool | None
+        cls,
+        matrix: Any,
+        labels: Sequence[Any],
+        node_weights: ArrayLike | None,
+        directed: bool | None,
     ) -> Network:
         if sp.issparse(matrix) and matrix.format in ("csr", "csc"):
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
 __all__ = ["Ranking", "Reconstruction"]
@@ -55,11 +56,11 @@ class Reconstruction:
         edges = self.network.out.tocoo()
         return _lookup(self.counts, edges.row, edges.col) > 0
 
-    def weight(self, tail: Any, head: Any) -> float:
+    def weight(self, tail: Hashable, head: Hashable) -> float:
         """Return the weight of a pair of nodes, by their labels; 0 where it was not visited."""
         return float(self.weights([(tail, head)])[0])
 
-    def weights(self, pairs: Any) -> NDArray:
+    def weights(self, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray:
         """Return the weights of pairs of nodes.
 
         In undirected networks a weight is the mean of all proposals in both directions.
@@ -99,7 +100,7 @@ class Reconstruction:
             ends = zip(rows.tolist(), columns.tolist(), weights, strict=True)
             yield [(labels[u], labels[v], weight) for u, v, weight in ends]
 
-    def visited(self, pairs: Any) -> NDArray:
+    def visited(self, pairs: Iterable[tuple[Hashable, Hashable]]) -> NDArray:
         """Return whether pairs of nodes were visited, ndarray of bool of shape (n_pairs,)."""
         return self.pooled(*self.network.places(pairs))[1]
 
@@ -195,6 +196,6 @@ class Ranking:
         return float(self.visited.mean()) if len(self.visited) else 0.0
 
 
-def _lookup(matrix: Any, rows: NDArray, columns: NDArray) -> NDArray:
+def _lookup(matrix: Matrix, rows: NDArray, columns: NDArray) -> NDArray:
     """Return entries of a sparse array, float64 of shape (n,)."""
     return np.asarray(matrix[rows, columns], dtype=np.float64).ravel() if len(rows) else np.zeros(0)

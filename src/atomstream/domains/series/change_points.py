@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
+
+if TYPE_CHECKING:
+    from atomstream.core.matrices import Samples
 
 __all__ = ["ChangePoints", "change_points"]
 
@@ -39,13 +42,13 @@ class ChangePoints:
 
 
 def change_points(
-    series: Any,
+    series: Samples,
     *,
     level: float = 0.01,
     block: int | None = None,
     min_size: int = 8,
     n_draws: int = 499,
-    random_state: Any = 0,
+    random_state: int | np.random.Generator | None = 0,
 ) -> ChangePoints:
     r"""Find the times at which the mean or the variance of any of several series changes.
 

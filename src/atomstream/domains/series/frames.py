@@ -157,7 +157,7 @@ class Table:
         return self.form.wrap(values, self.labels)
 
 
-def nonnegative_table(data: Any, name: str) -> Table:
+def nonnegative_table(data: object, name: str) -> Table:
     """Return a validated table without negative values."""
     table = Table.of(data, name)
     if np.nanmin(table.values, initial=0) < 0:
@@ -215,7 +215,7 @@ def _dates(table: Table) -> NDArray | None:
     )
 
 
-def _names(data: Any, name: str) -> tuple[Any, ...] | None:
+def _names(data: object, name: str) -> tuple[Any, ...] | None:
     """Return the names of the columns, or None."""
     if not hasattr(data, "columns"):
         return None

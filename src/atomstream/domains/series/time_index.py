@@ -122,7 +122,7 @@ class Times:
             )
 
 
-def _text(label: Any) -> str:
+def _text(label: object) -> str:
     """Return a label as text for messages."""
     if (
         isinstance(label, np.datetime64)

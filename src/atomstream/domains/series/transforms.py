@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.matrices import Samples
 from atomstream.domains.series.frames import Table, labels_on
 
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
@@ -18,7 +19,7 @@ __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
 class _SeriesTransformer(TransformerMixin, BaseEstimator):
     """A transformer from a table to a table of the same form."""
 
-    def fit(self, Y: Any, y: Any = None) -> Self:
+    def fit(self, Y: Samples, y: object = None) -> Self:
         """Learn what `inverse_transform` needs.
 
         Parameters
@@ -30,7 +31,7 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator):
         self.n_features_in_ = Table.of(Y).values.shape[1]
         return self
 
-    def _checked(self, Y: Any) -> Table:
+    def _checked(self, Y: Samples) -> Table:
         check_is_fitted(self)
         table = Table.of(Y)
         if table.values.shape[1] != self.n_features_in_:
@@ -66,7 +67,7 @@ class MovingAverage(_SeriesTransformer):
         self.size = size
         self.follows = follows
 
-    def fit(self, Y: Any, y: Any = None) -> Self:
+    def fit(self, Y: Samples, y: object = None) -> Self:
         """Keep the last values, which are needed to invert means that follow the table.
 
         Parameters
@@ -85,7 +86,7 @@ class MovingAverage(_SeriesTransformer):
         self.form_ = table.form
         return self
 
-    def transform(self, Y: Any) -> Any:
+    def transform(self, Y: Samples) -> Any:
         """Return trailing means; NaN where all values of a mean are missing.
 
         Parameters
@@ -100,7 +101,7 @@ class MovingAverage(_SeriesTransformer):
         )
         return table.wrap(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
-    def inverse_transform(self, Y: Any, *, follows: bool | None = None) -> Any:
+    def inverse_transform(self, Y: Samples, *, follows: bool | None = None) -> Any:
         """Return the values with these trailing means; exact up to rounding if none is missing.
 
         Parameters
@@ -135,7 +136,7 @@ class Log1p(_SeriesTransformer):
     array([0., 1.])
     """
 
-    def fit(self, Y: Any, y: Any = None) -> Self:
+    def fit(self, Y: Samples, y: object = None) -> Self:
         """Check that all values are above -1.
 
         Parameters
@@ -147,7 +148,7 @@ class Log1p(_SeriesTransformer):
         self._check_range(Table.of(Y).values)
         return self
 
-    def transform(self, Y: Any) -> Any:
+    def transform(self, Y: Samples) -> Any:
         """Return log(1 + y).
 
         Parameters
@@ -158,7 +159,7 @@ class Log1p(_SeriesTransformer):
         self._check_range(table.values)
         return table.wrap(np.log1p(table.values))
 
-    def inverse_transform(self, Y: Any) -> Any:
+    def inverse_transform(self, Y: Samples) -> Any:
         """Return exp(y) - 1.
 
         Parameters
@@ -205,7 +206,7 @@ class NonnegativeScaler(_SeriesTransformer):
         self.margin = margin
         self.shift = shift
 
-    def fit(self, Y: Any, y: Any = None) -> Self:
+    def fit(self, Y: Samples, y: object = None) -> Self:
         """Learn the range of each series; a constant one has the scale 1.
 
         Parameters
@@ -227,7 +228,7 @@ class NonnegativeScaler(_SeriesTransformer):
         self.scale_ = np.where(high > low, high - self.low_, 1.0)
         return self
 
-    def transform(self, Y: Any) -> Any:
+    def transform(self, Y: Samples) -> Any:
         """Return (y - low) / scale, not below 0.
 
         Parameters
@@ -238,7 +239,7 @@ class NonnegativeScaler(_SeriesTransformer):
         self._check_range(table.values)
         return table.wrap(np.maximum((table.values - self.low_) / self.scale_, 0))
 
-    def inverse_transform(self, Y: Any) -> Any:
+    def inverse_transform(self, Y: Samples) -> Any:
         """Return low + scale y: exact, up to rounding, for values that were not cut.
 
         Parameters

@@ -11,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.matrices import Matrix, Samples
+
 __all__ = ["Axes"]
 
 
@@ -38,7 +40,7 @@ class Axes:
     labels: tuple[NDArray | None, ...] | None = None
 
     @classmethod
-    def of(cls, X: Any, groups: Any) -> Self:
+    def of(cls, X: Samples, groups: object) -> Self:
         """Return the axes of samples that are stacked along the first axis, in the given groups.
 
         Raises
@@ -111,7 +113,7 @@ class Axes:
                 "fit to start anew."
             )
 
-    def flatten(self, X: Any) -> Any:
+    def flatten(self, X: Matrix) -> Any:
         """Return samples as rows, dense or CSR; no copy is made if the groups are in order."""
         if sp.issparse(X):
             return self._flatten_sparse(X)

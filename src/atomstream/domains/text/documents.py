@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import scipy.sparse as sp
 
@@ -45,7 +44,7 @@ def stream(
         yield words.count(block)
 
 
-def check_documents(documents: Any) -> Iterable[str]:
+def check_documents(documents: object) -> Iterable[str]:
     """Check for an iterable of texts: a single text would be read letter by letter."""
     # mappings and frames iterate over names, not over texts
     table = isinstance(documents, Mapping) or hasattr(documents, "columns")

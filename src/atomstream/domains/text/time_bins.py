@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["spans"]
 
 UNITS = ("D", "W", "M", "Y")
 
 
-def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, NDArray]:
+def spans(
+    times: ArrayLike, freq: str | None, bins: int | ArrayLike | None
+) -> tuple[NDArray, NDArray, NDArray]:
     """Return times, the starts of the bins, and the bin of each time (-1 for none).
 
     Times with a zone count as local time.
@@ -24,7 +24,7 @@ def spans(times: Any, freq: str | None, bins: Any) -> tuple[NDArray, NDArray, ND
     return times, starts, place
 
 
-def _check_times(times: Any) -> NDArray:
+def _check_times(times: ArrayLike) -> NDArray:
     """Return times as numbers or dates, one for each document."""
     times = np.asarray(times)
     if times.dtype.kind == "O" and times.ndim == 1:
@@ -68,7 +68,7 @@ def _calendar(times: NDArray, freq: str) -> tuple[NDArray, NDArray]:
     return starts.astype("datetime64[D]"), number - number.min()
 
 
-def _equal_or_given(times: NDArray, bins: Any) -> tuple[NDArray, NDArray]:
+def _equal_or_given(times: NDArray, bins: int | ArrayLike | None) -> tuple[NDArray, NDArray]:
     """Return the starts of equal bins, or of bins with given edges, and the bin of each time."""
     numbers = times.astype("datetime64[s]").astype(np.int64) if times.dtype.kind == "M" else times
     if not isinstance(bins, int | np.integer):

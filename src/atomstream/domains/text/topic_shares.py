@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.text.time_bins import spans
 
@@ -32,7 +32,9 @@ class TopicsOverTime:
     n_documents: NDArray
 
     @classmethod
-    def of(cls, shares: NDArray, times: Any, freq: str | None, bins: Any) -> Self:
+    def of(
+        cls, shares: NDArray, times: ArrayLike, freq: str | None, bins: int | ArrayLike | None
+    ) -> Self:
         """Return the means over the documents of each span, from the shares of each document."""
         times, starts, span = spans(times, freq, bins)
         if len(shares) != len(times):

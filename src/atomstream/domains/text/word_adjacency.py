@@ -117,7 +117,7 @@ def word_adjacency(
     return Network.of(counts, labels=listed)
 
 
-def _plain(text: Any) -> str:
+def _plain(text: object) -> str:
     """Return a text in small letters, with one kind of apostrophe and of accents."""
     if not isinstance(text, str):
         raise ValueError(f"words and text must be str, got {type(text).__name__}.")

@@ -55,7 +55,7 @@ class StateIndex:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def extended(self, states: Any) -> tuple[StateIndex, NDArray]:
+    def extended(self, states: object) -> tuple[StateIndex, NDArray]:
         """Return an index that also has these states, and their numbers, int64 of shape (n,).
 
         Raises
@@ -74,7 +74,7 @@ class StateIndex:
         numbers = np.array([index._numbers[state] for state in distinct], dtype=np.int64)
         return index, numbers[places]
 
-    def find(self, states: Any) -> NDArray:
+    def find(self, states: object) -> NDArray:
         """Return the numbers of states, -1 for unknown ones."""
         distinct, places = _distinct(states)
         if self.fixed:
@@ -88,7 +88,7 @@ class StateIndex:
     def _numbers(self) -> dict[Any, int]:
         return {label: number for number, label in enumerate(self.labels)}
 
-    def _in_range(self, states: Any) -> NDArray:
+    def _in_range(self, states: object) -> NDArray:
         _refuse_masked(states)
         numbers = np.asarray(states)
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
@@ -133,7 +133,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
     return list(numbers), places
 
 
-def _refuse_masked(states: Any) -> None:
+def _refuse_masked(states: object) -> None:
     if isinstance(states, np.ma.MaskedArray):
         raise ValueError("states has masked entries; leave such steps out.")
 
@@ -146,7 +146,7 @@ def _plain(state: Any) -> Any:
     return state
 
 
-def check_weights_of(weights: Any, n: int) -> NDArray:
+def check_weights_of(weights: object, n: int) -> NDArray:
     """Return weights of transitions, ones by default."""
     if weights is None:
         return np.ones(n)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Grid", "grid_cells"]
 
@@ -47,7 +47,7 @@ class Grid:
         across = self.size / DEGREE
         return across, across / np.cos(np.radians(self.latitude + 0.5))
 
-    def cells(self, latitude: Any, longitude: Any) -> NDArray:
+    def cells(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray:
         """Return the cell of each position; -1 if a coordinate is missing or impossible.
 
         Parameters
@@ -78,7 +78,7 @@ class Grid:
         )
         return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
 
-    def corners(self, cells: Any) -> NDArray:
+    def corners(self, cells: ArrayLike) -> NDArray:
         """Return the south-west corners of cells, (latitude, longitude), of shape (n, 2)."""
         rows, columns = np.divmod(np.asarray(cells, dtype=np.int64), ROWS)
         down, across = self.steps
@@ -89,7 +89,7 @@ class Grid:
             ]
         )
 
-    def geojson(self, cells: Any, labels: Any, visits: Any = None) -> str:
+    def geojson(self, cells: ArrayLike, labels: ArrayLike, visits: ArrayLike | None = None) -> str:
         """Return cells as the text of a GeoJSON file: squares with their clusters.
 
         Parameters
@@ -122,8 +122,8 @@ class Grid:
 
 
 def grid_cells(
-    latitude: Any,
-    longitude: Any,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
     size: float = 250.0,
     *,
     min_count: int = 1,

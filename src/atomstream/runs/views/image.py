@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class ImageView(View):
             *common.how(record),
         ]
 
-    def encode(self, record: Record, inputs: Any) -> Any:
+    def encode(self, record: Record, inputs: Sequence[str]) -> Any:
         """Raise InputError: codes belong to patches, which overlap."""
         raise InputError(
             f"{record.path} has learned from images and codes no rows; to rebuild one use: "

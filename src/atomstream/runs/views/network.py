@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ class NetworkView(View):
             *common.how(record),
         ]
 
-    def encode(self, record: Record, inputs: Any) -> Any:
+    def encode(self, record: Record, inputs: Sequence[str]) -> Any:
         """Raise InputError: a network has no rows."""
         raise InputError(
             f"{record.path} has learned from a network; use atomstream network reconstruct or "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
+
+if TYPE_CHECKING:
+    from atomstream.estimators.cp import OnlineCPDictionary
 
 __all__ = ["TensorView"]
 
@@ -102,7 +105,7 @@ def _opened(record: Record, name: str) -> Tensor:
     return tensor
 
 
-def _coded(model: Any, tensor: Tensor) -> Iterator[NDArray]:
+def _coded(model: OnlineCPDictionary, tensor: Tensor) -> Iterator[NDArray]:
     """Yield the codes of the samples of a tensor."""
     axes = axes_of(tensor)
     for block in tensor.blocks(0, 0):
@@ -113,13 +116,13 @@ def _coded(model: Any, tensor: Tensor) -> Iterator[NDArray]:
             raise InputError(sentence.replace(", or say missing=True", "")) from None
 
 
-def _names(model: Any) -> list[str]:
+def _names(model: OnlineCPDictionary) -> list[str]:
     """Return the names of the axes of a sample with their sizes."""
     names = model.axes_.names or [f"mode {mode}" for mode in range(len(model.shape_in_))]
     return [f"{name} ({size})" for name, size in zip(names, model.shape_in_, strict=True)]
 
 
-def _short_axes(model: Any) -> Iterator[tuple[str, str]]:
+def _short_axes(model: OnlineCPDictionary) -> Iterator[tuple[str, str]]:
     """Yield the axes with few labels, and these."""
     names, labels = model.axes_.names or (), model.axes_.labels or ()
     for name, known in zip(names, labels, strict=True):
@@ -127,11 +130,11 @@ def _short_axes(model: Any) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(f"{place} {_plain(label)}" for place, label in enumerate(known))
 
 
-def _plain(label: Any) -> str:
+def _plain(label: object) -> str:
     return MIDNIGHT.sub("", str(label))
 
 
-def _labels(model: Any) -> list[NDArray]:
+def _labels(model: OnlineCPDictionary) -> list[NDArray]:
     """Return the labels along each axis of a sample, numbers from 0 where it has none."""
     found = model.axes_.labels or (None,) * len(model.shape_in_)
     return [
@@ -140,7 +143,7 @@ def _labels(model: Any) -> list[NDArray]:
     ]
 
 
-def _largest(model: Any, atom: int) -> str:
+def _largest(model: OnlineCPDictionary, atom: int) -> str:
     """Return the labels of the largest loadings of an atom, axis by axis."""
     parts, labels = [], _labels(model)
     for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):

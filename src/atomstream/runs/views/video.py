@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from atomstream.runs.tasks.video import SHORTEST, changes_of
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
+
+if TYPE_CHECKING:
+    from atomstream.estimators.video import VideoDictionary
 
 __all__ = ["VideoView"]
 
@@ -83,7 +86,7 @@ class VideoView(View):
         return model.n_components, (codes for video in videos for codes in coded(model, video))
 
 
-def _frame_codes(model: Any, video: Video) -> Iterator[NDArray]:
+def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of frames, a block of them in memory at a time."""
     frames = as_frames(video.images(0), grey=model.grey)
     with _named(video):
@@ -91,7 +94,7 @@ def _frame_codes(model: Any, video: Video) -> Iterator[NDArray]:
             yield model.transform(np.stack(block))
 
 
-def _pixel_codes(model: Any, video: Video) -> Iterator[NDArray]:
+def _pixel_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of the courses of all pixels, in the order of the rows of a frame."""
     with _named(video):
         yield model.transform(video.whole()).reshape(-1, model.n_components)
@@ -108,11 +111,11 @@ def _named(video: Video) -> Iterator[None]:
         raise InputError(f"{video.name}: {error}") from None
 
 
-def _sample(model: Any) -> str:
+def _sample(model: VideoDictionary) -> str:
     return "frame" if model.mode == "frames" else "pixel"
 
 
-def _peak(model: Any) -> dict[str, str]:
+def _peak(model: VideoDictionary) -> dict[str, str]:
     return {} if model.mode == "frames" else {"features": "highest at"}
 
 

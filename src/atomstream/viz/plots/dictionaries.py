@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.matrices import Matrix
 from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
 
 if TYPE_CHECKING:
     from atomstream.callbacks import History
+    from atomstream.core.matrices import Matrix
 
 __all__ = [
     "atoms",
