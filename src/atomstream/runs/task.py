@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -18,9 +18,6 @@ from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
 from atomstream.viz.report import Section
-
-if TYPE_CHECKING:
-    from atomstream.runs.record import Record
 
 __all__ = [
     "Input",
@@ -223,32 +220,32 @@ class View(ABC):
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
 
     @abstractmethod
-    def facts(self, record: Record) -> dict[str, Any]:
+    def facts(self, record: Any) -> dict[str, Any]:
         """Return the run in a few lines."""
 
     @abstractmethod
-    def table(self, record: Record, most: int) -> Table:
+    def table(self, record: Any, most: int) -> Table:
         """Return the most important atoms, at most so many."""
 
     @abstractmethod
-    def sections(self, record: Record) -> list[Section]:
+    def sections(self, record: Any) -> list[Section]:
         """Return the sections of the report."""
 
-    def quality(self, record: Record) -> dict[str, float]:
+    def quality(self, record: Any) -> dict[str, float]:
         """Return figures that say how good the model is; empty where nothing is known."""
         return {}
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
+    def encode(self, record: Any, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of atoms, and the codes of all inputs, block by block."""
         raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
 
-    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+    def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:
         """Write the reconstruction of an input, and return where and how close it is."""
         raise InputError(
             f"{record.path} has learned from {self.learned_from} and rebuilds no files."
         )
 
-    def image_dictionary(self, record: Record) -> Any:
+    def image_dictionary(self, record: Any) -> Any:
         """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
         raise InputError(
             f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "

@@ -18,6 +18,40 @@ class Weighed(Protocol):
         """Shares of the atoms in the code."""
 
 
+class Recoding(Protocol):
+    """A fitted dictionary that codes samples and rebuilds them."""
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return codes."""
+
+    def inverse_transform(self, codes: NDArray) -> NDArray:
+        """Return samples from codes."""
+
+
+class Ranks(Protocol):
+    """A choice among numbers of atoms."""
+
+    @property
+    def ranks(self) -> NDArray:
+        """The numbers tried."""
+
+    @property
+    def error(self) -> NDArray:
+        """Mean errors on held-out entries."""
+
+    @property
+    def error_se(self) -> NDArray:
+        """Their standard errors."""
+
+    @property
+    def stability(self) -> NDArray:
+        """Similarity of the atoms of several fits."""
+
+    @property
+    def rank(self) -> int:
+        """The number chosen."""
+
+
 class Fitted(Weighed, Protocol):
     """A fitted dictionary, as the plots see it."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, Ranks, Recoding, empty, panels, plain
 
 if TYPE_CHECKING:
     from atomstream.callbacks import History
@@ -33,40 +33,6 @@ __all__ = [
 
 FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
-
-
-class Recoding(Protocol):
-    """A fitted dictionary that codes samples and rebuilds them."""
-
-    def transform(self, X: NDArray) -> NDArray:
-        """Return codes."""
-
-    def inverse_transform(self, codes: NDArray) -> NDArray:
-        """Return samples from codes."""
-
-
-class Ranks(Protocol):
-    """A choice among numbers of atoms."""
-
-    @property
-    def ranks(self) -> NDArray:
-        """The numbers tried."""
-
-    @property
-    def error(self) -> NDArray:
-        """Mean errors on held-out entries."""
-
-    @property
-    def error_se(self) -> NDArray:
-        """Their standard errors."""
-
-    @property
-    def stability(self) -> NDArray:
-        """Similarity of the atoms of several fits."""
-
-    @property
-    def rank(self) -> int:
-        """The number chosen."""
 
 
 def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
