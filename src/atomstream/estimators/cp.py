@@ -94,8 +94,7 @@ class OnlineCPDictionary(OnlineDictionary):
         As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
     init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
         The starting loadings: random ones, those of rank-one tensors near samples of the first
-        batch, drawn by weight, or the matrices themselves. None is "random", which leaves fewer
-        poor minima.
+        batch, drawn by weight, or the matrices themselves. None is "random".
     fixed_components, missing
         As in `OnlineNMF`.
 
