@@ -1,6 +1,8 @@
-"""Put live source into the pages: fills each block after ``<!-- source: module:name -->`` from the code itself.
+"""Put live source into the pages.
 
-Code that is no module of the package is named by its path from the root: ``tests/test_outside.py:Rising``.
+Each block after ``<!-- source: module:name -->`` is filled from the code itself.
+
+Code outside the package is named by its path from the root: ``tests/test_outside.py:Rising``.
 """
 
 import ast

@@ -9,10 +9,10 @@ import atomstream
 
 HEAD = """# Reference
 
-Every public name, by role, with one line each. `help(NAME)` shows parameters, attributes and examples.
+Every public name, by role, with one line each. `help(NAME)` shows parameters and examples.
 
-You import the names of the first three tables from the package: `from atomstream import OnlineNMF`. The other tables
-belong to modules: after `from atomstream import losses` you write `losses.Huber`.
+You import the names of the first three tables from the package: `from atomstream import OnlineNMF`.
+The other tables belong to modules: after `from atomstream import losses` you write `losses.Huber`.
 
 `python docs/reference.py` writes this page from the docstrings.
 """

@@ -35,7 +35,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     n_jobs: int | None
 
     def _make_method(self) -> Method:
-        """Return the parts that the parameters stand for; sets and coder default to the updater's."""
+        """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = resolve_loss(self.loss)
         updater = resolve_updater(self.method, loss, self.fixed_components, self.damping)
         bounded, sized = updater.sets(loss)

@@ -45,7 +45,7 @@ class Holdout:
         self.n_held = 0
 
     def choose(self, X: Matrix, ids: NDArray) -> NDArray:
-        """Return which rows are not to be learned from, as bool of shape (n_rows,); changes nothing."""
+        """Return which rows to keep out of learning, as bool of shape (n_rows,)."""
         if not self.share:
             return np.zeros(X.shape[0], bool)
         bound = int(self.share * ALL)

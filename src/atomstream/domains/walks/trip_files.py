@@ -1,4 +1,4 @@
-"""Files of trips and of walks: blocks of positions or states, busy cells, and partitions written."""
+"""Files of trips and of walks: blocks of positions or states, busy cells, partitions."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class RowsTask(PassesTask):
         names = None if notes["names"] is None else list(notes["names"])
         if None not in (names, self.names) and names != self.names:
             raise InputError(
-                f"{self.sources[0].name} has different names of columns than the run has learned from."
+                f"{self.sources[0].name} has different names of columns than the run learned from."
             )
         self.names = names
         super().restore(model, notes)
