@@ -845,7 +845,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert len(errors) == 1, told.err
     assert errors[0].startswith("Error: ")
     assert re.search(sentence, errors[0]), errors[0]
-    assert not RunFolder("new").exists
+    assert not (RunFolder("new").path / "run.toml").exists()
     shutil.rmtree("new", ignore_errors=True)
     assert sorted(os.listdir()) == before
 

@@ -83,7 +83,7 @@ def begin(tmp_path):
     def make(**settings):
         made = StepsSettings((str(tmp_path / "x.txt"),), **settings)
         run = Run(folder, Steps(made))
-        if folder.exists:
+        if (folder.path / "run.toml").exists():
             run.restore(*folder.load()[:2])
         else:
             folder.path.mkdir()
@@ -273,3 +273,18 @@ def test_a_run_stopped_while_it_waits_for_rows_has_not_ended_its_pass(tmp_path):
     again = RowsTask(settings)
     assert [len(piece.X) for piece in again._feed.batches(again.at)] == [20, 20, 20]
     assert again._feed.ended
+
+
+def test_a_run_killed_before_its_last_state_became_the_model_has_it_after_resume(tmp_path):
+    """Between a checkpoint and its link a kill leaves an older model beside a complete state."""
+    np.save(tmp_path / "x.npy", X)
+    every = ["--epochs", "2", "--batch-size", "20", "--checkpoint-every", "0", "--atoms", "2"]
+    begin = ["learn", tmp_path / "x.npy", *every, "--out", tmp_path / "run"]
+    assert main([str(word) for word in begin]) == 0
+    model = tmp_path / "run/model.atoms"
+    last, older = model.read_bytes(), sorted((tmp_path / "run/checkpoints").iterdir())[0]
+    model.unlink()
+    model.write_bytes(older.read_bytes())
+    assert model.read_bytes() != last
+    assert main(["resume", str(tmp_path / "run")]) == 0
+    assert model.read_bytes() == last

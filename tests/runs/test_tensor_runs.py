@@ -137,7 +137,7 @@ def stopped_at_every_checkpoint(settings, path):
     save = folder.save
     for _ in range(100):
         session = Run(folder, TensorTask(settings))
-        if not folder.exists:
+        if not (folder.path / "run.toml").exists():
             path.mkdir()
             folder.begin(settings, session.task.sources)
         elif (found := folder.load()) is not None:

@@ -119,7 +119,7 @@ def stopped_at_every_checkpoint(settings, path):
     save = folder.save
     for _ in range(100):
         session = Run(folder, VideoTask(settings))
-        if not folder.exists:
+        if not (folder.path / "run.toml").exists():
             path.mkdir()
             folder.begin(settings, session.task.sources)
         elif (found := folder.load()) is not None:

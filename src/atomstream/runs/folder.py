@@ -68,17 +68,18 @@ class RunFolder:
         self.path = Path(path)
         self.model = self.path / "model.atoms"
         self.checkpoints = self.path / "checkpoints"
+        self._newest: Path | None = None  # of the states written or read
         self.log = Log(self.path / "log.jsonl")
         self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
 
     @property
-    def exists(self) -> bool:
+    def _exists(self) -> bool:
         """Whether a run has begun here."""
         return self._settings.exists()
 
     def check(self) -> None:
         """Refuse a folder without a run."""
-        if not self.exists:
+        if not self._exists:
             raise InputError(
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
@@ -145,6 +146,16 @@ class RunFolder:
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
         write_model(path, model, notes | {"run": self._identity()})
+        self._newest = path
+        self.publish()
+        for old in self._saved()[keep:]:
+            old.unlink(missing_ok=True)
+
+    def publish(self) -> None:
+        """Make the newest state the model of the run; a kill may have come before that was done."""
+        path = self._newest
+        if path is None or (self.model.exists() and path.samefile(self.model)):
+            return
         link = self.model.with_name(f".{self.model.name}.{secrets.token_hex(4)}{PART}")
         try:
             os.link(path, link)
@@ -152,8 +163,6 @@ class RunFolder:
             shutil.copy2(path, link)
         os.replace(link, self.model)
         sync_folder(self.path)
-        for old in self._saved()[keep:]:
-            old.unlink(missing_ok=True)
 
     def load(self) -> tuple[Any, dict[str, Any], list[str]] | None:
         """Return model, notes and complaints of the newest state that can be read, or None.
@@ -173,6 +182,7 @@ class RunFolder:
             if notes.get("run") != self._identity():
                 complaints.append(f"{path} belongs to another run.")
                 continue
+            self._newest = path
             return model, notes, complaints
         if complaints:
             raise ModelFileError(complaints[0])
@@ -185,7 +195,7 @@ class RunFolder:
 
     def check_free(self) -> None:
         """Refuse a folder that holds a run."""
-        if self.exists:
+        if self._exists:
             raise InputError(
                 f"{self.path} holds a run already; go on with: atomstream resume {self.path}, "
                 "or choose another --out."

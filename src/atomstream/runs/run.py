@@ -131,6 +131,7 @@ class Run:
             Seconds.
         """
         if self.task.complete and self._finished:
+            self.folder.publish()
             return Outcome(complete=True, nothing_left=True)
         self._finished = False
         pace = _Pace(self, bar, max_time)
