@@ -20,9 +20,10 @@ types: .venv/ready
 unit: .venv/ready
 	$(BIN)/python -m pytest -n 2 -q --durations=10
 
-# Without the slow tests and the pages of the documentation: an answer within a minute.
+# Without the slow tests, runs, the command line, files and pages: an answer within a minute.
 test-fast: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q -m "not slow" tests src
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" tests src \
+		--ignore=tests/cli --ignore=tests/runs --ignore=tests/io
 
 coverage: .venv/ready
 	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term-missing:skip-covered
