@@ -176,7 +176,7 @@ def honest_errors(Y: np.ndarray, pool: Pool) -> tuple[dict, tuple]:
 
 
 def ahead_of_what_happened(Y: np.ndarray, chosen: tuple) -> dict:
-    """Foretell 30 days from day 51 on, and compare with what happened."""
+    """Forecast 30 days from day 51 on, and compare with what happened."""
     truth, report = Y[START : START + HORIZON], {}
     last = np.repeat(Y[START - 1 : START], HORIZON, axis=0)
     settings = {
