@@ -155,6 +155,7 @@ def imports():
 
 
 def processor():
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     return next(

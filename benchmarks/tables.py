@@ -29,6 +29,7 @@ is at most 1e-4. Medians of five interleaved rounds (scikit-learn: three, on 500
 
 
 def table(titles, rows):
+    """Return a table in Markdown."""
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     return (
         "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)])
