@@ -85,7 +85,8 @@ def hide(
     edges = _edges(network)
     if not len(edges):
         raise ValueError("The network has no edges between different nodes.")
-    chances = sp.coo_array((1 + rng.random(len(edges)), edges.T), network.out.shape)
+    places = edges.T.astype(np.int32)  # with 64-bit indices scipy 1.15 finds no tree
+    chances = sp.coo_array((1 + rng.random(len(edges)), places), network.out.shape)
     forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
     free = ~np.isin(
         edges @ [network.n_nodes, 1], forest.row * np.int64(network.n_nodes) + forest.col
