@@ -112,7 +112,7 @@ class Feed:
         """End the current pass; the rows of a live stream so far are still yielded."""
         self._stop.set()
 
-    def batches(self, start: Position) -> Iterator[Piece]:
+    def batches(self, start: Position = Position()) -> Iterator[Piece]:
         """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
         self.ended = False
         held: deque[_Held] = deque()

@@ -27,6 +27,8 @@ class Parquet(Source):
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
 
+    has_columns = True
+
     def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
         pa, _ = arrow()
         import pyarrow.parquet as pq

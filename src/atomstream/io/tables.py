@@ -44,6 +44,8 @@ class Lines(Source):
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
 
+    has_columns = True
+
     def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
