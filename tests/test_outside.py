@@ -224,6 +224,18 @@ def test_an_updater_with_its_own_memory():
             refused()
 
 
+def test_an_updater_of_signed_atoms():
+    X = np.random.default_rng(0).standard_normal((400, 12)) * 0.5 ** np.arange(12)
+    settings = {"alpha": 0, "schedule": "constant", "random_state": 0}
+    model = OnlineDictionaryLearning(3, method=HeavyBall(), n_epochs=100, **settings).fit(X)
+    best = 0.5 * (np.linalg.svd(X)[1][3:] ** 2).sum() / len(X)  # of any three atoms
+    assert isinstance(model.memory_, Momentum)
+    assert -model.score(X) < 1.1 * best
+    assert (model.components_ < -0.1).any()
+    with pytest.raises(IncompatiblePartsError, match=r"Majorise needs .* nonnegative"):
+        model.set_params(method="majorise").fit(X)
+
+
 # -- a schedule
 
 
@@ -306,7 +318,7 @@ def test_a_reader(tmp_path, monkeypatch, capsys):
     cube.write_bytes(path.read_bytes())
     register_reader(".cube", lambda path, options: records(path, options).reshape(-1, 3, 4))
     assert open_tensor(cube).shape == (3, 4)
-    with pytest.raises(InputError, match="--columns chooses columns of tables, and .* no"):
+    with pytest.raises(InputError, match=r"--columns chooses columns of tables, and .* no"):
         open_inputs([str(path)], InputOptions(columns=("1",)))
     path.write_bytes(b"")
     with pytest.raises(InputError, match=r"data.Rec.CSV cannot be read \(IndexError"):

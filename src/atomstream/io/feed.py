@@ -44,6 +44,9 @@ class Position(NamedTuple):
     row: int = 0
 
 
+BEGINNING = Position()
+
+
 class Piece(NamedTuple):
     """A batch of rows, and the position after it.
 
@@ -112,7 +115,7 @@ class Feed:
         """End the current pass; the rows of a live stream so far are still yielded."""
         self._stop.set()
 
-    def batches(self, start: Position = Position()) -> Iterator[Piece]:
+    def batches(self, start: Position = BEGINNING) -> Iterator[Piece]:
         """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
         self.ended = False
         held: deque[_Held] = deque()
