@@ -114,9 +114,9 @@ class DocumentFile:
                 f"{self.name} has no column {column!r}; there are {', '.join(header)}."
             )
         place = header.index(column)
-        for number, row in enumerate(rows, 2):
+        for row in rows:
             if row:
-                yield f"row {number}", row[place] if place < len(row) else ""
+                yield f"line {rows.line_num}", row[place] if place < len(row) else ""
 
 
 def open_documents(

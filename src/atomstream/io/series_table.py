@@ -121,7 +121,8 @@ def read_series(
         raise InputError(
             f"{path} has a header and no rows."
             if uneven is None
-            else f"Expected {width} columns in row {uneven} of {path}, got {len(rows[uneven])}."
+            else f"Expected {width} columns in row {uneven} of {path} (counted from 0), got "
+            f"{len(rows[uneven])}."
         )
     fields = dict(enumerate(zip(*rows, strict=True)))
     place = None if time is None else chosen(names, (time,), str(path))[0]

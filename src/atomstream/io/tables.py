@@ -101,7 +101,9 @@ class Lines(Source):
         """Return an error message of Arrow in terms of the file."""
         place, value = re.search(r"Row #(\d+)", error), re.search(r"invalid value '(.*)'", error)
         where = (
-            f"row {row + int(place[1])} of {self.name}" if place else f"{self.name} after row {row}"
+            f"row {row + int(place[1]) - 1} of {self.name} (counted from 0)"  # Arrow counts from 1
+            if place
+            else f"{self.name} after {row} rows"
         )
         column = re.search(r"In CSV column #(\d+)", error)
         if column and value:

@@ -143,7 +143,7 @@ class Table:
             row, column = np.argwhere(np.isinf(values))[0]
             raise ValueError(
                 f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} "
-                "is not."
+                "(counted from 0) is not."
             )
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
@@ -164,7 +164,8 @@ def nonnegative_table(data: object, name: str) -> Table:
         row, column = np.argwhere(table.values < 0)[0]
         raise ValueError(
             f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, "
-            f"column {column}; atomstream.series.NonnegativeScaler shifts and scales."
+            f"column {column}, counted from 0; atomstream.series.NonnegativeScaler shifts and "
+            "scales."
         )
     return table
 

@@ -208,8 +208,8 @@ class RowsTask(PassesTask):
         if found and self._piece.after.source == self.at.source:
             place = row + self._learned_rows[int(found[1])]
             return sentence.replace(found[0], f"first in row {place} of {name}")
-        size = self.settings.batch_size
-        return f"{sentence.rstrip('.')} (among the {size} rows from row {row} of {name} on)."
+        where = f"in the batch that begins with row {row} of {name}, counted from 0"
+        return f"{sentence.rstrip('.')} ({where})."
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
