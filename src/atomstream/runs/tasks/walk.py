@@ -198,9 +198,10 @@ class WalkTask(Task):
         """Partition the states, and write the parts as a table and, of cells, as GeoJSON."""
         labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
         leaving = self._leaving(labels)
+        lumpability = lumpability_of(leaving, labels)  # may refuse, and then nothing is written
         visits = self.model.visits_.sum(axis=0)
         write_partition(folder, list(self.model.states_), labels, visits, self.grid)
-        return {"going": leaving, "lumpability": lumpability_of(leaving, labels)}
+        return {"going": leaving, "lumpability": lumpability}
 
     def _leaving(self, labels: NDArray) -> NDArray:
         """Return how often each state is left for each cluster, (n_states, n_clusters)."""
