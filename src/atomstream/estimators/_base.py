@@ -127,7 +127,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is
             left.
-        horizon : float, optional
+        horizon : float, default=inf
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
             outweighing what comes.

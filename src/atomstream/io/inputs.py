@@ -32,7 +32,7 @@ class InputOptions:
 
     Parameters
     ----------
-    columns : sequence of str
+    columns : sequence of str, default=()
         Columns of tables: names, numbers from 1, or ranges of numbers.
     key : str, optional
         Name of the array in a ``.npz`` file or Zarr group.

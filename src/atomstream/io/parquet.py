@@ -23,7 +23,7 @@ class Parquet(Source):
     Parameters
     ----------
     path : path
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
 

@@ -96,7 +96,7 @@ def read_series(
     time : str, optional
         Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00)
         or whole numbers. By default the first column, if it holds dates.
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers or ranges of the series; none means all other columns.
 
     Raises

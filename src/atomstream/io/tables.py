@@ -40,7 +40,7 @@ class Lines(Source):
     Parameters
     ----------
     path : path, or None for standard input
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
 

@@ -96,7 +96,7 @@ def open_tensor(
         Which array of an archive, a group or a file of several.
     axis : str, default="0"
         The axis of the samples: its number, or its name where axes have names.
-    columns : sequence of str
+    columns : sequence of str, default=()
         Of a Parquet file: one for each axis, then the one of the values; by default all.
     known : sequence of ndarray, optional
         The labels of the axes of a sample, where these must be those of another tensor.

@@ -19,16 +19,16 @@ class Form:
 
     Parameters
     ----------
-    kind : {"array", "frame", "xarray"}
+    kind : {"array", "frame", "xarray"}, default="array"
     names : tuple of str or int, optional
         Names of the series.
     times : Times, optional
         Times of the rows.
-    calendar : str
+    calendar : str, default=""
         The time zone of dates, or the frequency of periods, which are stored as numbers.
-    wall : bool
+    wall : bool, default=False
         Whether dates with a time zone are stored as local time; otherwise they are UTC.
-    axes : tuple of (str or None)
+    axes : tuple of (str or None), default=(None, None)
         Names of the two axes.
     """
 
@@ -108,7 +108,7 @@ class Table:
         data : array, frame or xarray.DataArray of shape (n_times, n_series)
             The index of a frame or the first coordinate of a DataArray must be dates, periods or
             whole numbers, evenly spaced.
-        name : str
+        name : str, default="Y"
             Name of the table in messages.
 
         Raises
