@@ -448,7 +448,7 @@ def test_polars_frames_are_taken_as_arrays():
         (lambda t: t["a"].to_numpy(), r"for one series use Y\[:, None\]"),
         (lambda t: t[:0], r"got \(0, 3\)"),
         (lambda t: t[:15], "Y has 15 rows, initialising needs 16"),
-        (lambda t: t[:1], "Y has 1 rows, initialising needs 16"),
+        (lambda t: t[:1], "Y has 1 row, initialising needs 16"),
         (lambda t: t * np.nan, "nothing but missing entries"),
     ],
 )

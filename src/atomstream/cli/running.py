@@ -167,7 +167,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     done, rest = task.position[0], task.position[1:]
     goal = getattr(settings, kind.goal)
     if done > goal or (done == goal and any(rest)):
-        raise InputError(f"{path} has made {done:,} {kind.goal}, --{kind.goal} is {goal}.")
+        raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:

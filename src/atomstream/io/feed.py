@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 
@@ -87,7 +88,7 @@ class Feed:
         for other in sources[1:]:
             if other.n_features != first.n_features:
                 raise InputError(
-                    f"{other.name} has {other.n_features} columns and {first.name} has "
+                    f"{other.name} has {counted(other.n_features, 'column')} and {first.name} has "
                     f"{first.n_features}; all inputs must have the same number."
                 )
             if other.names is not None and first.names is not None and other.names != first.names:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, fingerprint, numbered
 
@@ -103,7 +104,7 @@ class Lines(Source):
         where = (
             f"row {row + int(place[1]) - 1} of {self.name} (counted from 0)"  # Arrow counts from 1
             if place
-            else f"{self.name} after {row} rows"
+            else f"{self.name} after {counted(row, 'row')}"
         )
         column = re.search(r"In CSV column #(\d+)", error)
         if column and value:
@@ -114,7 +115,7 @@ class Lines(Source):
             )
         counts = re.search(r"Expected (\d+) columns, got (\d+)", error)
         if counts:
-            return f"Expected {counts[1]} columns in {where}, got {counts[2]}."
+            return f"Expected {counted(int(counts[1]), 'column')} in {where}, got {counts[2]}."
         return f"Cannot read {where}: {error:.200}"
 
     def fingerprint(self) -> str | None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import read_model, write_model
 from atomstream.io.files import PART, sync_folder, whole_file
@@ -120,7 +121,8 @@ class RunFolder:
         before = self._recorded()["inputs"]
         if len(sources) != len(before):
             raise InputError(
-                f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}."
+                f"{self._settings} names {counted(len(sources), 'input')}, the run began "
+                f"with {len(before)}."
             )
         for source, was in zip(sources, before, strict=True):
             if source.fingerprint() != was["fingerprint"]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
@@ -221,4 +222,7 @@ class RowsTask(PassesTask):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.atoms} atoms from {self.results()['samples']:,} samples"
+        return (
+            f"{counted(self.settings.atoms, 'atom')} from "
+            f"{counted(self.results()['samples'], 'sample')}"
+        )

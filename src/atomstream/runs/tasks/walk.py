@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.diagnostics import lumpability_of
 from atomstream.domains.walks import Grid
 from atomstream.domains.walks.trip_files import (
@@ -169,7 +170,8 @@ class WalkTask(Task):
         self.grid, self.kept = busy_cells(self._positions(0), self.settings.cell, least)
         if len(self.kept) < 2:
             raise InputError(
-                f"{self.settings.inputs[0]} meets {len(self.kept)} cells {least} times or more; "
+                f"{self.settings.inputs[0]} meets {len(self.kept)} cells "
+                f"{counted(least, 'time')} or more; "
                 "choose larger cells with --cell or a smaller --min-count."
             )
 
@@ -226,6 +228,6 @@ class WalkTask(Task):
         """Return what the run came to in a few words."""
         found = self.results()
         return (
-            f"{found['clusters']} clusters of {found['states']:,} states from "
-            f"{found['transitions']:,} transitions"
+            f"{counted(found['clusters'], 'cluster')} of {counted(found['states'], 'state')} from "
+            f"{counted(found['transitions'], 'transition')}"
         )
