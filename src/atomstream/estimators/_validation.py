@@ -265,6 +265,7 @@ def cut(
     """
     n_samples = X.shape[0]
     for epoch in range(n_epochs):
+        # A single batch has no order that matters.
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
