@@ -13,7 +13,7 @@ import click
 
 from atomstream.runs.settings import Settings, without_none
 
-__all__ = ["as_json", "given", "max_time", "options_of", "path_option", "run_argument"]
+__all__ = ["as_json", "given", "options_of", "path_option", "run_argument"]
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 METRES = {"": 1, "m": 1, "km": 1000}
@@ -53,7 +53,6 @@ TYPES: dict[str, Any] = {"duration": DURATION, "length": LENGTH}
 STOP_AFTER = "Stop after this time, between two steps."
 AS_JSON = "Print the result as JSON."
 
-max_time = click.option("--max-time", type=DURATION, help=STOP_AFTER)
 as_json = click.option("--json", "as_json", is_flag=True, help=AS_JSON)
 run_argument = click.argument("run", type=PATH)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, heard, task_named
 
-__all__ = ["checked", "checked_aloud", "learning_command", "resume_run", "warn"]
+__all__ = ["checked", "checked_aloud", "learning_command", "resume_command", "warn"]
 
 
 def learning_command(task: str, name: str) -> click.Command:
@@ -63,6 +63,13 @@ def _shared(options: list[click.Option]) -> list[click.Option]:
         click.Option(["--out"], type=PATH, required=True, help="Folder for the new run."),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
         *options,
+        *_last(),
+    ]
+
+
+def _last() -> list[click.Option]:
+    """Return the options that learning and resuming share."""
+    return [
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
@@ -90,6 +97,37 @@ def _begin(
     run = Run(folder, checked("settings", lambda: kind(settings)))
     with folder.beginning(settings, run.task.sources):
         return _learn(run, max_time, as_json)
+
+
+def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.Command:
+    """Return the command that continues a run, with the goal of every kind as an option.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command.
+    learning : mapping
+        The words of the commands that begin runs, and the name of the task of each.
+    """
+    goals: dict[str, click.Option] = {}
+    commands: dict[str, list[str]] = {}
+    for words, task in learning.items():
+        kind = task_named(task)
+        for option in options_of(kind.settings_type):
+            if kind.goal and option.name == kind.goal:
+                goals[kind.goal] = option
+                commands.setdefault(kind.goal, []).append(" ".join(words))
+    for goal, option in goals.items():
+        option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
+
+    def resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
+        return resume_run(run, goals, max_time, as_json)
+
+    command = click.Command(name, callback=resume, short_help="Continue a run where it stopped.")
+    command.help = "Continue RUN where it stopped; the result is that of a run that never stopped."
+    run = click.Argument(["run"], type=PATH)
+    command.params = [run, *(goals[goal] for goal in sorted(goals)), *_last()]
+    return command
 
 
 def resume_run(
@@ -129,7 +167,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     done, rest = task.position[0], task.position[1:]
     goal = getattr(settings, kind.goal)
     if done > goal or (done == goal and any(rest)):
-        raise InputError(f"{path} has made {done:,} {kind.goal}, --{kind.goal} is {goal}.")
+        raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:

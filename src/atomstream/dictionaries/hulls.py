@@ -129,6 +129,7 @@ class Hulls(Derived):
         n_swaps : int
             How many swaps led there.
         """
+        # Sources below N are samples that stay, the others rows of the batch.
         new = np.flatnonzero(source >= len(source))
         known: dict[str, Any] = {
             "weights": weights,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
@@ -101,4 +102,7 @@ class ImageTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.atoms} atoms from {self.position[0]:,} patches"
+        return (
+            f"{counted(self.settings.atoms, 'atom')} from "
+            f"{counted(self.position[0], 'patch', 'patches')}"
+        )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
@@ -122,4 +123,7 @@ class NetworkTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return f"{found['atoms']} atoms from {found['copies']:,} copies of the motif"
+        return (
+            f"{counted(found['atoms'], 'atom')} from "
+            f"{counted(found['copies'], 'copy', 'copies')} of the motif"
+        )

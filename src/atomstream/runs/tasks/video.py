@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import MODES, VideoDictionary
 from atomstream.exceptions import InputError
@@ -211,7 +212,7 @@ class VideoTask(Task):
         """Return what the run came to in a few words."""
         found = self.results()
         what = "frames" if found["mode"] == "frames" else "courses of pixels"
-        return f"{found['atoms']} atoms from {found['samples']:,} {what}"
+        return f"{counted(found['atoms'], 'atom')} from {found['samples']:,} {what}"
 
 
 class _Counted:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.runs.record import Record
@@ -29,8 +30,8 @@ class ImageView(View):
         model, learner = record.model, record.learner
         size = " x ".join(map(str, model.patch_shape_))
         return {
-            "model": f"ImageDictionary, {len(model.components_)} atoms of {size} pixels",
-            "patches": f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps",
+            "model": f"ImageDictionary, {counted(len(model.components_), 'atom')} of {size} pixels",
+            "patches": f"{learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
             **common.progress(record, "patches"),
             **common.objective(record, "patch"),
         }
@@ -47,7 +48,8 @@ class ImageView(View):
         """Return the sections of the report."""
         model, table = record.model, self.table(record)
         caption = (
-            f"{len(model.components_)} atoms as patches, most important first, with their shares "
+            f"{counted(len(model.components_), 'atom')} as patches, most important first, "
+            "with their shares "
             "in all codes."
         )
         figure = plots.atoms(record.learner, model.patch_shape_)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.checks import counted
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
@@ -38,11 +39,12 @@ class NetworkView(View):
     def facts(self, record: Record) -> dict[str, Any]:
         """Return the run in a few lines."""
         model, k = record.model, record.model.motif_.size
-        kind = f"{len(model.components_)} atoms of {k} x {k} nodes, chain {model.chain}"
+        kind = f"{counted(len(model.components_), 'atom')} of {k} x {k} nodes, chain {model.chain}"
         return {
             "model": f"NetworkDictionary, {kind}",
             "motif": f"{model.motif} ({k} nodes, {len(model.motif_.edges)} edges)",
-            "copies": f"{record.learner.n_samples_seen_:,} in {model.n_steps_:,} batches",
+            "copies": f"{record.learner.n_samples_seen_:,} in "
+            f"{counted(model.n_steps_, 'batch', 'batches')}",
             **common.progress(record, "batches"),
             **common.objective(record, "patch"),
         }
@@ -83,7 +85,8 @@ class NetworkView(View):
         model = record.model
         n_drawn = min(MOST_DRAWN, len(model.components_))
         caption = (
-            f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of "
+            f"{n_drawn} of {counted(len(model.components_), 'atom')}, most important first, "
+            "with the share of "
             "each in the "
             "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and "
             "as a graph of "

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -41,10 +42,13 @@ class RowsView(View):
     def facts(self, record: Record) -> dict[str, Any]:
         """Return the run in a few lines."""
         model = record.model
-        size = f"{len(model.components_)} atoms of {model.n_features_in_} features"
+        size = (
+            f"{counted(len(model.components_), 'atom')} of "
+            f"{counted(model.n_features_in_, 'feature')}"
+        )
         return {
             "model": f"{type(model).__name__}, {size}",
-            "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps",
+            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
             **common.progress(record),
             **common.objective(record, "sample"),
         }
@@ -106,7 +110,8 @@ class RowsView(View):
             figure, kind = plots.curves(model), "curves over the features"
         n_drawn = n_atoms if record.shape is not None else min(len(figure.axes), n_atoms)
         caption = (
-            f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the "
+            f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the "
+            "order of the "
             "table), with the "
             "share of each in all codes."
         )
@@ -115,8 +120,8 @@ class RowsView(View):
             heads = {name: head for name, head in table.columns.items() if name != "features"}
             table = Table("atom", heads, [row[:-1] for row in table.rows])
         unused = int((model.importance_ == 0).sum())
-        title = f"The {len(table.rows)} most important of {n_atoms} atoms"
-        note = f"{unused} atoms were never used." if unused else ""
+        title = f"The {len(table.rows)} most important of {counted(n_atoms, 'atom')}"
+        note = f"Atoms that were never used: {unused}." if unused else ""
         return [
             Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
             common.table_section("importance", title, table, note),
@@ -134,7 +139,8 @@ class RowsView(View):
             found.append(Section("held_out", "Held-out rows", caption, figure, chapter=chapter))
             figures = {name: f"{value:.4g}" for name, value in self.quality(record).items()}
             caption = (
-                f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a "
+                f"On {counted(rows.shape[0], 'row')} that were kept out of learning. "
+                "Stationarity is 0 at a "
                 "critical point; "
                 "the surrogate gap tends to 0, up to the sampling error of these rows."
             )
@@ -193,7 +199,8 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     n_features = record.model.n_features_in_
     if sources[0].n_features != n_features:
         raise InputError(
-            f"{sources[0].name} has {sources[0].n_features} columns, {record.path} has learned "
+            f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
+            f"{record.path} has learned "
             f"{n_features}."
         )
     return sources

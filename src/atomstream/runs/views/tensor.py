@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
@@ -40,9 +41,10 @@ class TensorView(View):
         model = record.model
         sizes = " x ".join(map(str, model.shape_in_))
         return {
-            "model": f"OnlineCPDictionary, {model.n_components} atoms of {sizes}",
+            "model": f"OnlineCPDictionary, {counted(model.n_components, 'atom')} of {sizes}",
             "axes": ", ".join(_names(model)),
-            "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps, passes included",
+            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, "
+            "passes included",
             **common.progress(record),
             **common.objective(record, "sample"),
         }
@@ -67,14 +69,15 @@ class TensorView(View):
         n_atoms = model.n_components
         n_drawn = min(DRAWN, n_atoms)
         caption = (
-            f"{n_drawn} of {n_atoms} atoms, most important first, with the share of each in all "
+            f"{n_drawn} of {counted(n_atoms, 'atom')}, most important first, with the share "
+            "of each in all "
             "codes. An atom is the outer product of the vectors beside each other, one for each "
             "axis; entries are numbered from 0 in the order of the axis."
         ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(model))
-        title = f"The {len(table.rows)} most important of {n_atoms} atoms"
+        title = f"The {len(table.rows)} most important of {counted(n_atoms, 'atom')}"
         note = f"Of each axis up to {LISTED} labels, the largest loading first."
         unused = int((model.importance_ == 0).sum())
-        note += f" {unused} atoms were never used." if unused else ""
+        note += f" Atoms that were never used: {unused}." if unused else ""
         return [
             Section("atoms", "Atoms", caption, plots.loadings(model), "What was learned"),
             common.table_section("importance", title, table, note),
@@ -163,7 +166,8 @@ def _how_well(record: Record, figures: dict[str, float]) -> list[Section]:
     if not figures:
         return common.learning(record, "samples", "How well")
     caption = (
-        f"On the first {record.notes['n_judged']:,} samples, from which the model has learned too."
+        f"On the first {counted(record.notes['n_judged'], 'sample')}, from which the "
+        "model has learned too."
     )
     shown = {name: f"{value:.4g}" for name, value in figures.items()}
     quality = Section("quality", "Figures", caption, facts=shown, chapter="How well")

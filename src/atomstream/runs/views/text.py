@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.io.documents import open_documents
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
@@ -33,8 +34,11 @@ class TextView(View):
         """Return the run in a few lines."""
         model, learner = record.model, record.learner
         n_topics, n_features = model.components_.shape
-        kind = f"{n_topics} topics of {n_features:,} features, words by {model.vectorizer}"
-        seen = f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps, passes included"
+        kind = (
+            f"{counted(n_topics, 'topic')} of {counted(n_features, 'feature')}, words by "
+            f"{model.vectorizer}"
+        )
+        seen = f"{learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
         return {
             "model": f"TopicModel, {kind}",
             "documents": seen,
@@ -60,7 +64,8 @@ class TextView(View):
         model = record.model
         n_topics = len(model.components_)
         caption = (
-            f"All {n_topics} topics, the one that explains most words first; bars are the shares "
+            f"All {counted(n_topics, 'topic')}, the one that explains most words first; "
+            "bars are the shares "
             "of its eight "
             "likeliest words."
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video
@@ -40,15 +41,16 @@ class VideoView(View):
         """Return the run in a few lines."""
         model, learner = record.model, record.learner
         n_atoms, sizes = model.n_components, " x ".join(map(str, model.frame_shape_))
-        of = f"{sizes} pixels" if model.mode == "frames" else f"{learner.n_features_in_} frames"
-        seen = f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps"
+        n_frames = counted(learner.n_features_in_, "frame")
+        of = f"{sizes} pixels" if model.mode == "frames" else n_frames
+        seen = f"{learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}"
         facts: dict[str, Any] = {
-            "model": f"VideoDictionary, mode {model.mode}, {n_atoms} atoms of {of}"
+            "model": f"VideoDictionary, mode {model.mode}, {counted(n_atoms, 'atom')} of {of}"
         }
         if model.mode == "frames":
             facts |= {"frames": seen, "snapshots": len(model.snapshot_times_)}
         else:
-            facts |= {"video": f"{learner.n_features_in_} frames of {sizes} pixels"}
+            facts |= {"video": f"{n_frames} of {sizes} pixels"}
             facts |= {"pixels": f"{seen}, passes included", "changes": _told(_changes(record))}
         return facts | _progress(record) | common.objective(record, _sample(model))
 
@@ -66,9 +68,9 @@ class VideoView(View):
     def sections(self, record: Record) -> list[Section]:
         """Return the sections of the report."""
         model, table = record.model, self.table(record)
-        title = f"The {len(table.rows)} most important of {model.n_components} atoms"
+        title = f"The {len(table.rows)} most important of {counted(model.n_components, 'atom')}"
         unused = int((model.importance_ == 0).sum())
-        note = f"{unused} atoms were never used." if unused else ""
+        note = f"Atoms that were never used: {unused}." if unused else ""
         return [
             *(_images(record) if model.mode == "frames" else _curves(record)),
             common.table_section("importance", title, table, note),
@@ -123,7 +125,9 @@ def _progress(record: Record) -> dict[str, Any]:
     """Return how far a run is; of frames it is not known how many are left."""
     found = common.progress(record)
     if found and not record.complete and record.model.mode == "frames":
-        found["state"] = f"{record.notes['position'][1]:,} frames learned, the video goes on"
+        found["state"] = (
+            f"{counted(record.notes['position'][1], 'frame')} learned, the video goes on"
+        )
     return found
 
 
@@ -150,7 +154,8 @@ def _images(record: Record) -> list[Section]:
     found, title = [], "Atoms"
     if not fits or (len(times) and times[-1] < record.learner.n_samples_seen_):
         caption = (
-            f"{n_atoms} atoms as images, most important first, with the share of each in all "
+            f"{counted(n_atoms, 'atom')} as images, most important first, with the share of "
+            "each in all "
             "codes; each is scaled by its own extremes."
         )
         if not drawable:
@@ -171,7 +176,8 @@ def _curves(record: Record) -> list[Section]:
     """Return the picture of mode pixels, with the changes."""
     model, changes = record.model, _changes(record)
     caption = (
-        f"{model.n_components} atoms as curves over the frames, most important first, with the "
+        f"{counted(model.n_components, 'atom')} as curves over the frames, most important "
+        "first, with the "
         "share of each in all codes; each is over its largest entry."
     )
     facts = {"changes": _told(changes)}
