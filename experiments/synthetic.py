@@ -22,6 +22,17 @@ LOSSES = {
 
 def synthetic(loss: str, n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return samples with the noise that suits a loss, and the true atoms."""
+    noisy, _, atoms = noisy_and_clean(loss, n_samples, seed)
+    return noisy, atoms
+
+
+def noisy_and_clean(
+    loss: str, n_samples: int, seed: int = 0, share: float = 0.3
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return samples with noise, the same without it, and the true atoms.
+
+    ``share`` is that of the entries that are outliers, where the loss is a robust one.
+    """
     rng = np.random.default_rng(seed)
     atoms = 1 + np.abs(rng.normal(0, 5, (N_ATOMS, N_FEATURES)))
     clean = (1 + np.abs(rng.normal(0, 5, (n_samples, N_ATOMS)))) @ atoms
@@ -32,6 +43,6 @@ def synthetic(loss: str, n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.
     elif loss == "squared":
         noisy = clean + rng.normal(0, 30, clean.shape)
     else:
-        wrong = rng.random(clean.shape) < 0.3
+        wrong = rng.random(clean.shape) < share
         noisy = clean + wrong * rng.uniform(-2000, 2000, clean.shape)
-    return np.clip(noisy, 1e-8, 4000), atoms / atoms.sum(axis=1, keepdims=True)
+    return np.clip(noisy, 1e-8, 4000), clean, atoms / atoms.sum(axis=1, keepdims=True)

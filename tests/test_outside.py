@@ -200,7 +200,7 @@ class HeavyBall(Updater):
     pace: float = 1.0
     statistics: ClassVar[Gradients] = Gradients()
 
-    def update(self, state, objective, clock, latest=None):
+    def update(self, state, objective, clock, latest=()):
         memory = state.memory
         atoms = state.dictionary.atoms() - self.pace * memory.slope / memory.squares
         state.dictionary.assign(objective.atoms.prox(atoms, 0.0))

@@ -21,6 +21,8 @@ from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["Multiplicative"]
 
+ROUGH = (5, 3, 1e-2)  # rounds, Newton steps and gap of codes under robust losses, while learning
+
 
 @dataclass(frozen=True)
 class Multiplicative(Coder):
@@ -30,7 +32,9 @@ class Multiplicative(Coder):
     thousands of rounds to reach where atoms are alike. Every round goes downhill
     (`atomstream.losses.majorisers`). While learning a row is left when a round moves less than a
     tenth of the accuracy's violation of it; exact codes are finished by Newton steps, each a
-    quadratic program solved by `ActiveSet`'s kernel.
+    quadratic program solved by `ActiveSet`'s kernel. Under robust losses least squares are no good
+    start, and few rounds of updates leave codes close to it: a few Newton steps take the place of
+    most of them while learning too.
 
     Parameters
     ----------
@@ -76,8 +80,12 @@ class Multiplicative(Coder):
         infinite where the accuracy asked for none.
         """
         # Rounds alone converge slowly: for exact codes they only bring Newton steps near.
-        exact = accuracy.violation == 0
-        atoms = dictionary.atoms().astype(np.float64 if exact else batch.X.dtype, copy=False)
+        exact, robust = accuracy.violation == 0, objective.loss.robust
+        most_rounds, most_newton, gap = self.max_rounds, self.max_newton, accuracy.gap
+        if robust and not exact:
+            most_rounds, most_newton, gap = ROUGH
+        precise = exact or robust
+        atoms = dictionary.atoms().astype(np.float64 if precise else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual, penalty = np.full(len(codes), np.inf), objective.codes
         projector = least_squares(atoms, objective.loss)
@@ -92,10 +100,10 @@ class Multiplicative(Coder):
             )
             found = _inside(found, penalty)
             found = block.multiplicative_rounds(
-                found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation
+                found, penalty, most_rounds, 1e-3 if exact else 0.1 * accuracy.violation
             )
-            if exact:
-                found, residual[rows] = polish(block, found, penalty, accuracy.gap, self.max_newton)
+            if precise:
+                found, residual[rows] = polish(block, found, penalty, gap, most_newton)
             codes[rows] = found
 
         over_rows(code, len(codes), self.n_jobs)

@@ -71,6 +71,13 @@ class Batch:
         weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
         return Batch(self.X[rows], weights, mask)
 
+    def on(self, features: NDArray) -> Batch:
+        """Return the samples on some of the features as a batch."""
+        mask = None if self.mask is None else np.take(self.mask, features, axis=1)
+        dense = isinstance(self.X, np.ndarray)
+        X = np.take(self.X, features, axis=1) if dense else self.X[:, features]
+        return Batch(X, self.weights, mask)
+
     def complete(self, reconstruction: NDArray, rows: slice | NDArray = slice(None)) -> Any:
         """Return samples with their reconstruction in place of what is missing."""
         return (

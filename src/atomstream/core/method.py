@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
+from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta, Statistics
-from atomstream.updates.base import Updater
+from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["Method", "check_compatible", "step"]
+
+LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Method:
         return self.updater.statistics
 
     def step(
-        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator | None
+        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
     ) -> tuple[Codes, Delta]:
         """Make one step; see `step`."""
         return step(batch, state, self, clock, rng)
@@ -63,18 +66,54 @@ class Method:
 
 
 def step(
-    batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator | None
+    batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # Everything that can refuse the batch comes before the first change: a failure leaves the state
     # as it was.
-    codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
-    delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+    r, d = state.dictionary.shape
+    if method.updater.folds > 1 and d >= LEAST_FEATURES * r:
+        codes, delta, latest = _cross_fit(batch, state.dictionary, method, clock.tolerance, rng)
+    else:
+        codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
+        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        latest = [Explained(batch, codes)]
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
     state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
-    method.updater.update(state, method.objective, clock, (batch, codes))
+    method.updater.update(state, method.objective, clock, latest)
     return codes, delta
+
+
+def _cross_fit(
+    batch: Batch, dictionary: Any, method: Method, accuracy: Accuracy, rng: np.random.Generator
+) -> tuple[Codes, Delta, list[Explained]]:
+    """Explain each part of the features, drawn anew, by codes found on all others.
+
+    Returns
+    -------
+    codes : Codes
+        The means over the parts.
+    delta : Delta
+        What the parts add together.
+    latest : list of Explained
+    """
+    order = rng.permutation(dictionary.shape[1])
+    parts = [np.sort(part) for part in np.array_split(order, method.updater.folds)]
+    latest, deltas = [], []
+    for part in parts:
+        others = np.setdiff1d(order, part)
+        codes = method.coder.encode(
+            batch.on(others), dictionary.on(others), method.objective, accuracy
+        )
+        there = batch.on(part)
+        deltas.append(
+            method.statistics.measure(there, codes, dictionary.on(part), method.objective)
+        )
+        latest.append(Explained(there, codes, part))
+    values = np.mean([item.codes.values for item in latest], axis=0)
+    residual = np.max([item.codes.residual for item in latest], axis=0)
+    return Codes(values, residual), type(deltas[0]).across(parts, deltas), latest
 
 
 def check_compatible(method: Method) -> None:

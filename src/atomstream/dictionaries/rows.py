@@ -53,6 +53,10 @@ class Rows:
         view.flags.writeable = False
         return view
 
+    def on(self, features: NDArray) -> Rows:
+        """Return the atoms on some of the features."""
+        return Rows(np.take(self._rows, features, axis=1))
+
     def gram(self) -> NDArray:
         """Return the inner products of the atoms in float64; computed once per dictionary."""
         if self._gram is None:

@@ -201,6 +201,8 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: int, damping: floa
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:
         auto = BlockCoordinate
+    elif loss.exponents and loss.robust:
+        auto = partial(Majorise, folds=2)
     part = resolve("method", choice, {**METHODS, "auto": auto}, "update")
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 

@@ -31,12 +31,16 @@ class Loss(ABC):
         nothing else.
     reconstruction : {"real", "positive"}, default="real"
         What entries of the reconstruction must be.
+    robust : bool, default=False
+        Whether it is meant for data with outliers. Learning is then cross-fitted, for no loss keeps
+        atoms from copying outliers that the codes have seen (`atomstream.updates.Majorise`).
     precision : float, default=0.0
         Share of the objective below which no code can be told from an exact one.
     """
 
     quadratic: ClassVar[bool] = False
     reconstruction: ClassVar[str] = "real"
+    robust: ClassVar[bool] = False
     precision: ClassVar[float] = 0.0
 
     @property

@@ -30,6 +30,7 @@ class Huber(Entrywise):
 
     delta: float = 1.0
     smoothness: ClassVar[float | None] = 1.0
+    robust: ClassVar[bool] = True
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 
     def __post_init__(self) -> None:
@@ -67,6 +68,7 @@ class L1(Entrywise):
     1 % above the best.
     """
 
+    robust: ClassVar[bool] = True
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
     precision: ClassVar[float] = 1e-4
 
@@ -90,6 +92,7 @@ class L1(Entrywise):
 class L2(Loss):
     r"""The length of the error, :math:`\|x - y\|_2`: robust against whole rows that are wrong."""
 
+    robust: ClassVar[bool] = True
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:

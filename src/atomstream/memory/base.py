@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Generic, Self, TypeVar
 
@@ -46,6 +47,11 @@ class Delta:
     def __add__(self, other: Self) -> Self:
         names = (field.name for field in fields(self))
         return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    @classmethod
+    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self]) -> Self:
+        """Return what parts of the features add together, each measured at codes of its own."""
+        raise TypeError(f"{cls.__name__} cannot be measured for parts of the features.")
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss with respect to the atoms, at the measured codes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
@@ -65,6 +66,26 @@ class MajorantDelta(Delta):
             if f.name != "atoms"
         }
         return MajorantDelta(**sums, atoms=self.atoms)
+
+    @classmethod
+    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self]) -> Self:
+        """Return what parts of the features add together, each measured at codes of its own.
+
+        All features share one Gram matrix: the mean of those of the parts.
+        """
+        order = np.argsort(np.concatenate(features))
+        wide = {
+            name: np.concatenate([getattr(delta, name) for delta in deltas], axis=-1)[..., order]
+            for name in ("plus", "minus", "atoms", "bend")
+        }
+        return cls(
+            **wide,
+            gram=np.mean([delta.gram for delta in deltas], axis=0),
+            constant=sum(delta.constant for delta in deltas),
+            usage=np.mean([delta.usage for delta in deltas], axis=0),
+            objective=sum(delta.objective for delta in deltas),
+            mass=deltas[0].mass,
+        )
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss in the atoms, where it was measured."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Generic, NamedTuple, TypeVar
+
+from numpy.typing import NDArray
 
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
@@ -17,10 +20,17 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
 from atomstream.penalties.simplex import Simplex
 
-__all__ = ["Latest", "Updater"]
+__all__ = ["Explained", "Updater"]
 
-Latest = tuple[Batch, Codes]  # the batch that was absorbed last, and its codes
 StateT = TypeVar("StateT", bound=State, contravariant=True)
+
+
+class Explained(NamedTuple):
+    """Samples on some of the features, and the codes that explain them there."""
+
+    batch: Batch
+    codes: Codes
+    features: slice | NDArray = slice(None)
 
 
 class Updater(ABC, Generic[StateT]):
@@ -46,15 +56,23 @@ class Updater(ABC, Generic[StateT]):
     coder: ClassVar[Coder | None] = None
 
     @property
+    def folds(self) -> int:
+        """Parts of the features, each explained by codes found on the others; 1: all by all."""
+        return 1
+
+    @property
     def fixed(self) -> int:
         """Number of first atoms that never change."""
         return 0
 
     @abstractmethod
     def update(
-        self, state: StateT, objective: Objective, clock: Clock, latest: Latest | None = None
+        self, state: StateT, objective: Objective, clock: Clock, latest: Sequence[Explained] = ()
     ) -> None:
-        """Make the dictionary better for the memory; ``latest`` was absorbed last."""
+        """Make the dictionary better for the memory; ``latest`` was absorbed last.
+
+        ``latest`` has one item, or one for each part of the features where there are ``folds``.
+        """
 
     def value(self, state: StateT, objective: Objective) -> float:
         """Return what ``update`` makes smaller: by default the surrogate."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.penalties.base import Penalty, kernel_form
-from atomstream.updates.base import Latest, Updater
+from atomstream.updates.base import Explained, Updater
 
 __all__ = ["BlockCoordinate"]
 
@@ -62,7 +63,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         state: State[Rows, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Latest | None = None,
+        latest: Sequence[Explained] = (),
     ) -> None:
         """Sweep over the atoms."""
         memory = state.memory

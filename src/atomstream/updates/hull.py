@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ from atomstream.memory.gram import Aggregates, GramDelta, GramSums
 from atomstream.penalties.base import kernel_form
 from atomstream.penalties.interval import Free
 from atomstream.penalties.simplex import Simplex
-from atomstream.updates.base import Latest, Updater
+from atomstream.updates.base import Explained, Updater
 
 __all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
 
@@ -56,7 +56,7 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
         state: State[Hulls, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Latest | None = None,
+        latest: Sequence[Explained] = (),
     ) -> None:
         """Do nothing: the walk has done it row by row."""
 

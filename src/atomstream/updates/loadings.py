@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
@@ -15,7 +16,7 @@ from atomstream.core.state import State
 from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.penalties.base import Penalty, project
-from atomstream.updates.base import Latest, Updater
+from atomstream.updates.base import Explained, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
@@ -65,7 +66,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         state: State[Loadings, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Latest | None = None,
+        latest: Sequence[Explained] = (),
     ) -> None:
         """Sweep over the modes."""
         memory = state.memory

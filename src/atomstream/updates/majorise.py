@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.coders import Codes
-from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.products import losses
@@ -19,7 +18,7 @@ from atomstream.losses.majorisers import exponents_of, power_step, times_power
 from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
-from atomstream.updates.base import Latest, Updater
+from atomstream.updates.base import Explained, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
 __all__ = ["Majorise"]
@@ -50,6 +49,12 @@ class Majorise(Updater[State[Rows, Majorants]]):
         The first so many atoms are never changed.
     newton : bool, default=True
         Whether the second proposal is made.
+    folds : int, default=1
+        With more than one, each batch is cross-fitted: its features are divided at random, and each
+        part is explained by codes found on the others. An atom then gains nothing from copying
+        outliers of a feature, for codes that have not seen an entry cannot foresee its error.
+        Needed under robust losses, whose own minimiser spends atoms on single features as soon as
+        outliers there cost more than what the atom explains elsewhere.
 
     References
     ----------
@@ -59,15 +64,20 @@ class Majorise(Updater[State[Rows, Majorants]]):
     damping: float = 0.0
     fixed: int = 0
     newton: bool = True
+    folds: int = 1
     statistics: ClassVar[MajorantSums] = MajorantSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
+
+    def __post_init__(self) -> None:
+        if self.folds < 1:
+            raise ValueError(f"Majorise needs folds of at least 1, got {self.folds!r}.")
 
     def update(
         self,
         state: State[Rows, Majorants],
         objective: Objective,
         clock: Clock,
-        latest: Latest | None = None,
+        latest: Sequence[Explained] = (),
     ) -> None:
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory = state.memory
@@ -77,18 +87,17 @@ class Majorise(Updater[State[Rows, Majorants]]):
         free = _size_is_free(objective.codes, objective.atoms, at_most=False)
         penalty = Nonnegative() if free else objective.atoms
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
-        if self.newton and latest is not None:
+        if self.newton and latest:
             proposals.append(self._quadratic(atoms, memory, penalty))
         for proposal in proposals:
             # What is 0 would stay 0.
             np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
             proposal[: self.fixed] = atoms[: self.fixed]
         best = proposals[0]
-        if latest is not None and len(proposals) > 1:
-            batch, codes = latest
+        if len(proposals) > 1:
             # The quadratic model promises nothing, so the newest batch decides; a tie goes to the
             # majoriser, which comes first.
-            best = min(proposals, key=lambda rows: _loss(rows, objective, batch, codes))
+            best = min(proposals, key=lambda rows: _loss(rows, objective, latest))
         scale = _excess(best, objective.atoms, free)
         scale[: self.fixed] = 1
         best /= scale[:, None]
@@ -116,10 +125,13 @@ class Majorise(Updater[State[Rows, Majorants]]):
         return np.maximum(proposal, NEAR * atoms)
 
 
-def _loss(atoms: NDArray, objective: Objective, batch: Batch, codes: Codes) -> float:
-    """Return the loss of a batch at its codes under other atoms; infinity for no number."""
-    values = losses(batch, codes.values, atoms.astype(codes.values.dtype), objective.loss)
-    total = float(values.sum() if batch.weights is None else values @ batch.weights)
+def _loss(atoms: NDArray, objective: Objective, latest: Sequence[Explained]) -> float:
+    """Return the loss of the newest batch under other atoms; infinity for no number."""
+    total = 0.0
+    for batch, codes, features in latest:
+        there = atoms[:, features].astype(codes.values.dtype)
+        values = losses(batch, codes.values, there, objective.loss)
+        total += float(values.sum() if batch.weights is None else values @ batch.weights)
     return total if np.isfinite(total) else np.inf
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from atomstream.memory.subgradient import Subgradient, Subgradients
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box
-from atomstream.updates.base import Latest, Updater
+from atomstream.updates.base import Explained, Updater
 
 __all__ = ["SubgradientStep"]
 
@@ -64,11 +65,11 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
         state: State[Rows, Subgradient],
         objective: Objective,
         clock: Clock,
-        latest: Latest | None = None,
+        latest: Sequence[Explained] = (),
     ) -> None:
         """Step and project."""
         memory = state.memory
-        mass = latest[0].mass if latest is not None else 1.0
+        mass = latest[0].batch.mass if latest else 1.0
         rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
         atoms = state.dictionary.atoms().astype(np.float64)
         # A feature without curvature has no slope either: nothing is divided by zero.

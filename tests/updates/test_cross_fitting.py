@@ -1,0 +1,127 @@
+"""Cross-fitting: features are explained by codes that have not seen them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import OnlineNMF
+from atomstream.coders import Multiplicative
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.method import Method, _cross_fit
+from atomstream.core.objective import Objective
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
+from atomstream.memory.majorant import MajorantDelta, MajorantSums
+from atomstream.penalties import Nonnegative
+from atomstream.updates import Majorise
+
+N_ATOMS, N_FEATURES = 4, 40
+
+
+def contaminated(n_samples, share):
+    """Return rows with outliers, the same rows without them, and the atoms they are made of."""
+    rng = np.random.default_rng(0)
+    atoms = rng.gamma(0.5, 1.0, (N_ATOMS, N_FEATURES))
+    clean = rng.gamma(1.0, 1.0, (n_samples, N_ATOMS)) @ atoms
+    wrong = rng.random(clean.shape) < share
+    return np.maximum(clean + wrong * rng.uniform(-8, 8, clean.shape), 0), clean, atoms
+
+
+@pytest.mark.parametrize("loss", [Huber(1.0), Hellinger(), KullbackLeibler()])
+def test_parts_measured_at_the_same_codes_add_up_to_the_whole(loss):
+    X, _, atoms = contaminated(30, 0.2)
+    rng = np.random.default_rng(1)
+    batch, dictionary = Batch(X, weights=rng.random(30)), Rows(atoms)
+    objective = Objective(loss, Nonnegative(), Nonnegative())
+    codes = Multiplicative().encode(batch, dictionary, objective, Accuracy(0.1))
+    whole = MajorantSums().measure(batch, codes, dictionary, objective)
+    parts = [np.sort(part) for part in np.array_split(rng.permutation(N_FEATURES), 4)]
+    deltas = [
+        MajorantSums().measure(batch.on(part), codes, dictionary.on(part), objective)
+        for part in parts
+    ]
+    joined = MajorantDelta.across(parts, deltas)
+    for name in ("plus", "minus", "bend", "gram", "constant", "usage", "objective", "atoms"):
+        assert_allclose(getattr(joined, name), getattr(whole, name), rtol=1e-12, err_msg=name)
+    assert joined.mass == whole.mass
+
+
+@pytest.mark.parametrize("folds", [2, 3])
+def test_an_entry_has_no_say_in_the_codes_that_explain_it(folds):
+    X, _, atoms = contaminated(20, 0.2)
+    objective = Objective(Huber(1.0), Nonnegative(), Nonnegative())
+    method = Method(objective, Multiplicative(), Majorise(folds=folds))
+
+    def fit(X):
+        return _cross_fit(Batch(X), Rows(atoms), method, Accuracy(), np.random.default_rng(2))
+
+    _, _, before = fit(X)
+    assert_array_equal(np.sort(np.concatenate([item.features for item in before])), range(40))
+    wrong = X.copy()
+    feature = before[0].features[3]
+    wrong[:, feature] += 100
+    _, _, after = fit(wrong)
+    assert_array_equal(after[0].codes.values, before[0].codes.values)
+    assert np.abs(after[1].codes.values - before[1].codes.values).max() > 0.01
+
+
+@pytest.mark.parametrize("loss", [Huber(1.0), L1(), L2()])
+def test_robust_losses_learn_cross_fitted_unless_features_are_few(loss):
+    X, _, _ = contaminated(64, 0.2)
+    model = OnlineNMF(N_ATOMS, loss=loss, random_state=0).partial_fit(X)
+    assert model.method_.updater == Majorise(folds=2)
+    whole = OnlineNMF(N_ATOMS, loss=loss, method=Majorise(), random_state=0).partial_fit(X)
+    assert np.abs(model.components_ - whole.components_).max() > 1e-3
+    few = X[:, : 4 * N_ATOMS - 1]
+    model, whole = (
+        OnlineNMF(N_ATOMS, loss=loss, method=method, random_state=0).partial_fit(few)
+        for method in ("auto", Majorise())
+    )
+    assert_array_equal(model.components_, whole.components_)
+
+
+def test_missing_entries_and_sparse_rows_are_cross_fitted_too():
+    import scipy.sparse as sp
+
+    X, clean, _ = contaminated(400, 0.1)
+    holes = np.random.default_rng(3).random(X.shape) < 0.2
+    model = OnlineNMF(N_ATOMS, loss="huber", missing=True, random_state=0, batch_size=50)
+    filled = model.fit(np.where(holes, np.nan, X)).clean(np.where(holes, np.nan, X))
+    mean = np.sqrt(np.mean((clean.mean(axis=0) - clean)[holes] ** 2))
+    assert np.sqrt(np.mean((filled - clean)[holes] ** 2)) < 0.5 * mean
+    dense, sparse = (
+        OnlineNMF(N_ATOMS, loss="huber", init="samples", random_state=0).partial_fit(rows)
+        for rows in (X, sp.csr_array(X))
+    )
+    assert_allclose(dense.components_, sparse.components_, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "of_plain"), [("huber:30", 1.2), ("l1", 0.6), ("l2", 0.7)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_more_passes_over_outliers_do_not_move_atoms_away_from_clean_rows(loss, of_plain, seed):
+    """The data of Zhao, Tan and Xu, section VII-B, smaller: dense atoms, all much alike."""
+    rng = np.random.default_rng(seed)
+    atoms, codes = (1 + np.abs(rng.normal(0, 5, shape)) for shape in [(10, 100), (2_000, 10)])
+    clean = codes @ atoms
+    wrong = rng.random(clean.shape) < 0.3
+    X = np.clip(clean + wrong * rng.uniform(-600, 600, clean.shape), 0, 1_000)
+
+    def errors(method):
+        model, found = OnlineNMF(10, loss=loss, method=method, random_state=seed), []
+        for n_passes in range(6):
+            horizon = np.inf if n_passes == 0 else 2_000.0
+            batches = (X[start : start + 200] for start in range(0, 2_000, 200))
+            model.fit_stream(batches, horizon=horizon)
+            found.append(np.sqrt(np.mean((model.clean(X[:200]) - clean[:200]) ** 2)))
+        return found
+
+    found = errors("auto")
+    assert found[-1] <= min(1.02 * min(found), found[0])
+    assert found[-1] < of_plain * errors(Majorise())[-1]
+
+
+def test_folds_must_be_a_number_of_parts():
+    with pytest.raises(ValueError, match="Majorise needs folds of at least 1, got 0"):
+        Majorise(folds=0)
