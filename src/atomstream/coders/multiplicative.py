@@ -50,10 +50,7 @@ class Multiplicative(Coder):
     max_newton: int = 300
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {
-        "loss": ("exponents",),
-        "codes": ("polyhedral", "nonnegative"),
-    }
+    needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
 
     def __post_init__(self) -> None:
         for name in ("max_rounds", "max_newton"):

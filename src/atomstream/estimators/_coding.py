@@ -193,8 +193,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             warnings.warn(
                 f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
                 "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
-                "fewer "
-                "atoms.",
+                "fewer atoms.",
                 UserWarning,
                 stacklevel=2,
             )

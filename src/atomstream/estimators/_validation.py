@@ -66,15 +66,13 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
         )
         raise ValueError(
-            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} "
-            "needs finite values: "
-            f"drop or fill such entries{offer}."
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs "
+            f"finite values: drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
-            "more; "
-            f"shift the data or {model.SIGNED}."
+            f"more; shift the data or {model.SIGNED}."
         )
     known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)
@@ -198,9 +196,8 @@ def check_settings(model: BaseEstimator) -> None:
     check_init(model.init, model.STARTS)
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first "
-            "rows stay, "
-            f"got init={model.init!r}."
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
+            f"stay, got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
         raise ValueError(

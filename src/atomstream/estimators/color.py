@@ -166,8 +166,7 @@ class ColorRestorer(Saved, BaseEstimator):
                 if len(rows) < LEAST_PATCHES:
                     raise ValueError(
                         f"The examples of {name} give {len(rows)} patches, needed are at least "
-                        f"{LEAST_PATCHES} to "
-                        f"tell materials apart; n_patches is {self.n_patches}."
+                        f"{LEAST_PATCHES} to tell materials apart; n_patches is {self.n_patches}."
                     )
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
             labels = np.repeat(np.arange(len(grey)), [len(rows) for rows in grey])
@@ -296,6 +295,5 @@ class ColorRestorer(Saved, BaseEstimator):
         if self.patch_size != self.classifier_.size:
             raise ValueError(
                 f"patch_size is {self.patch_size} and the model has learned patches of "
-                f"{self.classifier_.size} "
-                "pixels; call fit to start anew."
+                f"{self.classifier_.size} pixels; call fit to start anew."
             )

@@ -21,11 +21,7 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.domains.images.restoration import (
-    add_means,
-    complete_image,
-    denoise_image,
-)
+from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches

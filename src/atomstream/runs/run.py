@@ -100,10 +100,8 @@ class Run:
         if not set(notes.get("settings", ())) <= set(settings.decisive()):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
-                "run.toml back, or "
-                f"begin another run with: atomstream {settings.COMMAND} --config "
-                f"{self.folder.path}/run.toml "
-                "--out ANOTHER_RUN"
+                f"run.toml back, or begin another run with: atomstream {settings.COMMAND} --config "
+                f"{self.folder.path}/run.toml --out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
         self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))

@@ -76,8 +76,7 @@ class NetworkTask(Task):
     summary = "Learn what a network looks like around a motif."
     help = (
         "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also "
-        ".gz), a matrix "
-        "(.npz, .mtx), or a graph (.gml, .graphml)."
+        ".gz), a matrix (.npz, .mtx), or a graph (.gml, .graphml)."
     )
     argument = "edges"
     goal = "batches"

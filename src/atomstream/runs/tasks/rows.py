@@ -134,8 +134,7 @@ class RowsTask(PassesTask):
     summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "
-        ".parquet, .mtx "
-        "or .zarr files, or - for lines on standard input."
+        ".parquet, .mtx or .zarr files, or - for lines on standard input."
     )
     many = True
 

@@ -200,8 +200,7 @@ class ForecastTask(_SeriesTask):
     summary = "Forecast the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves "
-        "forecast.csv with bands in the folder of the run."
+        "Leaves forecast.csv with bands in the folder of the run."
     )
     out = "forecast.csv"
     shifts = False
@@ -238,8 +237,7 @@ class ForecastTask(_SeriesTask):
         if np.isnan(self.values[-lags:]).all():
             raise InputError(
                 f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes "
-                "by these (one "
-                "less than --window): leave empty rows at the end out."
+                "by these (one less than --window): leave empty rows at the end out."
             )
         self.model.fit(self.values)
 
@@ -288,8 +286,7 @@ class ImputeTask(_SeriesTask):
     summary = "Fill the missing entries of the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves "
-        "imputed.csv in the folder of the run."
+        "Leaves imputed.csv in the folder of the run."
     )
     out = "imputed.csv"
     shifts = True

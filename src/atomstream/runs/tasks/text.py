@@ -66,8 +66,7 @@ class TextTask(Task):
     summary = "Learn topics from documents."
     help = (
         "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or "
-        "tables with a "
-        "header; also with .gz."
+        "tables with a header; also with .gz."
     )
     argument = "files"
     many = True

@@ -79,8 +79,7 @@ class WalkTask(Task):
     summary = "Partition places by the trips between them, or the states of a walk."
     help = (
         "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves "
-        "partition.csv and, of "
-        "trips, partition.geojson in the folder of the run."
+        "partition.csv and, of trips, partition.geojson in the folder of the run."
     )
     argument = "file"
     goal = "passes"

@@ -84,12 +84,9 @@ class NetworkView(View):
         n_drawn = min(MOST_DRAWN, len(model.components_))
         caption = (
             f"{n_drawn} of {len(model.components_)} atoms, most important first, with the share of "
-            "each in the "
-            "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and "
-            "as a graph of "
-            "the nodes of the motif, node 0 at the top and the others clockwise: the edges of the "
-            "motif are blue, "
-            "all others orange."
+            "each in the codes of the second half of the run. Each atom is shown as a patch (dark: "
+            "heavy) and as a graph of the nodes of the motif, node 0 at the top and the others "
+            "clockwise: the edges of the motif are blue, all others orange."
         )
         figure = plots.network_atoms(model)
         table = self.table(record)
@@ -142,11 +139,7 @@ def denoise(
     columns = ranking.scores.tolist(), ranking.visited.astype(int).tolist()
     lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
     write_table(out, ("tail", "head", "score", "visited"), lines)
-    return {
-        "out": str(out),
-        "pairs": len(ranking.pairs),
-        "coverage": round(ranking.coverage, 4),
-    }
+    return {"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)}
 
 
 def given(
@@ -201,9 +194,8 @@ def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
     if rebuilt is not None:
         caption = (
             f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. "
-            "Nodes are in "
-            "the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy visited are "
-            "0."
+            "Nodes are in the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy "
+            "visited are 0."
         )
         figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
         figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}

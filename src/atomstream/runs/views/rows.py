@@ -107,8 +107,7 @@ class RowsView(View):
         n_drawn = n_atoms if record.shape is not None else min(len(figure.axes), n_atoms)
         caption = (
             f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the "
-            "table), with the "
-            "share of each in all codes."
+            "table), with the share of each in all codes."
         )
         table = self.table(record)
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names

@@ -62,8 +62,7 @@ class SeriesView(View):
         n_atoms = len(model.atoms_)
         caption = (
             f"{min(24, n_atoms)} of {n_atoms} atoms, most important first, with the share of each "
-            "in all "
-            f"codes: what the series do together in a window, {_units(record)}."
+            f"in all codes: what the series do together in a window, {_units(record)}."
         )
         figure = plots.series_atoms(model, names=names)
         title = f"The {len(table.rows)} most important atoms"
@@ -74,8 +73,7 @@ class SeriesView(View):
         if model.initial_atoms_ is not None:
             caption = (
                 "The atoms that the online phase moved most: dotted after the initialisation, "
-                "solid as they are "
-                "now. The change is one minus the cosine between the two."
+                "solid as they are now. The change is one minus the cosine between the two."
             )
             figure = plots.series_change(model, names=names)
             title = "Before and after the online phase"
@@ -92,10 +90,8 @@ class SeriesView(View):
             title = "Observed and rebuilt"
             caption = (
                 "The last rows as observed and as rebuilt from the atoms; dots mark missing "
-                "entries that were "
-                "filled. The error below is in-sample: it is measured on entries that the model "
-                "learned from. "
-                "Filled entries may be further off."
+                "entries that were filled. The error below is in-sample: it is measured on entries "
+                "that the model learned from. Filled entries may be further off."
             )
         else:
             labels += [*notes["ahead_labels"]]
@@ -103,12 +99,9 @@ class SeriesView(View):
             coverage = 100 * record.settings.coverage
             caption = (
                 "The last rows as observed, and as predicted one step ahead by a model that had "
-                "seen earlier rows "
-                f"only; then the forecast with bands of {coverage:g} %. The bands hold one step "
-                "ahead, are widened "
-                "by the square root of the step, and are cut where they leave the picture. Errors "
-                "are in the units "
-                "that were learned."
+                f"seen earlier rows only; then the forecast with bands of {coverage:g} %. The "
+                f"bands hold one step ahead, are widened by the square root of the step, and are "
+                "cut where they leave the picture. Errors are in the units that were learned."
             )
         if len(names) > MOST_SERIES:
             caption += f" {MOST_SERIES} of {len(names)} series are shown."

@@ -61,8 +61,7 @@ class TextView(View):
         n_topics = len(model.components_)
         caption = (
             f"All {n_topics} topics, the one that explains most words first; bars are the shares "
-            "of its eight "
-            "likeliest words."
+            "of its eight likeliest words."
         )
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."
