@@ -55,7 +55,7 @@ class Record:
     @property
     def view(self) -> View:
         """How such a model is looked at."""
-        return view_of(self.model, self.task)
+        return view_of(self.model)
 
     @property
     def folder(self) -> Path:

@@ -128,7 +128,6 @@ class Task(ABC):
     help: ClassVar[str]  # what the command takes and leaves
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several
-    view: ClassVar[str] = ""  # "module:Class" of its view, where it is not that of its model
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
 
     model: Any
@@ -266,10 +265,10 @@ def task_named(name: str) -> type[Task]:
     return _loaded(TASKS[name])
 
 
-def view_of(model: object, task: type[Task] | None = None) -> View:
-    """Return the view that a task names, or else that of the model, by the name of its class."""
-    place = task.view if task is not None and task.view else VIEWS[type(model).__name__]
-    return _loaded(place)()
+def view_of(model: object) -> View:
+    """Return how a model is looked at, by the name of its class."""
+    view: View = _loaded(VIEWS[type(model).__name__])()
+    return view
 
 
 def _loaded(place: str) -> Any:

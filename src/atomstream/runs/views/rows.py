@@ -20,33 +20,30 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
 __all__ = ["RowsView"]
 
-MOST_LISTED = 20
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
 
 
-class RowsView(View):
+class RowsView(common.CommonView):
     """Dictionaries of rows: nonnegative, signed, or made of samples."""
 
     learned_from = "rows"
     quality_on = "held-out rows"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model = record.model
         size = f"{len(model.components_)} atoms of {model.n_features_in_} features"
         return {
             "model": f"{type(model).__name__}, {size}",
             "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps",
-            **common.progress(record),
-            **common.objective(record, "sample"),
         }
 
     def quality(self, record: Record) -> dict[str, float]:
@@ -66,80 +63,74 @@ class RowsView(View):
                 "surrogate gap": model.surrogate_gap(rows),
             }
 
-    def table(self, record: Record, most: int = MOST_LISTED) -> Table:
+    def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest features or samples of atoms."""
         model, names = record.model, record.names
-        energy, rows = common.energy_shares(model), []
-        for atom in np.argsort(-model.importance_, kind="stable")[:most]:
+
+        def parts(atom: int) -> str:
+            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(atom))
+
+        def largest(atom: int) -> str:
             row = model.components_[atom]
             top = np.argsort(-np.abs(row), kind="stable")[:4]
-            text = (
-                ""
-                if names is None
-                else ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i])
-            )
-            if hasattr(model, "explain"):
-                parts = model.explain(int(atom))
-                text = ", ".join(f"{part.share:.0%} of row {part.id}" for part in parts)
-            rows.append((int(atom), float(model.importance_[atom]), float(energy[atom]), text))
-        last = "made of" if hasattr(model, "explain") else "largest features"
-        heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
-        return Table("atom", heads | {"features": last}, rows)
+            return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        return [
-            *self._atoms(record),
-            *self._how_well(record),
-            *_from_what(record),
-            *common.how(record),
-        ]
+        if hasattr(model, "explain"):
+            return common.atoms_table(record, most, "made of", parts)
+        return common.atoms_table(record, most, "largest features", largest)
 
-    def _atoms(self, record: Record) -> list[Section]:
-        model, named = record.model, record.names is not None
-        n_atoms = len(model.components_)
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms as patches, bars or curves, and their shares."""
+        model, table = record.model, self.table(record)
+        n_atoms = n_drawn = len(model.components_)
         if record.shape is not None:
             figure, kind = plots.atoms(model, record.shape), "patches"
-        elif named or model.n_features_in_ <= plots.FEW:
+        elif record.names is not None or model.n_features_in_ <= plots.FEW:
             figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
         else:
             figure, kind = plots.curves(model), "curves over the features"
-        n_drawn = n_atoms if record.shape is not None else min(len(figure.axes), n_atoms)
+        if record.shape is None:
+            n_drawn = min(len(figure.axes), n_atoms)
         caption = (
             f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the "
             "table), with the share of each in all codes."
         )
-        table = self.table(record)
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
-            heads = {name: head for name, head in table.columns.items() if name != "features"}
-            table = Table("atom", heads, [row[:-1] for row in table.rows])
-        unused = int((model.importance_ == 0).sum())
-        title = f"The {len(table.rows)} most important of {n_atoms} atoms"
-        note = f"{unused} atoms were never used." if unused else ""
+            table = common.atoms_table(record, len(table.rows))
         return [
-            Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
-            common.table_section("importance", title, table, note),
+            Section("atoms", "Atoms", caption, figure),
+            common.importance(record, table),
         ]
 
-    def _how_well(self, record: Record) -> list[Section]:
-        found: list[Section] = []
-        rows, chapter = record.held_out, "How well"
-        if rows is not None and rows.shape[0]:
-            caption = (
-                "Rows that were kept out of learning, from the smallest relative error to the "
-                "largest."
-            )
-            figure = plots.triples(record.model, rows, record.shape, names=record.names)
-            found.append(Section("held_out", "Held-out rows", caption, figure, chapter=chapter))
-            figures = {name: f"{value:.4g}" for name, value in self.quality(record).items()}
-            caption = (
-                f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a "
-                "critical point; "
-                "the surrogate gap tends to 0, up to the sampling error of these rows."
-            )
-            found.append(Section("quality", "Figures", caption, facts=figures))
-            chapter = ""
-        return found + common.learning(record, "samples", chapter)
+    def judged(self, record: Record) -> list[Section]:
+        """Return what the model makes of the rows held out."""
+        rows = record.held_out
+        if rows is None or not rows.shape[0]:
+            return []
+        shown = (
+            "Rows that were kept out of learning, from the smallest relative error to the largest."
+        )
+        figure = plots.triples(record.model, rows, record.shape, names=record.names)
+        measured = (
+            f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a "
+            "critical point; the surrogate gap tends to 0, up to the sampling error of these rows."
+        )
+        figures = common.rounded(self.quality(record))
+        return [
+            Section("held_out", "Held-out rows", shown, figure),
+            Section("quality", "Figures", measured, facts=figures),
+        ]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the rows."""
+        notes, held = record.notes, record.held_out
+        missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
+        return {
+            "inputs": common.inputs(record),
+            "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
+            "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
+            "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
+        }
 
     # -- codes and reconstructions
 
@@ -212,17 +203,3 @@ def _coded(model: Any, feed: Feed) -> Iterator[tuple[Any, NDArray]]:
             )
             raise InputError(sentence) from None
         n_rows += piece.X.shape[0]
-
-
-def _from_what(record: Record) -> list[Section]:
-    if record.settings is None:
-        return []
-    notes, held = record.notes, record.held_out
-    missing = notes["n_missing"] / max(notes["n_entries"], 1)
-    facts = {
-        "inputs": common.inputs(record),
-        "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
-        "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
-        "missing entries": f"{100 * missing:.2f} %" if record.settings.missing else "none allowed",
-    }
-    return [Section("inputs", "", facts=facts, chapter="From what")]
