@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +26,7 @@ __all__ = [
     "Table",
     "Task",
     "View",
+    "calling",
     "task_named",
     "view_of",
     "watched",
@@ -129,18 +130,28 @@ class Task(ABC):
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
+    words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 
     model: Any
     sources: Sequence[Input]
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
-        self.warnings: list[str] = []
+        self.model = settings.new_model()
 
     @property
     def learned(self) -> bool:
         """Whether there is a model that can be saved."""
         return bool(self.model.__sklearn_is_fitted__())
+
+    @property
+    def _n_samples(self) -> int:
+        learner = getattr(self.model, "learner_", self.model)
+        return int(learner.n_samples_seen_) if self.learned else 0
+
+    @property
+    def _n_steps(self) -> int:
+        return int(self.model.n_steps_) if self.learned else 0
 
     @property
     @abstractmethod
@@ -172,8 +183,8 @@ class Task(ABC):
         return {"position": list(self.position)}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model
+        """Go on from a checkpoint, with the settings that may have changed since."""
+        self.model = model.set_params(**self.settings.parameters(free=True))
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the results of a complete run, and return what the report needs of them."""
@@ -181,7 +192,10 @@ class Task(ABC):
 
     def explained(self, error: ValueError) -> str:
         """Return what a model complains about in the words of the command line."""
-        return str(error)
+        sentence = str(error)
+        for words, said in self.words.items():
+            sentence = sentence.replace(words, said)
+        return sentence
 
     @abstractmethod
     def results(self) -> dict[str, Any]:
@@ -277,13 +291,18 @@ def _loaded(place: str) -> Any:
 
 
 @contextmanager
-def watched(model: Any, pace: Pace, text: str = "learning") -> Iterator[None]:
-    """Show progress, note objectives and pause when due, while a model learns batch by batch."""
-    model.set_callbacks(pace.bar(text), _Watch(pace))
+def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
+    """Let a model call these after each batch, while it learns in the body."""
+    model.set_callbacks(*callbacks)
     try:
         yield
     finally:
         model.set_callbacks()
+
+
+def watched(model: Any, pace: Pace) -> AbstractContextManager[None]:
+    """Show progress, note objectives and pause when due, while a model learns batch by batch."""
+    return calling(model, pace.bar("learning"), _Watch(pace))
 
 
 class _Watch(Callback):

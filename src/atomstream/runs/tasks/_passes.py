@@ -29,7 +29,6 @@ class PassesTask(Task):
     def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
         super().__init__(settings)
         self.sources = sources
-        self.model = settings.new_model()
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
         self._stream_ended = False
@@ -50,7 +49,7 @@ class PassesTask(Task):
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self.model = model.set_params(n_jobs=self.settings.jobs)
+        super().restore(model, notes)
         self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
 
     def stop(self) -> None:

@@ -20,11 +20,6 @@ from atomstream.schedules import Constant
 __all__ = ["RowsSettings", "RowsTask"]
 
 MODELS = ("nmf", "dictionary", "convex")
-OPTIONS = {  # what models say, in the words of the command line
-    "say missing=True": "say --missing",
-    "use OnlineDictionaryLearning": "use --model dictionary",
-    "OnlineNMF": "--model nmf",
-}
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ class RowsSettings(checkpoints, Settings):
             )
         if STANDARD_INPUT in self.inputs and self.epochs > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
-        self.new_model().check()
+        super().check()
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
@@ -137,6 +132,11 @@ class RowsTask(PassesTask):
         ".parquet, .mtx or .zarr files, or - for lines on standard input."
     )
     many = True
+    words = {  # noqa: RUF012 - read only
+        "say missing=True": "say --missing",
+        "use OnlineDictionaryLearning": "use --model dictionary",
+        "OnlineNMF": "--model nmf",
+    }
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
@@ -199,9 +199,7 @@ class RowsTask(PassesTask):
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the row of the input."""
-        sentence = str(error)
-        for words, said in OPTIONS.items():
-            sentence = sentence.replace(words, said)
+        sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
         found = re.search(r"first in row (\d+)", sentence)
         if found and self._piece.after.source == self.at.source:
@@ -214,10 +212,10 @@ class RowsTask(PassesTask):
         """Return what the run came to."""
         return {
             "atoms": self.settings.atoms,
-            "samples": self.model.n_samples_seen_ if self.learned else 0,
-            "steps": self.model.n_steps_ if self.learned else 0,
+            "samples": self._n_samples,
+            "steps": self._n_steps,
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.atoms} atoms from {self.results()['samples']:,} samples"
+        return f"{self.settings.atoms} atoms from {self._n_samples:,} samples"

@@ -33,6 +33,8 @@ KEPT = 240  # of the last rows, for the report
 class SeriesSettings(checkpoints, Settings):
     """Settings of a run on a table of series."""
 
+    ONE_INPUT = "Series are learned from one file"
+
     time: str | None = option(
         None,
         "Column of the times, dates or whole numbers.",
@@ -66,13 +68,11 @@ class SeriesSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"Series are learned from one file, got {len(self.inputs)}.")
         if self.init_rows is not None and self.init_rows < self.window:
             raise ValueError(
                 f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
             )
-        self.new_model().check()
+        super().check()
 
     def new_model(self) -> SeriesDictionary:
         """Return the model that will learn."""
@@ -120,7 +120,6 @@ class _SeriesTask(Task):
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
         self.table = read_series(settings.inputs[0], time=settings.time, columns=settings.columns)
-        self.model = settings.new_model()
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]

@@ -51,7 +51,7 @@ class TextSettings(checkpoints, Settings):
         """Raise ValueError for settings that the model refuses."""
         if not self.inputs:
             raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
-        self.new_model().check()
+        super().check()
 
     def new_model(self) -> TopicModel:
         """Return the model that will learn."""
@@ -77,7 +77,6 @@ class TextTask(Task):
         self.sources = open_documents(
             settings.inputs, settings.per, settings.field, settings.column
         )
-        self.model = settings.new_model()
 
     @cached_property
     def counts(self) -> Any:
@@ -95,21 +94,16 @@ class TextTask(Task):
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
         size = self.settings.batch_size
-        n_steps = self.model.n_steps_ if self.learned else 0
-        passes, batches = divmod(n_steps, -(-self.counts.shape[0] // size))
+        passes, batches = divmod(self._n_steps, -(-self.counts.shape[0] // size))
         return passes, batches * size
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {"n_documents": self.counts.shape[0]}
 
-    def restore(self, model: TopicModel, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model.set_params(n_epochs=self.settings.epochs)
-
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left."""
-        counts = self.counts
+        counts = self.counts  # counted before the bar of learning is shown
         with watched(self.model, pace):
             self.model.fit_counts(counts)
 
@@ -118,7 +112,7 @@ class TextTask(Task):
         return {
             "topics": self.settings.topics,
             "documents": self.counts.shape[0],
-            "steps": self.model.n_steps_ if self.learned else 0,
+            "steps": self._n_steps,
         }
 
     def headline(self) -> str:

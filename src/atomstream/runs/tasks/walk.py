@@ -34,6 +34,7 @@ class WalkSettings(checkpoints, Settings):
 
     TASK = "walk"
     COMMAND = "walk partition"
+    ONE_INPUT = "Trips or states are learned from one file"
 
     states: bool = option(
         False, "FILE holds the states of a walk: one per line, or an .npy array of whole numbers."
@@ -55,8 +56,6 @@ class WalkSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"Trips or states are learned from one file, got {len(self.inputs)}.")
         for name in ("origin", "destination"):
             if not self.states and len(getattr(self, name)) != 2:
                 raise ValueError(
@@ -66,6 +65,7 @@ class WalkSettings(checkpoints, Settings):
                 raise ValueError(f"--{name} names one column twice.")
         if self.states and (self.origin or self.destination):
             raise ValueError("A file of states has no --origin or --destination.")
+        super().check()
 
     def new_model(self) -> RandomWalkFactorization:
         """Return the model that will learn."""
@@ -89,7 +89,6 @@ class WalkTask(Task):
     def __init__(self, settings: WalkSettings) -> None:
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
-        self.model = settings.new_model()
         self.grid: Grid | None = None
         self.kept: NDArray = np.empty(0, np.int64)  # cells with enough trip ends
         self.n_dropped = 0
@@ -215,7 +214,7 @@ class WalkTask(Task):
         """Return what the run came to."""
         return {
             "states": len(self.model.states_) if self.learned else 0,
-            "transitions": self.model.n_steps_ if self.learned else 0,
+            "transitions": self._n_steps,
             "dropped": self.n_dropped,
             "clusters": self.settings.clusters,
         }
