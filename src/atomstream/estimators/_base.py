@@ -38,8 +38,6 @@ from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
 from atomstream.updates.reseeding import starting_atoms
 
-__all__ = ["OnlineDictionary"]
-
 
 class OnlineDictionary(CallbackNotifier, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.

@@ -25,8 +25,6 @@ from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import encode_exactly
 
-__all__ = ["Coding"]
-
 
 def _of_run(attribute: str, doc: str) -> property:
     """Return a property that shows an attribute of the run; absent before there is one."""

@@ -21,8 +21,6 @@ from atomstream.estimators._validation import check_numbers
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 
-__all__ = ["LearnerInside", "drawn_seed"]
-
 
 class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
     """A model with a learner inside: it learns what the learner learns, and shows what that knows.

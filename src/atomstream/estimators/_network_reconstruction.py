@@ -23,8 +23,6 @@ from atomstream.estimators.registry import resolve_chain
 from atomstream.samplers import homomorphisms
 from atomstream.samplers.base import patches_of
 
-__all__ = ["NetworkReconstruction"]
-
 ENTRIES = 2**18  # of patches reconstructed at a time
 
 

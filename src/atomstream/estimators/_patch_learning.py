@@ -21,8 +21,6 @@ from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 
-__all__ = ["PatchLearning"]
-
 
 class PatchLearning(LearnerInside):
     """A dictionary of image patches that learns."""

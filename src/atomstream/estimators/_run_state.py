@@ -15,8 +15,6 @@ from atomstream.core.method import Method
 from atomstream.core.state import State
 from atomstream.losses import Loss
 
-__all__ = ["RunState"]
-
 # Under which names the attributes stand in model files.
 SAVED = {
     "state_": "state",

@@ -13,8 +13,6 @@ from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 
-__all__ = ["Interval", "SeriesForecast"]
-
 
 class Interval(NamedTuple):
     """Bands of a forecast.

@@ -15,21 +15,6 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix
 
-__all__ = [
-    "check_X",
-    "check_init",
-    "check_numbers",
-    "check_observed",
-    "check_settings",
-    "check_size",
-    "check_start",
-    "check_weights",
-    "cut",
-    "observe",
-    "raise_zeros",
-    "row_ids",
-]
-
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 

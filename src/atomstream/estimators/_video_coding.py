@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
-__all__ = ["VideoCoding"]
-
 BLOCK = 256  # frames, or pixels, coded at a time
 
 

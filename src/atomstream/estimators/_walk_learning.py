@@ -17,8 +17,6 @@ from atomstream.estimators._types import RandomSource
 from atomstream.updates.hebbian import HebbianFactor, Steps
 from atomstream.updates.subspaces import orthonormal
 
-__all__ = ["FIRST", "WalkLearning"]
-
 AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
 FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 

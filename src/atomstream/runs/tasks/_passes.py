@@ -11,8 +11,6 @@ from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
 
-__all__ = ["PassesTask"]
-
 
 class PassesTask(Task):
     """A run in passes over sources of rows, which rests after every batch.
