@@ -220,11 +220,8 @@ class Encoder:
         self.states.append(None)
         state = bits.state if kind == "Generator" else value.get_state(legacy=False)
         number = len(self._sources) - 1
-        self.states[number] = {
-            "kind": kind,
-            "bits": type(bits).__name__,
-            "state": self.encode(state),
-        }
+        encoded = self.encode(state)
+        self.states[number] = {"kind": kind, "bits": type(bits).__name__, "state": encoded}
         return number
 
     def _object(self, value: Any) -> Any:

@@ -74,9 +74,8 @@ def _from_file(path: Path) -> Entries:
         if kind in (".gml", ".graphml"):
             import networkx as nx  # type: ignore[import-untyped]
 
-            return _from_graph(
-                (nx.read_gml if kind == ".gml" else nx.read_graphml)(path), str(path)
-            )
+            read = nx.read_gml if kind == ".gml" else nx.read_graphml
+            return _from_graph(read(path), str(path))
         return _from_edges(list(_edges_of(path)))
     except FileNotFoundError:
         raise
