@@ -76,11 +76,10 @@ def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how:
     _check(out, picture, image=True)
     pixels = _pixels_kept(picture)
     model = _model(how, pixels)
-    noise = (
-        sigma / 255
-        if sigma is not None
-        else checked_aloud(picture, lambda: images.noise_level(pixels))
-    )
+    if sigma is not None:
+        noise = sigma / 255
+    else:
+        noise = checked_aloud(picture, lambda: images.noise_level(pixels))
     write_image(out, checked_aloud(picture, lambda: model.denoise(pixels, noise)))
     print_facts({"out": str(out), "sigma": round(255 * noise, 2)}, as_json)
     return 0

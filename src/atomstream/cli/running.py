@@ -33,11 +33,10 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the command.
     """
     kind = task_named(task)
-    inputs = (
-        click.Argument([kind.argument], nargs=-1, type=str)
-        if kind.many
-        else click.Argument([kind.argument], required=False, type=str)
-    )
+    if kind.many:
+        inputs = click.Argument([kind.argument], nargs=-1, type=str)
+    else:
+        inputs = click.Argument([kind.argument], required=False, type=str)
 
     def begin(
         out: Path, config: Path | None, max_time: float | None, as_json: bool, **options: Any

@@ -81,11 +81,10 @@ class Multiplicative(Coder):
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             block = products(batch, rows, atoms, objective.loss)
-            found = (
-                starting_codes(block, projector)
-                if start is None
-                else start[rows].astype(atoms.dtype)
-            )
+            if start is None:
+                found = starting_codes(block, projector)
+            else:
+                found = start[rows].astype(atoms.dtype)
             found = _inside(found, penalty)
             found = block.multiplicative_rounds(
                 found, penalty, self.max_rounds, 1e-3 if exact else 0.1 * accuracy.violation

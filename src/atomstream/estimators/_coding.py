@@ -181,11 +181,9 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         batch = self._batch(X)
         if batch.mask is None:
             return self._samples(batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X))
-        n_seen, codes, r = (
-            batch.mask.sum(axis=1),
-            self.method_.objective.codes,
-            self.state_.dictionary.shape[0],
-        )
+        n_seen = batch.mask.sum(axis=1)
+        codes = self.method_.objective.codes
+        r = self.state_.dictionary.shape[0]
         loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all()):
             warnings.warn(

@@ -170,11 +170,10 @@ class WalkLearning(Saved, BaseEstimator):
         if "factor_" not in self.__dict__:
             size = max(m, r)  # as many rows as there are columns at least
             rng = generator(self.random_state)
-            start = (
-                rng.standard_normal((2 * size, r))
-                if self.init is None
-                else np.asarray(self.init, np.float64)
-            )
+            if self.init is None:
+                start = rng.standard_normal((2 * size, r))
+            else:
+                start = np.asarray(self.init, np.float64)
             self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")

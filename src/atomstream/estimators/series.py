@@ -187,10 +187,8 @@ class SeriesDictionary(SeriesForecast):
         """
         with Transaction(self):
             self.check()
-            table, other = (
-                nonnegative_table(Y, "Y"),
-                None if init is None else nonnegative_table(init, "init"),
-            )
+            table = nonnegative_table(Y, "Y")
+            other = None if init is None else nonnegative_table(init, "init")
             if other is not None:
                 check_series(other, table.form, table.values.shape[1], "init")
             name, given, needed = (

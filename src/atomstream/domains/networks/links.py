@@ -126,10 +126,8 @@ def plant(
     edges = _edges(network)
     planted = _non_edges(network, _number(share, len(edges)), rng)
     weights = rng.choice(network.out.data, len(planted))
-    pairs, truth = (
-        np.concatenate([edges, planted]),
-        np.arange(len(edges) + len(planted)) < len(edges),
-    )
+    pairs = np.concatenate([edges, planted])
+    truth = np.arange(len(edges) + len(planted)) < len(edges)
     return _split(
         network, network.out + _symmetric(planted, weights, network.n_nodes), pairs, truth
     )

@@ -78,11 +78,10 @@ class MovingAverage(_SeriesTransformer):
         check_count("size", self.size)
         super().fit(Y)
         table = Table.of(Y)
-        self.last_ = (
-            table.values[-(self.size - 1) :]
-            if self.size > 1
-            else np.empty((0, self.n_features_in_))
-        )
+        if self.size > 1:
+            self.last_ = table.values[-(self.size - 1) :]
+        else:
+            self.last_ = np.empty((0, self.n_features_in_))
         self.form_ = table.form
         return self
 

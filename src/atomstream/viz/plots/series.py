@@ -216,10 +216,8 @@ def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
     """Return limits that show the lines, and the band as far as it leaves the lines visible."""
     low, high = np.nanmin(lines), np.nanmax(lines)
     span = (high - low) or 1.0
-    low, high = (
-        max(np.nanmin(band, initial=low), low - span),
-        min(np.nanmax(band, initial=high), high + span),
-    )
+    low = max(np.nanmin(band, initial=low), low - span)
+    high = min(np.nanmax(band, initial=high), high + span)
     return low - 0.04 * (high - low), high + 0.04 * (high - low)
 
 
