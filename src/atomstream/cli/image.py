@@ -22,8 +22,6 @@ from atomstream.io.images import is_color, load_image, not_kept
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.record import open_record
 
-__all__ = ["commands"]
-
 ATOMS = (
     256  # of a packed picture fewer: its dictionary, a byte per entry, is at most half its pixels
 )

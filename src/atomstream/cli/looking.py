@@ -16,8 +16,6 @@ from atomstream.io.outputs import check_out, code_writer
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table
 
-__all__ = ["encode", "inspect", "plot", "print_facts", "reconstruct", "report"]
-
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
 

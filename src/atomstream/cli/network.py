@@ -13,8 +13,6 @@ from atomstream.exceptions import InputError
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.views import network as view
 
-__all__ = ["commands"]
-
 _edges = click.argument("edges", type=PATH, required=False)
 _steps = click.option(
     "--steps",

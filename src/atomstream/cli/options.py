@@ -13,8 +13,6 @@ import click
 
 from atomstream.runs.settings import Settings, without_none
 
-__all__ = ["as_json", "given", "max_time", "options_of", "path_option", "run_argument"]
-
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 METRES = {"": 1, "m": 1, "km": 1000}
 PATH = click.Path(path_type=Path)

@@ -19,8 +19,6 @@ from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, heard, task_named
 
-__all__ = ["checked", "checked_aloud", "learning_command", "resume_run", "warn"]
-
 
 def learning_command(task: str, name: str) -> click.Command:
     """Return the command that begins a run of this kind.

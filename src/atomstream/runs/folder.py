@@ -19,8 +19,6 @@ from atomstream.io.files import PART, sync_folder, whole_file
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, task_named
 
-__all__ = ["RunFolder"]
-
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 

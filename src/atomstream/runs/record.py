@@ -15,8 +15,6 @@ from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, View, view_of
 
-__all__ = ["Record", "open_record"]
-
 
 @dataclass(frozen=True)
 class Record:

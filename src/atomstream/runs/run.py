@@ -20,8 +20,6 @@ from atomstream.runs.task import Task, heard
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["Outcome", "Run", "stopped_by_signals"]
-
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
 MOST_WARNINGS = 20

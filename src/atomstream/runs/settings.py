@@ -11,17 +11,6 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-__all__ = [
-    "SCHEDULES",
-    "Settings",
-    "checkpoints",
-    "kind_of",
-    "option",
-    "read_settings",
-    "without_none",
-    "write_settings",
-]
-
 MOST = 2**31
 SCHEDULES = "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
 DOMAIN = "domain"  # the key of a run.toml that names the task

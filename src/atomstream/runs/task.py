@@ -19,19 +19,6 @@ from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
 from atomstream.viz.report import Section
 
-__all__ = [
-    "Input",
-    "InputFile",
-    "Pace",
-    "Table",
-    "Task",
-    "View",
-    "calling",
-    "task_named",
-    "view_of",
-    "watched",
-]
-
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {
     "": "atomstream.runs.tasks.rows:RowsTask",

@@ -13,8 +13,6 @@ from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling
 
-__all__ = ["ImageSettings", "ImageTask"]
-
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 SHARE = 8  # patches of each image in a round, at least: opening images must pay
 

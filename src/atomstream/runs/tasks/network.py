@@ -12,8 +12,6 @@ from atomstream.exceptions import InputError
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 
-__all__ = ["NetworkSettings", "NetworkTask", "read_network"]
-
 
 @dataclass(frozen=True)
 class NetworkSettings(checkpoints, Settings):

@@ -17,8 +17,6 @@ from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import PassesTask
 from atomstream.schedules import Constant
 
-__all__ = ["RowsSettings", "RowsTask"]
-
 MODELS = ("nmf", "dictionary", "convex")
 
 

@@ -20,8 +20,6 @@ from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 from atomstream.schedules import Constant
 
-__all__ = ["ForecastSettings", "ForecastTask", "ImputeSettings", "ImputeTask", "SeriesSettings"]
-
 WEIGHT = (
     "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
     "schedule."

@@ -18,8 +18,6 @@ from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import PassesTask
 
-__all__ = ["TensorSettings", "TensorTask", "axes_of", "in_samples"]
-
 JUDGED = 256  # samples that the figures are measured on, at most
 
 

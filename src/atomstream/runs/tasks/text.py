@@ -13,8 +13,6 @@ from atomstream.io.documents import open_documents
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, watched
 
-__all__ = ["TextSettings", "TextTask"]
-
 
 @dataclass(frozen=True)
 class TextSettings(checkpoints, Settings):

@@ -20,8 +20,6 @@ from atomstream.io.video import Video, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling, watched
 
-__all__ = ["SHORTEST", "VideoSettings", "VideoTask", "changes_of"]
-
 EPOCHS = 10
 LEAST = 2  # frames of a video
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them

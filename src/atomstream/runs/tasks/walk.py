@@ -23,8 +23,6 @@ from atomstream.exceptions import InputError
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task
 
-__all__ = ["WalkSettings", "WalkTask"]
-
 Transitions = tuple[NDArray, NDArray]
 
 

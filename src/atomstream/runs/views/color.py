@@ -10,8 +10,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["ColorView"]
-
 
 class ColorView(common.CommonView):
     """Restorers of colour: one dictionary of patches for each material."""

@@ -23,8 +23,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["NetworkView"]
-
 MOST_DRAWN = 25
 STEPS = 50_000  # copies from which the network is rebuilt for the report
 

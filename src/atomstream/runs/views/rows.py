@@ -25,8 +25,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["RowsView"]
-
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
 

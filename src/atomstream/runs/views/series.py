@@ -13,8 +13,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["SeriesView"]
-
 MOST_SERIES = 12  # drawn over time
 
 

@@ -21,8 +21,6 @@ from atomstream.viz.report import Section
 if TYPE_CHECKING:
     from atomstream.estimators.cp import OnlineCPDictionary
 
-__all__ = ["TensorView"]
-
 DRAWN = 12  # atoms in the picture
 FEW = 12  # labels that the caption lists
 LISTED = 3  # labels of a mode in tables

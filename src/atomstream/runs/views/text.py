@@ -17,8 +17,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["TextView"]
-
 N_WORDS = 6  # of a topic in tables
 DOCUMENTS = 4096  # coded at a time
 

@@ -23,8 +23,6 @@ from atomstream.viz.report import Section
 if TYPE_CHECKING:
     from atomstream.estimators.video import VideoDictionary
 
-__all__ = ["VideoView"]
-
 FRAMES = 256  # coded at a time
 COLUMNS = 8  # of the picture of all atoms
 WIDE = 12  # atoms that fit side by side

@@ -14,8 +14,6 @@ from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["WalkView"]
-
 
 class WalkView(common.CommonView):
     """Partitions of the states of a chain."""
