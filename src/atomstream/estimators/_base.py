@@ -85,10 +85,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, sample_weight)
 
@@ -102,10 +98,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
         """
         return self._partial_fit(X, y, sample_weight)
 
@@ -129,10 +121,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
             outweighing what comes.
-
-        Returns
-        -------
-        self
         """
         if hasattr(batches, "shape"):
             raise ValueError(

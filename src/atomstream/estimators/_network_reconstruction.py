@@ -53,10 +53,6 @@ class NetworkReconstruction(LearnerInside):
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
             Of the chain.
-
-        Returns
-        -------
-        Reconstruction
         """
         return self._reconstructed(self._given(network, n_steps), n_steps, random_state)
 

@@ -136,10 +136,6 @@ class ColorRestorer(Saved, BaseEstimator):
             Two materials at least; for each an array of shape (height, width, 3), a path, or a list
             of such.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()

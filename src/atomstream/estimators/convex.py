@@ -209,10 +209,6 @@ class OnlineConvexMF(OnlineDictionary):
             How much rows count in the memory; 0 leaves a row out.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, sample_weight, ids)
 
@@ -230,10 +226,6 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X, y, sample_weight, ids
             As in `fit`.
-
-        Returns
-        -------
-        self
         """
         return self._partial_fit(X, y, sample_weight, ids)
 
@@ -273,10 +265,6 @@ class OnlineConvexMF(OnlineDictionary):
         atom : int
         top : int, default=5
             At most so many; shares of zero are left out.
-
-        Returns
-        -------
-        list of Part
         """
         check_is_fitted(self)
         return Part.of(self.state_.dictionary, atom, top)

@@ -46,10 +46,6 @@ def align(model_a: object, model_b: object) -> Alignment:
     ----------
     model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
 
-    Returns
-    -------
-    Alignment
-
     Raises
     ------
     ValueError

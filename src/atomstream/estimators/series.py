@@ -180,10 +180,6 @@ class SeriesDictionary(SeriesForecast):
             What the initialisation sees instead of the first rows: another table of the same
             series. Predictions count as honest after the last row of Y that it holds: by their
             dates where both have some, else by their values.
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
@@ -215,10 +211,6 @@ class SeriesDictionary(SeriesForecast):
         Y : array, frame or xarray.DataArray of shape (n_times, n_series)
             Rows of a frame must follow the last ones in time.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()

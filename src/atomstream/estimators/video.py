@@ -140,10 +140,6 @@ class VideoDictionary(VideoCoding):
             A file (through imageio), a folder or an iterable of images (arrays, or names of files)
             is read frame by frame in mode "frames", and whole in mode "pixels".
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self._begin()
@@ -163,10 +159,6 @@ class VideoDictionary(VideoCoding):
         Parameters
         ----------
         video : as in `fit`
-
-        Returns
-        -------
-        self
         """
         if self.mode != "pixels":
             raise ValueError(f"fit_pixels needs mode='pixels', got mode={self.mode!r}.")
@@ -190,10 +182,6 @@ class VideoDictionary(VideoCoding):
         video : as in `fit`
             Of the same height, width and channels.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             if self.mode == "pixels":

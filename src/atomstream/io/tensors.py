@@ -96,10 +96,6 @@ def open_tensor(
     known : sequence of ndarray, optional
         The labels of the axes of a sample, where these must be those of another tensor.
 
-    Returns
-    -------
-    Tensor
-
     Raises
     ------
     InputError

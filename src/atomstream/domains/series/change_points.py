@@ -75,10 +75,6 @@ def change_points(
         Number of surrogates; a p-value is at least 1 / (n_draws + 1).
     random_state : int, Generator or None, default=0
 
-    Returns
-    -------
-    ChangePoints
-
     Raises
     ------
     ValueError
