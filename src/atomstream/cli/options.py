@@ -61,6 +61,12 @@ def path_option(name: str, text: str, *, required: bool = False) -> Callable[...
     return click.option(name, type=PATH, required=required, help=text)
 
 
+def count_option(name: str, text: str, *, least: int, default: int | None = None) -> Any:
+    """Return an option that takes a whole number."""
+    kind, shown = click.IntRange(min=least), default is not None
+    return click.option(name, type=kind, default=default, show_default=shown, help=text)
+
+
 def options_of(kind: type[Settings]) -> list[click.Option]:
     """Return the options of a run: one for each field of its settings but the inputs.
 

@@ -17,7 +17,7 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, heard, task_named
+from atomstream.runs.task import Task, checked, heard, task_named
 
 
 def learning_command(task: str, name: str) -> click.Command:
@@ -164,18 +164,6 @@ def _sentence(run: Run, outcome: Outcome) -> str:
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
     return f"{run.task.headline()} in {run.seconds:.1f} s: {path}\n{more}"
-
-
-def checked(what: Any, make: Callable[[], Any]) -> Any:
-    """Return what is made, turning a bad setting or an unreadable file into a sentence."""
-    try:
-        return make()
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"{what} cannot be read: {error.strerror}.") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
 
 
 def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:

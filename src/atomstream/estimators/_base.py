@@ -278,22 +278,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         deadline: float = np.inf,
         n_rows: float = np.inf,
     ) -> bool:
-        """Run the one loop over these batches.
-
-        Parameters
-        ----------
-        batches : iterable of Batch
-        context : callback context, optional
-        deadline : float, default=inf
-            Time of ``time.monotonic`` after which learning ends.
-        n_rows : float, default=inf
-            Rows in the data, where these come again and again.
-
-        Returns
-        -------
-        bool
-            Whether a callback or the deadline ended it.
-        """
+        """Run the loop over batches of ``n_rows``; return whether a callback or time ended it."""
         run, stopped = self._run, False
         if run.clock.step == 0:
             batches = iter(batches)
@@ -320,14 +305,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- the start
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        """Make the start from the first batches of a stream, and return those that it took.
-
-        Parameters
-        ----------
-        batches : iterator of Batch
-        n_rows : float
-            Rows in the data, where these come again and again.
-        """
+        """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
         if self._run.has_state:
             return []
         first = next((batch for batch in batches if batch.mass > 0), None)

@@ -347,14 +347,7 @@ class OnlineConvexMF(OnlineDictionary):
     # -- the start
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        """Keep rows until there are N of them, or all there are; then make hulls from the first N.
-
-        Parameters
-        ----------
-        batches : iterator of Batch
-        n_rows : float
-            Rows in the data, where these come again and again: so many are waited for.
-        """
+        """Keep rows until there are N, or all there are; then make hulls from the first N."""
         run, n_kept = self._run, sum(counting_rows(batch).size for batch in self._run.waiting)
         while n_kept < self.n_representatives and run.n_rows < n_rows:
             batch = next(batches, None)

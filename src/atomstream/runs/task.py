@@ -313,3 +313,24 @@ def heard(warning: Callable[[str], None]) -> Iterator[None]:
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, *_, **__: warning(str(message))
         yield
+
+
+def checked(what: Any, make: Callable[[], Any]) -> Any:
+    """Return what is made, turning a bad setting or an unreadable file into a sentence."""
+    try:
+        return make()
+    except OSError as error:
+        raise InputError(f"{what} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
+
+
+@contextmanager
+def named(source: object) -> Iterator[None]:
+    """Turn what a model complains about in the body into a sentence that names the source."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from None

@@ -8,10 +8,9 @@ from itertools import chain
 from typing import Any
 
 from atomstream.estimators.topics import TopicModel
-from atomstream.exceptions import InputError
 from atomstream.io.documents import open_documents
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task, watched
+from atomstream.runs.task import Pace, Task, named, watched
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,9 @@ class TextTask(Task):
     def counts(self) -> Any:
         """The counted documents; a new model learns its vocabulary from them."""
         documents = _Chained(self.sources)
-        try:
+        with named(self.sources[0].name):
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"{self.sources[0].name}: {error}") from None
 
     @property
     def position(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -56,10 +56,8 @@ class ImageView(common.CommonView):
         """Write an image rebuilt from its patches."""
         out, model = common.place_of_image(record, source, out), record.model
         pixels = load_image(source, color=len(model.patch_shape_) == 3)
-        try:
+        with named(source):
             rebuilt = model.set_params(stride=stride).reconstruct(pixels)
-        except ValueError as error:
-            raise InputError(f"{source}: {error}") from None
         return common.write_rebuilt(out, pixels, rebuilt)
 
     def image_dictionary(self, record: Record) -> Any:

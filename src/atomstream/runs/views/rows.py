@@ -20,7 +20,7 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -160,10 +160,8 @@ class RowsView(common.CommonView):
         """Return the atoms of a run on images as an `ImageDictionary`."""
         if record.shape is None:
             return super().image_dictionary(record)
-        try:
+        with named(record.path):
             return ImageDictionary.from_learner(record.model, record.shape)
-        except ValueError as error:
-            raise InputError(f"{record.path}: {error}") from None
 
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:

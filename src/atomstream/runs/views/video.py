@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains.series.change_points import ChangePoints
-from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, named
 from atomstream.runs.tasks.video import SHORTEST, changes_of
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
@@ -95,26 +93,15 @@ class VideoView(common.CommonView):
 def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of frames, a block of them in memory at a time."""
     frames = as_frames(video.images(0), grey=model.grey)
-    with _named(video):
+    with named(video.name):
         while block := list(islice(frames, FRAMES)):
             yield model.transform(np.stack(block))
 
 
 def _pixel_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of the courses of all pixels, in the order of the rows of a frame."""
-    with _named(video):
+    with named(video.name):
         yield model.transform(video.whole()).reshape(-1, model.n_components)
-
-
-@contextmanager
-def _named(video: Video) -> Iterator[None]:
-    """Turn what a model complains about into a sentence that names the video."""
-    try:
-        yield
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{video.name}: {error}") from None
 
 
 def _changes(record: Record) -> ChangePoints | None:
