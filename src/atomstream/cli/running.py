@@ -31,10 +31,8 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the command.
     """
     kind = task_named(task)
-    if kind.many:
-        inputs = click.Argument([kind.argument], nargs=-1, type=str)
-    else:
-        inputs = click.Argument([kind.argument], required=False, type=str)
+    n_inputs = -1 if kind.many else 1
+    inputs = click.Argument([kind.argument], nargs=n_inputs, required=False, type=str)
 
     def begin(
         out: Path, config: Path | None, max_time: float | None, as_json: bool, **options: Any

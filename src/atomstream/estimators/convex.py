@@ -170,12 +170,8 @@ class OnlineConvexMF(OnlineDictionary):
         part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
-        return RowWise(
-            Objective(Squared(), codes, Free()),
-            coder,
-            self._assign,
-            HullUpdate(float(self.damping)),
-        )
+        objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
+        return RowWise(objective, coder, self._assign, updater)
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""

@@ -144,9 +144,7 @@ class VideoDictionary(VideoCoding):
         with Transaction(self):
             self._begin()
             if self.mode == "frames":
-                self._learn(
-                    self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
-                )
+                self._follow(video)
             else:
                 self.fit_pixels(video)
         return self
@@ -195,9 +193,7 @@ class VideoDictionary(VideoCoding):
             else:
                 self._begin()
             check_size(self, self.learner_.n_components)
-            self._learn(
-                self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
-            )
+            self._follow(video)
         return self
 
     def _begin(self) -> None:
@@ -207,6 +203,10 @@ class VideoDictionary(VideoCoding):
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
         self.__dict__.pop("frame_shape_", None)
+
+    def _follow(self, video: object) -> None:
+        """Learn frames as they come."""
+        self._learn(self._along(as_frames(video, grey=self.grey)), self._n_batches(video))
 
     def _learn(
         self, batches: Generator[NDArray], n_batches: int | None, horizon: float = np.inf

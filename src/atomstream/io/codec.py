@@ -26,15 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
+# What decoding raises where a file holds no model.
+SENSELESS = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
 BIT_GENERATORS = {
-    source.__name__: source
-    for source in (
-        np.random.PCG64,
-        np.random.PCG64DXSM,
-        np.random.MT19937,
-        np.random.Philox,
-        np.random.SFC64,
-    )
+    name: getattr(np.random, name) for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 }
 
 
@@ -119,17 +114,14 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
     except ModelFileError as error:
         raise ModelFileError(f"{path} {error}") from None
     except (
-        KeyError,
+        LookupError,
         TypeError,
         ValueError,
-        IndexError,
         AttributeError,
-        OverflowError,
+        ArithmeticError,
         RecursionError,
-    ) as error:
-        raise CorruptModelError(
-            f"{path} holds no model that makes sense: {error!r:.200}."
-        ) from None
+    ) as e:
+        raise CorruptModelError(f"{path} holds no model that makes sense: {e!r:.200}.") from None
 
 
 def _field_names(kind: Any) -> tuple[str, ...]:

@@ -188,12 +188,9 @@ class Majorants(Memory[MajorantDelta]):
 
     def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
         share = weight / mass
-        vars(self).update(
-            {
-                name: (1 - weight) * getattr(self, name) + share * batch[name]
-                for name in MAJORANT_SUMS
-            }
-        )
+        keep = 1 - weight
+        sums = {name: keep * getattr(self, name) + share * batch[name] for name in MAJORANT_SUMS}
+        vars(self).update(sums)
 
 
 @dataclass(frozen=True)

@@ -104,15 +104,9 @@ def change_points(
     array([60])
     """
     series = np.asarray(series, dtype=np.float64)
-    _check(
-        series,
-        level,
-        {
-            "block": (1 if block is None else block, 1),
-            "min_size": (min_size, 2),
-            "n_draws": (n_draws, 1),
-        },
-    )
+    length = 1 if block is None else block
+    counts = {"block": (length, 1), "min_size": (min_size, 2), "n_draws": (n_draws, 1)}
+    _check(series, level, counts)
     rng = np.random.default_rng(random_state)
     gains, found = np.zeros(len(series)), []
     parts = [(0, len(series))]

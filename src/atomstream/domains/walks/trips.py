@@ -92,12 +92,8 @@ class Grid:
             if label < 0:
                 continue
             south, west = self.corners([cell])[0]
-            ring = [
-                (west, south),
-                (west + across, south),
-                (west + across, south + down),
-                (west, south + down),
-            ]
+            east, north = west + across, south + down
+            ring = [(west, south), (east, south), (east, north), (west, north)]
             properties: dict[str, Any] = {"cell": cell, "cluster": label}
             if visits is not None:
                 properties["visits"] = float(np.asarray(visits)[number])

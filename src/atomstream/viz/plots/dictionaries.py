@@ -161,9 +161,8 @@ def bars(
     drawn = bars_data(model, names, n_atoms, n_features)
     grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
     for axes, (labels, values, share) in zip(grid, drawn, strict=True):
-        axes.barh(
-            range(len(values)), values, color=[BLUE if value >= 0 else ORANGE for value in values]
-        )
+        colours = [BLUE if value >= 0 else ORANGE for value in values]
+        axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
         axes.invert_yaxis()
         axes.tick_params(axis="x", labelsize=7)
@@ -182,9 +181,8 @@ def triples_data(
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
     order = order[energy[order] > 0] if (energy > 0).any() else order
-    drawn = order[
-        np.unique(np.linspace(0, len(order) - 1, min(n_rows, len(order))).round().astype(int))
-    ]
+    places = np.linspace(0, len(order) - 1, min(n_rows, len(order)))
+    drawn = order[np.unique(places.round().astype(int))]
     return X[drawn], X_hat[drawn], X_hat[drawn] - X[drawn]
 
 
@@ -224,11 +222,8 @@ def triples(
             axes.margins(x=0)
         axes.tick_params(labelsize=7)
         if few and names is not None:
-            axes.set_xticks(
-                range(len(sample)),
-                [plain(name, 10) for name in names],
-                rotation=90 * (len(names) > 6),
-            )
+            listed = [plain(name, 10) for name in names]
+            axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
     grid[0].legend(frameon=False, fontsize=7)
     return figure
 
@@ -242,14 +237,12 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         low, high = np.nanmin(sample), np.nanmax(sample)
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
-            axes.imshow(
-                np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1
-            )
+            shown = np.clip((image - low) / span, 0, 1).reshape(shape)
+            axes.imshow(shown, cmap="gray", vmin=0, vmax=1)
         flat = lacking.reshape(shape)
         if len(shape) == 3:  # draw the channel with the largest error, with its sign
-            flat = np.take_along_axis(flat, np.abs(flat).argmax(axis=2)[:, :, None], axis=2)[
-                :, :, 0
-            ]
+            worst = np.abs(flat).argmax(axis=2)[:, :, None]
+            flat = np.take_along_axis(flat, worst, axis=2)[:, :, 0]
         grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
         axes.set_ylabel(title, fontsize=8)
@@ -277,20 +270,12 @@ def rank(choice: Ranks) -> Figure:
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
     best = int(np.argmin(error))
-    top.axhline(
-        error[best] + spread[best],
-        color="0.6",
-        linewidth=0.8,
-        linestyle=":",
-        label="one standard error",
-    )
+    bound = error[best] + spread[best]
+    top.axhline(bound, color="0.6", linewidth=0.8, linestyle=":", label="one standard error")
     top.set_ylabel("error on held-out entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
-    bottom.set(
-        xlabel="number of atoms",
-        ylabel="similarity of\nmatched atoms",
-        ylim=(min(0, stability.min()), 1.03),
-    )
+    bottom.set(xlabel="number of atoms", ylabel="similarity of\nmatched atoms")
+    bottom.set_ylim(min(0, stability.min()), 1.03)
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)

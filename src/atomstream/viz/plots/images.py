@@ -94,13 +94,8 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
     palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
     colours = [palette(i % palette.N) for i in range(len(names))]
     (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
-    axes.imshow(
-        classes,
-        cmap=ListedColormap(colours),
-        vmin=-0.5,
-        vmax=len(names) - 0.5,
-        interpolation="nearest",
-    )
+    ends = {"vmin": -0.5, "vmax": len(names) - 0.5}
+    axes.imshow(classes, cmap=ListedColormap(colours), interpolation="nearest", **ends)
     axes.set(xticks=[], yticks=[])
     entries = [
         Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")

@@ -184,14 +184,9 @@ def series_forecast(
         axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
         axes.plot(places, predicted[:, i], color=BLUE, linewidth=1, label=said)
         if filled.any() and not len(ahead):
-            axes.plot(
-                places[filled[:, i]],
-                predicted[filled[:, i], i],
-                ".",
-                color=ORANGE,
-                markersize=4,
-                label="filled",
-            )
+            here = filled[:, i]
+            style = {"color": ORANGE, "markersize": 4, "label": "filled"}
+            axes.plot(places[here], predicted[here, i], ".", **style)
         if len(ahead):
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:
@@ -244,11 +239,5 @@ def _legend(figure: Figure, lines: Sequence[Line2D], names: Sequence[str] | None
     """Add a legend if the series have names and are not too many."""
     if names is not None and len(lines) <= LISTED:
         shown = [plain(str(name)) for name in names]
-        figure.legend(
-            lines,
-            shown,
-            frameon=False,
-            fontsize=8,
-            ncols=min(6, len(shown)),
-            loc="outside lower center",
-        )
+        style: dict[str, Any] = {"frameon": False, "fontsize": 8, "loc": "outside lower center"}
+        figure.legend(lines, shown, ncols=min(6, len(shown)), **style)

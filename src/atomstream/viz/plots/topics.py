@@ -91,12 +91,8 @@ def topics_over_time(
     grid = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, topic, curve in zip(grid, drawn, shares.T, strict=True):
         axes.plot(starts, 100 * curve, color=BLUE, linewidth=1.2, marker=".", markersize=3)
-        axes.set_title(
-            f"topic {topic}" + (f": {plain(names[topic], 70)}" if names is not None else ""),
-            fontsize=8,
-            loc="left",
-            pad=2,
-        )
+        name = "" if names is None else f": {plain(names[topic], 70)}"
+        axes.set_title(f"topic {topic}{name}", fontsize=8, loc="left", pad=2)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=7)
     grid[-1].set_ylim(0, None)
