@@ -38,10 +38,8 @@ class VideoCoding(LearnerInside):
         if self.mode == "frames":
             return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
-        codes = [
-            self.learner_.transform(rows)
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
+        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        codes = [self.learner_.transform(rows) for rows in courses]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
     def reconstruct(self, video: object) -> NDArray:
@@ -62,10 +60,8 @@ class VideoCoding(LearnerInside):
                 [self._reconstructed(rows) for rows in self._blocks(video)]
             ).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
-        reconstruction = [
-            self._reconstructed(rows).T
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
+        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        reconstruction = [self._reconstructed(rows).T for rows in courses]
         return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
     def _reconstructed(self, rows: NDArray) -> NDArray:

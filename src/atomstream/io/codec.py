@@ -95,12 +95,9 @@ def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -
             f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}."
         )
     encoder = Encoder()
-    content = {
-        "library": atomstream.__version__,
-        **encoder.model(model),
-        "notes": encoder.fields(notes),
-    }
-    write_archive(path, content | {"generators": encoder.states}, encoder.arrays)
+    content = {"library": atomstream.__version__, **encoder.model(model)}
+    content |= {"notes": encoder.fields(notes), "generators": encoder.states}
+    write_archive(path, content, encoder.arrays)
 
 
 def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[str, Any]]:
@@ -113,15 +110,10 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
         return decoder.model(content), decoder.fields(content["notes"])
     except ModelFileError as error:
         raise ModelFileError(f"{path} {error}") from None
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as e:
-        raise CorruptModelError(f"{path} holds no model that makes sense: {e!r:.200}.") from None
+    except SENSELESS as error:
+        raise CorruptModelError(
+            f"{path} holds no model that makes sense: {error!r:.200}."
+        ) from None
 
 
 def _field_names(kind: Any) -> tuple[str, ...]:

@@ -185,10 +185,7 @@ def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
 def _from_edges(edges: list[tuple[Any, Any, float]]) -> Entries:
     """Return the symmetric matrix of undirected edges, and the nodes in order of appearance."""
     places: dict[Any, int] = {}
-    ends = [
-        (places.setdefault(edge[0], len(places)), places.setdefault(edge[1], len(places)))
-        for edge in edges
-    ]
+    ends = [places.setdefault(end, len(places)) for edge in edges for end in edge[:2]]
     tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     weights = np.array([edge[2] for edge in edges])
     loops = tails == heads

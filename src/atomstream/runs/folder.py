@@ -120,7 +120,7 @@ class RunFolder:
                 f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}."
             )
         for source, was in zip(sources, before, strict=True):
-            if source.fingerprint() != was["fingerprint"]:
+            if source.fingerprint() != was:
                 raise InputError(
                     f"{source.name} has changed since the run began; begin a new run, or bring the "
                     "old input back."
@@ -129,10 +129,8 @@ class RunFolder:
     def _recorded(self) -> dict[str, Any]:
         try:
             facts = json.loads(self._inputs.read_text(encoding="utf-8"))
-            return {
-                "run": facts["run"],
-                "inputs": [{"fingerprint": was["fingerprint"]} for was in facts["inputs"]],
-            }
+            prints = [was["fingerprint"] for was in facts["inputs"]]
+            return {"run": facts["run"], "inputs": prints}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
 

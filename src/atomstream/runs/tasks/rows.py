@@ -208,11 +208,7 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-        }
+        return {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""

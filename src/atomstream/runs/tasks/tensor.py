@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.task import renumbered
 from atomstream.runs.tasks._passes import PassesTask
 
 JUDGED = 256  # samples that the figures are measured on, at most
@@ -85,11 +85,7 @@ def axes_of(tensor: Tensor) -> Axes:
 
 def in_samples(sentence: str, first: int, name: str) -> str:
     """Return a complaint about rows in terms of samples, the first of which has this number."""
-    return re.sub(
-        r"first in row (\d+)",
-        lambda found: f"first in sample {first + int(found[1])} of {name}",
-        sentence,
-    )
+    return renumbered(sentence, lambda row: f"first in sample {first + row} of {name}")
 
 
 class TensorTask(PassesTask):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +17,11 @@ from atomstream.estimators.video import MODES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task, calling, watched
+from atomstream.runs.task import Pace, Task, calling, renumbered, watched
 
 EPOCHS = 10
 LEAST = 2  # frames of a video
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
-ROW = re.compile(r"first in row (\d+)")
 
 
 @dataclass(frozen=True)
@@ -178,10 +176,9 @@ class VideoTask(Task):
         """Return the complaint in terms of the video."""
         sentence = super().explained(error)
         if self.settings.mode == "frames":
-            first = self._first
-            sentence = ROW.sub(lambda found: f"first in frame {first + int(found[1])}", sentence)
+            sentence = renumbered(sentence, lambda row: f"first in frame {self._first + row}")
         else:
-            sentence = ROW.sub("in the course of a pixel", sentence)
+            sentence = renumbered(sentence, lambda _: "in the course of a pixel")
         return f"{self.video.name}: {sentence}"
 
     def results(self) -> dict[str, Any]:

@@ -219,8 +219,5 @@ class WalkTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        found = self.results()
-        return (
-            f"{found['clusters']} clusters of {found['states']:,} states from "
-            f"{found['transitions']:,} transitions"
-        )
+        states = f"{self.results()['states']:,} states"
+        return f"{self.settings.clusters} clusters of {states} from {self._n_steps:,} transitions"

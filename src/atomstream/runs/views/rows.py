@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, named
+from atomstream.runs.task import Table, named, renumbered
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -95,10 +94,7 @@ class RowsView(common.CommonView):
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))
-        return [
-            Section("atoms", "Atoms", caption, figure),
-            common.importance(record, table),
-        ]
+        return [Section("atoms", "Atoms", caption, figure), common.importance(record, table)]
 
     def judged(self, record: Record) -> list[Section]:
         """Return what the model makes of the rows held out."""
@@ -134,10 +130,8 @@ class RowsView(common.CommonView):
 
     def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of atoms, and the codes of all inputs, block by block."""
-        sources = _opened(record, inputs)
-        return len(record.model.components_), (
-            codes for _, codes in _coded(record.model, Feed(sources, ROWS))
-        )
+        feed = Feed(_opened(record, inputs), ROWS)
+        return len(record.model.components_), _coded(record.model, feed)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
@@ -185,17 +179,13 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     return sources
 
 
-def _coded(model: Any, feed: Feed) -> Iterator[tuple[Any, NDArray]]:
-    """Yield rows and their codes; complaints tell the number of the row among all."""
+def _coded(model: Any, feed: Feed) -> Iterator[NDArray]:
+    """Yield codes; complaints tell the number of the row among all."""
     n_rows = 0
     for piece in feed.batches(Position()):
         try:
-            yield piece.X, model.transform(piece.X)
+            yield model.transform(piece.X)
         except ValueError as error:
-            sentence = re.sub(
-                r"first in row (\d+)",
-                lambda found: f"first in row {n_rows + int(found[1])}",  # noqa: B023
-                str(error),
-            )
+            sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
             raise InputError(sentence) from None
         n_rows += piece.X.shape[0]

@@ -144,11 +144,8 @@ def series_forecast_data(
     ahead = np.empty((0, 0, observed.shape[1])) if ahead is None else np.asarray(ahead, dtype=float)
     after = np.full((ahead.shape[1], observed.shape[1]), np.nan)
     before = np.full((len(ahead), *observed.shape), np.nan)
-    return (
-        np.vstack([observed, after]),
-        np.vstack([predicted, after]),
-        np.concatenate([before, ahead], axis=1),
-    )
+    drawn = np.vstack([observed, after]), np.vstack([predicted, after])
+    return *drawn, np.concatenate([before, ahead], axis=1)
 
 
 def series_forecast(
