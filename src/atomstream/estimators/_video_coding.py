@@ -56,9 +56,8 @@ class VideoCoding(LearnerInside):
         """
         self._check_fitted()
         if self.mode == "frames":
-            return np.concatenate(
-                [self._reconstructed(rows) for rows in self._blocks(video)]
-            ).reshape(-1, *self.frame_shape_)
+            made = [self._reconstructed(rows) for rows in self._blocks(video)]
+            return np.concatenate(made).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
         courses = pixel_courses(whole, range(whole[0].size), BLOCK)
         reconstruction = [self._reconstructed(rows).T for rows in courses]

@@ -229,9 +229,8 @@ class ImageDictionary(PatchLearning):
         check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)
-        unit: NDArray = image.reshape(observed.shape).astype(
-            np.float64 if image.dtype == np.float64 else np.float32
-        )
+        dtype = np.float64 if image.dtype == np.float64 else np.float32
+        unit: NDArray = image.reshape(observed.shape).astype(dtype)
         filled = fill(unit / unit.dtype.type(white(image)), observed)
         self._given(filled.reshape(image.shape))
         known, n_jobs = filled.copy(), effective_n_jobs(self.n_jobs)
@@ -319,9 +318,8 @@ class ImageDictionary(PatchLearning):
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
         unit = white(image)
-        return learner.fit_stream(
-            self._split(rows / rows.dtype.type(unit))[0] for rows in drawn
-        ).components_
+        learner.fit_stream(self._split(rows / rows.dtype.type(unit))[0] for rows in drawn)
+        return learner.components_
 
 
 def _check_sigma(sigma: Any) -> float:

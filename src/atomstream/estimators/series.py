@@ -187,9 +187,9 @@ class SeriesDictionary(SeriesForecast):
             other = None if init is None else nonnegative_table(init, "init")
             if other is not None:
                 check_series(other, table.form, table.values.shape[1], "init")
-            name, given, needed = (
-                ("Y", table, self._n_init) if other is None else ("init", other, self.window)
-            )
+            name, given, needed = "Y", table, self._n_init
+            if other is not None:
+                name, given, needed = "init", other, self.window
             if len(given.values) < needed:
                 raise ValueError(
                     f"{name} has {len(given.values)} rows, initialising needs {needed}: give more, "

@@ -198,9 +198,8 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             cross = np.asarray(cross, dtype=np.float64)
             if unit != 1:
                 cross = unit * cross
-        constants = 0.5 * (
-            batch.energy if X is batch.X else squared_norms(X)
-        ) + objective.codes.elastic_net(h)
+        energy = batch.energy if X is batch.X else squared_norms(X)
+        constants = 0.5 * energy + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)

@@ -121,9 +121,8 @@ def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
     """Return the trace of the Gram matrix of codes times each feature's secant curvature."""
     tiny = np.finfo(np.float64).tiny
     secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
-    return energy.sum() * np.where(
-        secant > 0, secant, max(float(pulls.sum() / max(errors.sum(), tiny)), tiny)
-    )
+    mean = max(float(pulls.sum() / max(errors.sum(), tiny)), tiny)
+    return energy.sum() * np.where(secant > 0, secant, mean)
 
 
 @dataclass(frozen=True)

@@ -152,9 +152,8 @@ def split_gains(series: NDArray, min_size: int) -> NDArray:
     )
     left = squares / before - (sums / before) ** 2
     right = (n - squares) / (n - before) - (sums / (n - before)) ** 2
-    logs = before * np.log(np.maximum(left, FLOOR)) + (n - before) * np.log(
-        np.maximum(right, FLOOR)
-    )
+    left, right = np.log(np.maximum(left, FLOOR)), np.log(np.maximum(right, FLOOR))
+    logs = before * left + (n - before) * right
     gains = np.zeros(series.shape[:2])
     gains[:, min_size : n - min_size + 1] = -0.5 * np.where(whole > 0, logs, 0).sum(axis=2)
     return gains

@@ -62,9 +62,8 @@ class Grid:
         latitude, longitude, good = _positions(latitude, longitude)
         down, across = self.steps
         rows = np.floor((np.where(good, latitude, 0) - self.latitude) / down).astype(np.int64)
-        columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across).astype(
-            np.int64
-        )
+        columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across)
+        columns = columns.astype(np.int64)
         return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
 
     def corners(self, cells: ArrayLike) -> NDArray:
