@@ -101,7 +101,8 @@ def importance(record: Record, table: Table, note: str = "") -> Section:
     """Return a table of atoms as a section."""
     shares = record.model.importance_
     unused = int((shares == 0).sum())
-    notes = [note] * bool(note) + [f"{unused} atoms were never used."] * bool(unused)
+    spare = "1 atom was" if unused == 1 else f"{unused} atoms were"
+    notes = [note] * bool(note) + [f"{spare} never used."] * bool(unused)
     title = f"The {len(table.rows)} most important of {len(shares)} atoms"
     return table_section("importance", title, table, " ".join(notes))
 
