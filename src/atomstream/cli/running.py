@@ -19,6 +19,10 @@ from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named
 
+STOPPING = (
+    "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
+)
+
 
 def learning_command(task: str, name: str) -> click.Command:
     """Return the command that begins a run of this kind.
@@ -31,60 +35,39 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the command.
     """
     kind = task_named(task)
-    n_inputs = -1 if kind.many else 1
-    inputs = click.Argument([kind.argument], nargs=n_inputs, required=False, type=str)
+    settings_type = kind.settings_type
 
     def begin(
         out: Path, config: Path | None, max_time: float | None, as_json: bool, **options: Any
     ) -> int:
-        names = options.pop(kind.argument)
-        names = names if kind.many else [] if names is None else [names]
-        return _begin(kind, tuple(names), out, config, options, max_time, as_json)
+        """Begin a run: settings from file and options, a free folder, then learn."""
+        folder, names = RunFolder(out), options.pop(kind.argument)
+        values: dict[str, Any] = {}
+        if config is not None:
+            values = checked(config, lambda: read_settings(config, settings_type))
+        values |= given(settings_type, options)
+        if names not in (None, ()):
+            values["inputs"] = list(names) if kind.many else [names]
+        settings = checked("settings", lambda: settings_type(**values))
+        places = (it if it == STANDARD_INPUT else os.path.abspath(it) for it in settings.inputs)
+        settings = settings.changed(inputs=tuple(places))
+        folder.check_free()
+        run = Run(folder, checked("settings", lambda: kind(settings)))
+        with folder.beginning(settings, run.task.sources):
+            return _learn(run, max_time, as_json)
 
     command = click.Command(name, callback=begin, short_help=kind.summary)
-    command.help = f"{kind.summary}\n\n{kind.help}\n\n" + STOPPING
-    command.params = [inputs, *_shared(options_of(kind.settings_type))]
-    return command
-
-
-STOPPING = (
-    "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
-)
-
-
-def _shared(options: list[click.Option]) -> list[click.Option]:
-    """Return the options of a run with those that all runs have around them."""
-    return [
+    command.help = f"{kind.summary}\n\n{kind.help}\n\n{STOPPING}"
+    n_inputs = -1 if kind.many else 1
+    command.params = [
+        click.Argument([kind.argument], nargs=n_inputs, required=False, type=str),
         click.Option(["--out"], type=PATH, required=True, help="Folder for the new run."),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
-        *options,
+        *options_of(settings_type),
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
-
-
-def _begin(
-    kind: type[Task],
-    inputs: tuple[str, ...],
-    out: Path,
-    config: Path | None,
-    options: dict[str, Any],
-    max_time: float | None,
-    as_json: bool,
-) -> int:
-    """Begin a run: settings from file and options, a free folder, then learn."""
-    folder, settings_type = RunFolder(out), kind.settings_type
-    values = {} if config is None else checked(config, lambda: read_settings(config, settings_type))
-    values |= given(settings_type, options)
-    if inputs:
-        values["inputs"] = list(inputs)
-    settings = checked("settings", lambda: settings_type(**values))
-    found = [name if name == STANDARD_INPUT else os.path.abspath(name) for name in settings.inputs]
-    settings = settings.changed(inputs=tuple(found))
-    folder.check_free()
-    run = Run(folder, checked("settings", lambda: kind(settings)))
-    with folder.beginning(settings, run.task.sources):
-        return _learn(run, max_time, as_json)
+    return command
 
 
 def resume_run(
