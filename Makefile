@@ -28,9 +28,11 @@ test-fast: .venv/ready
 coverage: .venv/ready
 	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term-missing:skip-covered
 
-# The fast tests with the oldest releases that pyproject.toml admits.
+# The fast tests with the oldest releases that pyproject.toml admits. Their compiled kernels lie
+# apart: numba keeps only one release's of a source file.
 test-floor: .venv-floor/ready
-	.venv-floor/bin/python -m pytest -n 2 -q -m "not slow" -W ignore::DeprecationWarning tests
+	NUMBA_CACHE_DIR="$(CURDIR)/.venv-floor/kernels" .venv-floor/bin/python -m pytest -n 2 -q \
+		-m "not slow" -W ignore::DeprecationWarning tests
 
 changelog: .venv/ready
 	$(BIN)/towncrier build --draft

@@ -52,9 +52,14 @@ def interpreted():
 def _interpreted():
     import atomstream._kernels as kernels
 
+    # All are imported before the first is patched: a module that another imports from while it is
+    # patched would keep the plain function for good.
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.iter_modules(kernels.__path__, "atomstream._kernels.")
+    ]
     with pytest.MonkeyPatch.context() as patch:
-        for found in pkgutil.iter_modules(kernels.__path__, "atomstream._kernels."):
-            module = importlib.import_module(found.name)
+        for module in modules:
             for name, value in vars(module).copy().items():
                 if hasattr(value, "py_func"):
                     patch.setattr(module, name, value.py_func)

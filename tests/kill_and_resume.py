@@ -88,11 +88,11 @@ def inputs(base):
     from scipy import sparse
 
     rng = np.random.default_rng(0)
-    X = rng.exponential(size=(3000, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((3000, 12))
+    X = rng.exponential(size=(1000, 3)) @ rng.random((3, 12)) + 0.01 * rng.random((1000, 12))
     np.save(base / "dense.npy", X)
-    np.save(base / "more.npy", X[:777])
+    np.save(base / "more.npy", X[:277])
     sparse.save_npz(base / "sparse.npz", sparse.csr_array(np.where(X.mean() > X, 0, X)))
-    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)[:1500]
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)[:500]
     np.savetxt(base / "holes.csv", holes, delimiter=",", fmt="%.5g")
     (base / "pictures").mkdir()
     for number in range(3):

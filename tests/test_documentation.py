@@ -1,11 +1,17 @@
 """Pages show the source as it is, and their links lead somewhere."""
 
+import inspect
 import re
 import runpy
+import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from click.testing import CliRunner
+
+import atomstream
 
 ROOT = Path(__file__).parents[1]
 LIVE = runpy.run_path(str(ROOT / "docs/live_source.py"))
@@ -51,3 +57,55 @@ def test_every_fragment_of_the_changelog_is_joined():
         words = fragment.read_text(encoding="utf-8").split()
         assert " ".join(words) in " ".join(done.output.split()), fragment.name
         assert words, fragment.name
+
+
+# -- parameters and their defaults
+
+
+def listed():
+    """Yield every class and function that a module lists, and the public methods of classes."""
+    for module in walk_packages(atomstream.__path__, "atomstream."):
+        if "__main__" not in module.name:
+            lists = import_module(module.name)
+            for thing in (getattr(lists, name) for name in getattr(lists, "__all__", ())):
+                if inspect.isclass(thing) or inspect.isfunction(thing):
+                    yield thing
+                methods = vars(thing).items() if inspect.isclass(thing) else ()
+                yield from (
+                    method
+                    for name, each in methods
+                    if inspect.isfunction(method := getattr(each, "__func__", each))
+                    and not name.startswith("_")
+                )
+
+
+def parameters(thing):
+    """Yield the name of each documented parameter and what is said of its type and default."""
+    doc = inspect.cleandoc(thing.__doc__ or "")
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", doc, re.DOTALL | re.MULTILINE)
+    if section:
+        # What is said may go on in the next line, which is not indented and has no colon.
+        head = r"^(\w[^\n]*?) : (.*(?:\n\S[^:\n]*$)*)"
+        for names, said in re.findall(head, section[1], re.MULTILINE):
+            yield from ((name.strip(), " ".join(said.split())) for name in names.split(","))
+
+
+def test_documented_defaults_are_those_of_the_signature():
+    wrong, n_seen = [], 0
+    for thing in {f"{it.__module__}.{it.__qualname__}": it for it in listed()}.values():
+        documented = list(parameters(thing))
+        signature = inspect.signature(thing).parameters if documented else {}
+        for name, said in documented:
+            actual = signature[name].default if name in signature else inspect.Parameter.empty
+            what = f"{thing.__qualname__}, {name} : {said}, and it is {actual!r}"
+            if "default=" in said:
+                n_seen += 1
+                known = vars(sys.modules[thing.__module__]) | {"inf": float("inf")}
+                if eval(said.partition("default=")[2], known) != actual:
+                    wrong.append(what)
+            elif actual is None:
+                wrong += [what] * (not re.search(r"optional|ignored|None", said))
+            elif actual is not inspect.Parameter.empty:
+                wrong.append(what)
+    assert wrong == []
+    assert n_seen > 250

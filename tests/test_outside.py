@@ -10,11 +10,16 @@ from sklearn.isotonic import isotonic_regression
 
 from atomstream import (
     IncompatiblePartsError,
+    InputError,
     NetworkDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
+    load,
 )
+from atomstream.cli import main
 from atomstream.coders import Coder, Codes
+from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
+from atomstream.io.tensors import open_tensor
 from atomstream.losses import Entrywise
 from atomstream.memory import Delta, Memory, Statistics
 from atomstream.penalties import Penalty, Simplex
@@ -219,6 +224,18 @@ def test_an_updater_with_its_own_memory():
             refused()
 
 
+def test_an_updater_of_signed_atoms():
+    X = np.random.default_rng(0).standard_normal((400, 12)) * 0.5 ** np.arange(12)
+    settings = {"alpha": 0, "schedule": "constant", "random_state": 0}
+    model = OnlineDictionaryLearning(3, method=HeavyBall(), n_epochs=100, **settings).fit(X)
+    best = 0.5 * (np.linalg.svd(X)[1][3:] ** 2).sum() / len(X)  # of any three atoms
+    assert isinstance(model.memory_, Momentum)
+    assert -model.score(X) < 1.1 * best
+    assert (model.components_ < -0.1).any()
+    with pytest.raises(IncompatiblePartsError, match=r"Majorise needs .* nonnegative"):
+        model.set_params(method="majorise").fit(X)
+
+
 # -- a schedule
 
 
@@ -270,3 +287,41 @@ def test_a_sampler():
         ValueError, match=r"chain=3 is unknown; known are .* give a class of chains"
     ):
         NetworkDictionary("path:3", 4, chain=3).fit(network)
+
+
+# -- a reader of files
+
+
+def records(path, options):
+    """Read records of 32-bit numbers, as many to a row as the file says first."""
+    width = np.fromfile(path, np.int32, count=1)[0]
+    return np.memmap(path, np.float32, mode="r", offset=4).reshape(-1, width)
+
+
+def test_a_reader(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(inputs, "KINDS", dict(inputs.KINDS))
+    path, plain = tmp_path / "data.Rec.CSV", tmp_path / "data.npy"
+    X = data().astype(np.float32)
+    path.write_bytes(np.int32(X.shape[1]).tobytes() + X.tobytes())
+    np.save(plain, X)
+    register_reader(".rec.csv", records)
+    batches = Feed(open_inputs([str(path)]), 100).batches()
+    ours, twin = (OnlineNMF(4, random_state=0) for _ in range(2))
+    ours.fit_stream(piece.X for piece in batches)
+    assert_array_equal(ours.components_, twin.fit_stream(np.split(X, 4)).components_)
+    for source in (path, plain):
+        assert main(["learn", str(source), "--out", f"{source}.run"]) == 0
+        assert main(["encode", f"{source}.run", str(source), "--out", f"{source}.npz"]) == 0
+    ours, twin = (load(f"{source}.run/model.atoms") for source in (path, plain))
+    assert_array_equal(ours.components_, twin.components_)
+    cube = tmp_path / "data.cube"
+    cube.write_bytes(path.read_bytes())
+    register_reader(".cube", lambda path, options: records(path, options).reshape(-1, 3, 4))
+    assert open_tensor(cube).shape == (3, 4)
+    with pytest.raises(InputError, match=r"--columns chooses columns of tables, and .* no"):
+        open_inputs([str(path)], InputOptions(columns=("1",)))
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=r"data.Rec.CSV cannot be read \(IndexError"):
+        open_inputs([str(path)])
+    with pytest.raises(ValueError, match="ending='rec' is not an ending"):
+        register_reader("rec", records)

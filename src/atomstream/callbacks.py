@@ -253,8 +253,9 @@ class LearningBar(Callback):
 
     def teardown(self, estimator: object, context: TaskContext) -> None:
         """Stop the bar."""
-        with suppress(OSError):
-            self._bar.stop()
+        if self._drawn:  # Rich 13 ends even a bar that it never drew with an empty line
+            with suppress(OSError):
+                self._bar.stop()
         self._bar = None  # it holds locks: without it the model can be copied and saved
 
     def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:

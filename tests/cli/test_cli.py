@@ -108,6 +108,16 @@ def test_an_image_is_rebuilt(inputs, tmp_path, capsys):
     assert (inputs / "seen/figures/p-reconstructed.png").exists()
 
 
+def test_one_is_not_many(tmp_path, capsys):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 1)))
+    run("learn", tmp_path / "x.npy", "--atoms", "1", "--holdout", "0", "--out", tmp_path / "run")
+    run("inspect", tmp_path / "run")
+    told = capsys.readouterr().out
+    for one in ("1 atom from 30 samples", "OnlineNMF, 1 atom of 1 feature", "30 in 1 step"):
+        assert re.search(rf"{one}\b", told), one
+    assert not re.search(r"\b1 \w+s\b", told)
+
+
 def test_inspect_fits_on_a_screen_and_agrees_with_the_model(inputs, capsys):
     capsys.readouterr()
     run("inspect", inputs / "run")

@@ -224,8 +224,13 @@ def test_unknown_commands_are_refused(words, capsys):
 
 def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
-    names = {parameter.name for parameter in commands.commands["resume"].params}
-    assert goals <= names - {"run", "max_time", "as_json"}
+    resume = commands.get_command(click.Context(commands), "resume")
+    told = {each.name: getattr(each, "help", "") for each in resume.params}
+    assert goals == told.keys() - {"run", "max_time", "as_json"}
+    assert (
+        told["epochs"] == "New value of --epochs (learn, tensor learn, text topics, video learn)."
+    )
+    assert all(each.type is click.INT for each in resume.params if each.name in goals)
     assert all(task_named(name).goal in (None, "epochs") for name in {"tensor", "video"} & {*KINDS})
 
 

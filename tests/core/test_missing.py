@@ -268,7 +268,7 @@ def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():
 
 
 def test_callbacks_see_what_is_missing():
-    pytest.importorskip("sklearn.callback")
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
     from atomstream.callbacks import History
 
     seen = []

@@ -307,7 +307,7 @@ def test_fewer_rows_than_representatives_are_all_used():
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [
-        ({}, np.ones((2, 4)), "2 rows that count, fewer than n_components=3"),
+        ({}, np.ones((2, 4)), "2 rows that count, n_components=3"),
         ({}, np.ones((40, 4)), "fewer than n_components=3 clusters"),
         ({}, np.full((20, 4), np.nan), "NaN"),
         ({"assignment": "nearest"}, np.ones((20, 4)), "assignment='nearest' is unknown"),

@@ -53,9 +53,13 @@ SENTENCES = [
     (
         {},
         np.where(X[3, 2] == X, np.nan, X),
-        r"contains NaN \(first in row 3\); OnlineNMF needs finite values: drop or",
+        r"contains NaN \(first in row 3, counted from 0\); OnlineNMF needs finite values: drop or",
     ),
-    ({}, np.where(X[5, 2] == X, np.inf, X), r"contains infinity \(first in row 5\)"),
+    (
+        {},
+        np.where(X[5, 2] == X, np.inf, X),
+        r"contains infinity \(first in row 5, counted from 0\)",
+    ),
     (
         {},
         X - 1,
@@ -234,7 +238,7 @@ def test_callbacks_count_batches_only_also_inside_a_search():
 def test_sparse_nan_is_found_in_its_row():
     bad = sp.csr_array(X.copy())
     bad.data[25] = np.nan
-    with pytest.raises(ValueError, match=r"contains NaN \(first in row 2\)"):
+    with pytest.raises(ValueError, match=r"contains NaN \(first in row 2, counted from 0\)"):
         OnlineNMF().fit(bad)
 
 

@@ -636,7 +636,7 @@ def test_bad_networks_get_one_sentence(tmp_path):
         (nx.Graph([(0, 1, {"weight": "x"})]), "not numbers"),
         (pd.DataFrame({"a": [1]}), "two columns"),
         (pd.DataFrame(small()), "got 9"),
-        (pd.DataFrame({"a": [1, None], "b": [2, 3]}), "Row 1 .* lacks a node"),
+        (pd.DataFrame({"a": [1, None], "b": [2, 3]}), "Row 1 .*counted from 0. lacks a node"),
         (pd.DataFrame({"a": [1], "b": [2], "w": [-1]}), "Row 0 .* -1"),
         (np.zeros((3, 3)), "no edges"),
         (-small(), "not negative"),

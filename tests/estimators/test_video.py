@@ -91,7 +91,7 @@ def test_colour_grey_and_integers():
     same = VideoDictionary(2, random_state=0).fit(video.astype(np.float32) / np.float32(255))
     assert_array_equal(color.components_, same.components_)
     grey = VideoDictionary(2, grey=True, random_state=0).fit(video)
-    luma = (video.astype(np.float32) / 255) @ np.float32([0.299, 0.587, 0.114])
+    luma = (video.astype(np.float32) / 255) @ np.float32([0.2989, 0.587, 0.114])
     assert_allclose(
         grey.components_,
         VideoDictionary(2, random_state=0).fit(luma).components_,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import atomstream
-from atomstream.cli.options import as_json, max_time, path_option, run_argument
+from atomstream.cli.options import as_json, path_option, run_argument
 
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {
@@ -22,6 +22,7 @@ LEARNING = {
     ("video", "learn"): "video",
     ("walk", "partition"): "walk",
 }
+RESUME = "resume"
 # Modules with further commands of a domain, each named ``commands``.
 FURTHER = {"image": "atomstream.cli.image", "network": "atomstream.cli.network"}
 DOMAINS = {
@@ -42,13 +43,15 @@ class _Group(click.Group):
         """Return the names of all commands."""
         words = [name for *group, name in LEARNING if tuple(group) == self._words]
         further = import_module(FURTHER[self.name]).commands if self.name in FURTHER else ()
-        groups = DOMAINS if not self._words else {}
-        return sorted({*super().list_commands(ctx), *words, *(c.name for c in further), *groups})
+        own = [RESUME, *DOMAINS] if not self._words else []
+        return sorted({*super().list_commands(ctx), *words, *(c.name for c in further), *own})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name."""
-        from atomstream.cli.running import learning_command
+        from atomstream.cli.running import learning_command, resume_command
 
+        if not self._words and name == RESUME:
+            return resume_command(RESUME, LEARNING)
         if (task := LEARNING.get((*self._words, name))) is not None:
             return learning_command(task, name)
         if not self._words and name in DOMAINS:
@@ -73,21 +76,6 @@ def commands() -> None:
 
     A run is a folder: the model, its settings, checkpoints, a log, a report.
     """
-
-
-@commands.command(short_help="Continue a run where it stopped.")
-@run_argument
-@click.option("--batches", type=int, help="Change the number of batches (runs on networks).")
-@click.option("--epochs", type=int, help="Change the number of passes.")
-@click.option("--passes", type=int, help="Change the number of passes (runs on walks).")
-@click.option("--patches", type=int, help="Change the number of patches (runs on images).")
-@max_time
-@as_json
-def resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
-    """Continue RUN where it stopped; the result is that of a run that never stopped."""
-    from atomstream.cli.running import resume_run
-
-    return resume_run(run, goals, max_time, as_json)
 
 
 @commands.command(short_help="Write the codes of inputs.")

@@ -51,7 +51,6 @@ TYPES: dict[str, Any] = {"duration": DURATION, "length": LENGTH}
 STOP_AFTER = "Stop after this time, between two steps."
 AS_JSON = "Print the result as JSON."
 
-max_time = click.option("--max-time", type=DURATION, help=STOP_AFTER)
 as_json = click.option("--json", "as_json", is_flag=True, help=AS_JSON)
 run_argument = click.argument("run", type=PATH)
 

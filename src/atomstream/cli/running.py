@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +64,49 @@ def learning_command(task: str, name: str) -> click.Command:
         click.Option(["--out"], type=PATH, required=True, help="Folder for the new run."),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
         *options_of(settings_type),
-        click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
-        click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
+        *_last(),
     ]
     return command
 
 
-def resume_run(
-    path: Path, goals: dict[str, int | None], max_time: float | None, as_json: bool
-) -> int:
+def _last() -> list[click.Option]:
+    """Return the options that learning and resuming share."""
+    return [
+        click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
+        click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
+    ]
+
+
+def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.Command:
+    """Return the command that continues a run, with the goal of every kind as an option.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command.
+    learning : mapping
+        The words of the commands that begin runs, and the name of the task of each.
+    """
+    goals: dict[str, click.Option] = {}
+    commands: dict[str, list[str]] = {}
+    for words, task in learning.items():
+        kind = task_named(task)
+        for option in options_of(kind.settings_type):
+            if kind.goal and option.name == kind.goal:
+                goals[kind.goal] = option
+                commands.setdefault(kind.goal, []).append(" ".join(words))
+    for goal, option in goals.items():
+        option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
+    command = click.Command(name, callback=_resume, short_help="Continue a run where it stopped.")
+    command.help = "Continue RUN where it stopped; the result is that of a run that never stopped."
+    run = click.Argument(["run"], type=PATH)
+    command.params = [run, *(goals[goal] for goal in sorted(goals)), *_last()]
+    return command
+
+
+def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
     """Go on with a run, further than it was asked to at first where a goal is given."""
-    folder = RunFolder(path)
+    folder = RunFolder(run)
     folder.check()
     with folder.writing():
         kind, settings = folder.task(), folder.settings()
@@ -83,21 +115,21 @@ def resume_run(
                 continue
             if name != kind.goal:
                 further = f"continues with --{kind.goal}" if kind.goal else "cannot be made longer"
-                raise InputError(f"--{name} is for other kinds of runs; {path} {further}.")
+                raise InputError(f"--{name} is for other kinds of runs; {run} {further}.")
             settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
-        run, found = Run(folder, checked(path, lambda: kind(settings))), folder.load()
-        folder.check_inputs(run.task.sources)
+        resumed, found = Run(folder, checked(run, lambda: kind(settings))), folder.load()
+        folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found
             for complaint in complaints:
                 click.echo(f"Skipped: {complaint}", err=True)
-            run.restore(model, notes)
-        _check_goal(path, kind, settings, run.task)
+            resumed.restore(model, notes)
+        _check_goal(run, kind, settings, resumed.task)
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
-        folder.log.write("resume", position=list(run.task.position))
-        return _learn(run, max_time, as_json)
+        folder.log.write("resume", position=list(resumed.task.position))
+        return _learn(resumed, max_time, as_json)
 
 
 def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None:
@@ -107,7 +139,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     done, rest = task.position[0], task.position[1:]
     goal = getattr(settings, kind.goal)
     if done > goal or (done == goal and any(rest)):
-        raise InputError(f"{path} has made {done:,} {kind.goal}, --{kind.goal} is {goal}.")
+        raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:

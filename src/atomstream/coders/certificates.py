@@ -73,6 +73,8 @@ class DualBound(NamedTuple):
             ):  # every atom leans to the mean direction, as all do where none has negative entries
                 return cls(lengths, slack / margin, float(u @ slack) / margin**2, 0.0)
         eigenvalues = np.linalg.eigvalsh(gram)
+        # Correlations with a residual lie in the range of the Gram matrix: where codes are free,
+        # its null space does not matter.
         positive = eigenvalues[
             eigenvalues > 10 * len(gram) * np.finfo(np.float64).eps * eigenvalues[-1]
         ]
@@ -118,6 +120,7 @@ def duality_gap(
     correlation, net = -gradient, penalty.elastic_net(codes)
     inner = np.einsum("ij,ij->i", codes, correlation)
     unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
+    # Where nothing is left unexplained a relative gap means nothing: the objective is floored.
     objective = np.maximum(0.5 * unexplained + net, 0.5 * FLOOR * energy)
     scale = _feasible_scale(correlation, penalty)
     scaled = (
@@ -125,9 +128,13 @@ def duality_gap(
         + penalty.conjugate(scale[:, None] * correlation)
         - scale * inner
     )
+    # Every dual point bounds the objective from below. Two are tried: the residual itself, and the
+    # residual scaled into the domain of the conjugate.
     gap = net + np.minimum(penalty.conjugate(correlation) - inner, scaled)
     if not penalty.l1 and not penalty.l2 and penalty.shape is not None:
         gap = np.minimum(gap, _unpenalised(codes, correlation, energy, penalty.shape, bound))
+    # The gap is a difference of nearly equal numbers; adding what rounding may hide keeps it a
+    # bound.
     rounding = EPS * (energy + np.abs(energy - unexplained - inner) + np.abs(inner))
     gap = np.maximum(gap, 0) + rounding
     return np.divide(gap, objective, out=np.zeros(len(codes)), where=objective > 0)
@@ -140,6 +147,8 @@ def _unpenalised(
     ahead = np.where(correlation > 0, shape.high, shape.low)
     closed = np.isfinite(ahead)
     gap = (np.where(closed, ahead, 0) * correlation - codes * correlation).sum(axis=1)
+    # Correlations within rounding count as zero; any other one towards an open side leaves no
+    # bound.
     level = 8 * EPS * (np.sqrt(energy) + np.abs(codes) @ bound.lengths)[:, None] * bound.lengths
     gap[(~closed & (np.abs(correlation) > level)).any(axis=1)] = np.inf
     if bound.square > 0:
@@ -149,6 +158,7 @@ def _unpenalised(
         inner = (above * correlation[:, alive]).sum(axis=1)
         gap = np.minimum(gap, shift * (above @ slack) - inner + 0.5 * shift**2 * bound.square)
     if bound.curvature > 0:
+        # Strong convexity: the gap is at most |violation|^2 / (2 curvature).
         violation = np.where(codes == ahead, 0, correlation)
         gap = np.minimum(gap, 0.5 * (violation**2).sum(axis=1) / bound.curvature)
     return gap

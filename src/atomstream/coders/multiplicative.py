@@ -72,6 +72,7 @@ class Multiplicative(Coder):
         The residual is what the last Newton step promised to gain, as a share of the objective;
         infinite where the accuracy asked for none.
         """
+        # Rounds alone converge slowly: for exact codes they only bring Newton steps near.
         exact = accuracy.violation == 0
         atoms = dictionary.atoms().astype(np.float64 if exact else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
@@ -103,5 +104,6 @@ def _inside(codes: NDArray, penalty: Penalty) -> NDArray:
     if not total:
         return np.clip(codes, low, high)
     sums = codes.sum(axis=1, keepdims=True)
+    # A row of zeros has no direction towards the simplex: it gets equal shares.
     even = np.full_like(codes, total / codes.shape[1])
     return np.divide(codes * codes.dtype.type(total), sums, out=even, where=sums > 0)

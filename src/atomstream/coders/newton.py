@@ -52,6 +52,8 @@ def polish(
         here = block if len(left) == len(codes) else block.of(left)
         start = codes[left]
         slope, grams = here.quadratic_model(start)
+        # A Newton step on the set: the quadratic model is minimised under the constraints, not
+        # projected afterwards.
         step = _minimise(start, slope, grams, values[left], penalty) - start
         promise = (
             -np.einsum("ij,ij->i", slope, step)
@@ -59,6 +61,7 @@ def polish(
             - penalty.elastic_net(start + step)
         )
         residual[left] = np.maximum(promise, 0) / np.maximum(values[left], REST * size[left])
+        # Near the optimum a good step may look uphill by rounding.
         highest = values[left] + ROUNDING * size[left]
         moved, value, found = _search(here, start, step, promise, highest, penalty)
         codes[left[found]], values[left[found]] = moved[found], value[found]
@@ -72,6 +75,7 @@ def _minimise(
     """Return the minimisers of the quadratic models at ``codes``."""
     from atomstream._kernels.each import on_intervals, on_simplex
 
+    # The model around the codes, written as a least-squares problem: linear part G h - slope.
     curved = np.einsum("ijk,ik->ij", grams, codes)
     energy = np.einsum("ij,ij->i", curved, codes) + values
     goal = codes.copy()
@@ -100,6 +104,8 @@ def _search(
             break
         tried = start[left] + length * step[left]
         here = block if len(left) == len(start) else block.of(left)
+        # On the boundary a divergence may be infinite or NaN. No comparison with these is true, so
+        # such a step is halved.
         with np.errstate(divide="ignore", invalid="ignore"):
             now = here.losses(tried) + penalty.elastic_net(tried)
         good = now <= highest[left] - ENOUGH * length * promise[left]

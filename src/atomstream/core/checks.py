@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_arrays", "check_count", "check_n_jobs", "check_number", "generator"]
+__all__ = [
+    "check_arrays",
+    "check_count",
+    "check_n_jobs",
+    "check_number",
+    "counted",
+    "generator",
+]
 
 LIMITS = {
     "n_components": (1, True),
@@ -73,3 +80,8 @@ def generator(
             "random_state must be None, a whole number, a Generator or a RandomState, "
             f"got {random_state!r}."
         ) from None
+
+
+def counted(n: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun for a message: "1 row", "2,000 rows", or "2 ``nouns``"."""
+    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"

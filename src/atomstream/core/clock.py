@@ -76,12 +76,16 @@ class Clock:
 
     def tick(self, mass: float) -> float:
         """Advance by a batch of this mass and return its weight, 1 for the first."""
+        # Beyond the horizon, one pass, the mass stays: later passes replace what earlier ones
+        # measured.
         step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
+        # The first weight is 1, whatever the schedule: there is no past to keep.
         weight = 1.0 if step == 1 else float(self.schedule(step, mass, total))
         if not 0 < weight <= 1:
             raise ValueError(
                 f"The schedule gave the weight {weight!r} at step {step}; "
                 "weights must lie in (0, 1]."
             )
+        # Last, so that a schedule that raises leaves the clock as it was.
         self.step, self.mass, self.weight = step, total, weight
         return weight

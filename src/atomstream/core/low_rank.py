@@ -58,6 +58,7 @@ class Product:
     __rmul__ = __mul__
 
     def __add__(self, other: Sums) -> Sums:
+        # Factors are kept while they are thinner than the sum is wide.
         if isinstance(other, Product) and len(self.left) + len(other.left) < self.shape[0]:
             return Product(
                 np.concatenate([self.left, other.left]),

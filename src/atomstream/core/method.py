@@ -66,9 +66,12 @@ def step(
     batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator | None
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
+    # Everything that can refuse the batch comes before the first change: a failure leaves the state
+    # as it was.
     codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
     delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
     state.memory.absorb(delta, clock.tick(delta.mass))
+    # Before the update: energies belong to the atoms that the codes were made with.
     state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
     method.updater.update(state, method.objective, clock, (batch, codes))
     return codes, delta

@@ -124,6 +124,8 @@ class Products(ABC):
         for _ in range(most):
             before = codes[left]
             now = power_step(before, *here.split_gradient(before), exponents, penalty)
+            # Finished rows stay in the block until it shrinks; their codes must not depend on who
+            # else is in it.
             now[~still] = before[~still]
             codes[left] = now
             still &= np.abs(now - before).sum(axis=1) > moved * now.sum(axis=1)
@@ -142,6 +144,7 @@ class DenseProducts(Products):
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
         self._X, self._mask, self._atoms, self._loss = X, mask, atoms, loss
         self.is_complete = mask is None
+        # Such losses divide by the reconstruction or take its power: it is kept off zero.
         nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
         self._least = LEAST[atoms.dtype] if nonnegative else None
 
@@ -167,6 +170,7 @@ class DenseProducts(Products):
         Y = codes @ self._atoms
         if self._least is not None:
             np.maximum(Y, self._least, out=Y)
+        # A hidden entry is set to its reconstruction, where its loss and slope are zero.
         return self._X if self._mask is None else np.where(self._mask, self._X, Y), Y
 
     def losses(self, codes: NDArray) -> NDArray:
@@ -224,6 +228,8 @@ class DenseProducts(Products):
         plus, minus, curvature = self.split_entries(codes)
         second = self._loss.curvature(*self.reconstruct(codes))
         if second is not None:
+            # The second derivative may vanish or be negative; a share of the majoriser's keeps
+            # steps finite.
             curvature = np.maximum(second * (curvature > 0), LEAST_CURVATURE * curvature)
         slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
@@ -256,6 +262,8 @@ class SparseProducts(Products):
         """Return the loss of each row."""
         y, slope = self._reconstruct(codes), self._slope_at_zero
         loss: Any = self._loss  # a sum over entries, as all losses with a slope at zero
+        # A zero entry costs slope * y, which sums to slope * h (D 1) over a whole row; so stored
+        # entries are counted by what they cost more.
         entries = loss.entries(self._X.data.astype(np.float64), y.astype(np.float64))
         rows = np.repeat(np.arange(len(codes)), np.diff(self._X.indptr))
         return np.bincount(rows, entries - slope * y, len(codes)) + slope * (codes @ self._totals)
@@ -289,6 +297,7 @@ class SparseProducts(Products):
         """Return weighted sums over the rows of absolute gradients and errors, by features."""
         y, slope = self._reconstruct(codes), self._slope_at_zero
         plus, minus = self._loss.split(self._X.data, y)
+        # As for losses: zeros have a constant slope, stored entries are counted by the difference.
         pulls = self._with(np.abs(plus - minus) - slope).T @ weights + slope * weights.sum()
         stored = self._with(np.abs(self._X.data - y) - y)
         return pulls, stored.T @ weights + (weights @ codes) @ self._atoms

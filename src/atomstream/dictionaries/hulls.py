@@ -127,6 +127,7 @@ class Hulls(Derived):
         n_swaps : int
             How many swaps led there.
         """
+        # Sources below N are samples that stay, the others rows of the batch.
         new = np.flatnonzero(source >= len(source))
         known = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
         if len(new):

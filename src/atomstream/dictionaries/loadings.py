@@ -129,7 +129,10 @@ class Loadings:
     def gram(self) -> NDArray:
         """Return the inner products of the atoms, entrywise products of those of their loadings."""
         return self._once(
-            "gram", lambda: reduce(np.multiply, (_gram(matrix) for matrix in self._matrices))
+            # The Gram matrix of Khatri-Rao products is the entrywise product of those of the
+            # factors.
+            "gram",
+            lambda: reduce(np.multiply, (_gram(matrix) for matrix in self._matrices)),
         )
 
     def gram_on(self, observed: NDArray) -> NDArray:
@@ -188,6 +191,7 @@ class Loadings:
     @property
     def _cut(self) -> int:
         """Number of modes of the head, chosen for the smallest sum of both sizes."""
+        # Two halves of similar size: the arrays between are as small as they can be.
         sizes = self._modes
         return min(
             range(len(sizes)), key=lambda cut: math.prod(sizes[:cut]) + math.prod(sizes[cut:])
@@ -290,6 +294,8 @@ def rank_one(tensor: NDArray, sets: ModeSets) -> list[NDArray]:
     tensor = tensor.astype(np.float64, copy=False)
     if tensor.ndim == 1:
         return [sets.sets[0].prox(tensor[None], 0.0)[0]]
+    # Power iterations from the fibres through the largest entry: a start that is not orthogonal to
+    # the answer.
     signs = np.maximum(tensor, 0) if sets.nonnegative else np.abs(tensor)
     peak = np.unravel_index(int(signs.argmax()), tensor.shape)
     places: list[Any] = [(*peak[:k], slice(None), *peak[k + 1 :]) for k in range(tensor.ndim)]

@@ -69,6 +69,8 @@ class Rows:
         whole, n_observed = self.gram(), int(observed.sum())
         if n_observed == len(observed):
             return whole
+        # Where most is observed, taking off the hidden part is cheaper. Where an atom loses nearly
+        # all of its energy that way the difference has lost its digits, and the sum is formed anew.
         if 2 * n_observed > len(observed):
             hidden = self._rows[:, ~observed].astype(np.float64, copy=False)
             rest = whole - hidden @ hidden.T
@@ -95,6 +97,7 @@ class Rows:
         """Put rows in the places of some atoms; all are projected if the set ties them together."""
         whole = self._rows.copy()
         whole[index] = rows
+        # A set that ties rows together may not hold any more once some of them are exchanged.
         self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))
 
     def assign(self, rows: NDArray) -> None:

@@ -117,7 +117,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is
             left.
-        horizon : float, optional
+        horizon : float, default=inf
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
             outweighing what comes.
@@ -295,6 +295,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             stopped |= time.monotonic() >= deadline
             return stopped
 
+        # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
             learn(batches, run.state, self.method_, run.clock, run.rng, after_step)
         return stopped
@@ -325,8 +326,10 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             return Rows(starting_atoms(batch, self.n_components, how, penalty, rng, soft))
         shape = (self.n_components, batch.X.shape[1])
         given = check_start(self.init, shape).astype(batch.X.dtype)
+        # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.
         on_simplex = penalty.shape and penalty.shape.total
         atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
+        # Fixed atoms stay as given, inside the set or not.
         atoms[: self.fixed_components] = given[: self.fixed_components]
         return Rows(atoms)
 

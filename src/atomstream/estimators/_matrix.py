@@ -22,7 +22,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""
 
     loss: Any = "squared"
-    method: Any = "auto"
+    method: Any
     codes: Any
     atoms: Any
     alpha: float

@@ -27,8 +27,10 @@ class Transaction:
         attributes = vars(self._model)
         run = attributes.get("_run")
         holders = (self._model,) if run is None else (self._model, *run.holders())
+        # References suffice: parts replace their arrays and never write into them.
         self._before = [(holder, dict(vars(holder))) for holder in holders]
         rng = attributes.get("_rng") if run is None else run.rng
+        # Generators change in place, so their states are copied.
         self._sources: list[tuple[Any, Any]] = []
         for source in (rng, attributes.get("random_state")):
             if isinstance(source, np.random.Generator):

@@ -51,8 +51,8 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
         )
         raise ValueError(
-            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}); {name} needs "
-            f"finite values: drop or fill such entries{offer}."
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}, counted "
+            f"from 0); {name} needs finite values: drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
@@ -95,8 +95,8 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     if zeros == "refuse":
         row = _first_row(X, bare)
         raise ValueError(
-            f"Input X contains zeros (first in row {row}), where {loss!r} is infinite; say "
-            "zeros='floor'."
+            f"Input X contains zeros (first in row {row}, counted from 0), where {loss!r} is "
+            "infinite; say zeros='floor'."
         )
     known = np.where(np.isnan(X), 0, X)
     means = known.sum(axis=1, keepdims=True) / np.maximum(
@@ -248,6 +248,7 @@ def cut(
     """
     n_samples = X.shape[0]
     for epoch in range(n_epochs):
+        # A single batch has no order that matters.
         order = None if rng is None or n_samples <= size else rng.permutation(n_samples)
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]

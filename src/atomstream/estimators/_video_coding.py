@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.checks import counted
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
@@ -78,7 +79,7 @@ class VideoCoding(LearnerInside):
         n_frames = self.learner_.n_features_in_
         if len(whole) != n_frames:
             raise ValueError(
-                f"The video has {len(whole)} frames, the model has learned {n_frames}."
+                f"The video has {counted(len(whole), 'frame')}, the model has learned {n_frames}."
             )
         return whole
 

@@ -14,7 +14,7 @@ from atomstream.core.checks import check_count
 from atomstream.domains.images.overlap import strips
 from atomstream.domains.images.patch_classes import PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
-from atomstream.domains.images.pixels import LUMA, as_image, of_type, white
+from atomstream.domains.images.pixels import as_image, of_type, white
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
@@ -22,6 +22,7 @@ from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
+from atomstream.io.images import LUMA
 from atomstream.streams import patch_view
 
 __all__ = ["ColorRestorer", "Restored"]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_count
+from atomstream.core.checks import check_count, counted
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls
@@ -353,7 +353,7 @@ class OnlineConvexMF(OnlineDictionary):
             n_kept += counting_rows(batch).size
         if n_kept < self.n_components:
             raise ValueError(
-                f"X has {n_kept} rows that count, fewer than n_components={self.n_components}."
+                f"X has {counted(n_kept, 'row')} that count, n_components={self.n_components}."
             )
         taken, run.waiting = run.waiting, []
         self._start(self._starting_hulls(taken, min(self.n_representatives, n_kept)))

@@ -26,6 +26,8 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     ----------
     n_components : int, default=20
         Number of atoms.
+    method : "auto" or part of `atomstream.updates`, default="auto"
+        What updates the atoms; "auto" is `atomstream.updates.BlockCoordinate`.
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, in the units of the data times their length.
     ridge, damping : float, default=0.0
@@ -73,6 +75,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         self,
         n_components: int = 20,
         *,
+        method: object = "auto",
         alpha: float = 0.1,
         ridge: float = 0.0,
         damping: float = 0.0,
@@ -92,6 +95,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
+        self.method = method
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping

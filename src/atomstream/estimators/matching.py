@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from atomstream.core.checks import counted
+
 __all__ = ["Alignment", "align"]
 
 
@@ -64,7 +66,8 @@ def align(model_a: object, model_b: object) -> Alignment:
     rows = [_unit_atoms(model) for model in (model_a, model_b)]
     if rows[0].shape[1] != rows[1].shape[1]:
         raise ValueError(
-            f"The atoms have {rows[0].shape[1]} and {rows[1].shape[1]} features; they must agree."
+            f"The atoms have {rows[0].shape[1]} and {counted(rows[1].shape[1], 'feature')}; "
+            "they must agree."
         )
     cosines = rows[0] @ rows[1].T
     signed = all((part < 0).any() for part in rows)

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays, check_count, check_number
+from atomstream.core.checks import check_arrays, check_count, check_number, counted
 from atomstream.core.matrices import Samples
 from atomstream.domains.series.frames import (
     Form,
@@ -192,7 +192,8 @@ class SeriesDictionary(SeriesForecast):
                 name, given, needed = "init", other, self.window
             if len(given.values) < needed:
                 raise ValueError(
-                    f"{name} has {len(given.values)} rows, initialising needs {needed}: give more, "
+                    f"{name} has {counted(len(given.values), 'row')}, initialising needs "
+                    f"{needed}: give more, "
                     "or choose a smaller window or n_init."
                 )
             self._begin(table)

@@ -1,7 +1,16 @@
 """Data and models in files: inputs of all domains, model files, atomic writes."""
 
 from atomstream.io.feed import Feed, Position
-from atomstream.io.inputs import InputOptions, images_in, open_inputs
-from atomstream.io.source import Source
+from atomstream.io.inputs import InputOptions, images_in, open_inputs, register_reader
+from atomstream.io.source import Block, Source
 
-__all__ = ["Feed", "InputOptions", "Position", "Source", "images_in", "open_inputs"]
+__all__ = [
+    "Block",
+    "Feed",
+    "InputOptions",
+    "Position",
+    "Source",
+    "images_in",
+    "open_inputs",
+    "register_reader",
+]

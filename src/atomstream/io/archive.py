@@ -109,9 +109,8 @@ class _Prefix(NamedTuple):
 def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
     start = file.read(PREFIX.size)
     if not start.startswith(MAGIC[: len(start)]) or not start:
-        raise NotAModelError(
-            f"{path} is no saved model of atomstream; it begins with {start[:8]!r}."
-        )
+        what = "is empty" if not start else "is another kind of file"
+        raise NotAModelError(f"{path} is no saved model of atomstream; it {what}.")
     if len(start) < PREFIX.size:
         raise CorruptModelError(f"{path} is cut off after {len(start)} bytes.")
     prefix = _Prefix(*PREFIX.unpack(start))

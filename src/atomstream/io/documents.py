@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint, reading
 
@@ -105,7 +106,7 @@ class DocumentFile:
             raise InputError(f"{self.name} has no lines.")
         if self._column is None and len(header) != 1:
             raise InputError(
-                f"{self.name} has {len(header)} columns; choose one with --column: "
+                f"{self.name} has {counted(len(header), 'column')}; choose one with --column: "
                 f"{', '.join(header)}."
             )
         column = header[0] if self._column is None else self._column
@@ -114,9 +115,9 @@ class DocumentFile:
                 f"{self.name} has no column {column!r}; there are {', '.join(header)}."
             )
         place = header.index(column)
-        for number, row in enumerate(rows, 2):
+        for row in rows:
             if row:
-                yield f"row {number}", row[place] if place < len(row) else ""
+                yield f"line {rows.line_num}", row[place] if place < len(row) else ""
 
 
 def open_documents(

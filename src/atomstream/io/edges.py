@@ -130,9 +130,10 @@ def _from_frame(frame: Any) -> Entries:
     columns = [frame[frame.columns[names.index(name)]].to_list() for name in used]
     edges = []
     for row, (tail, head, *rest) in enumerate(zip(*columns, strict=True)):
+        where = f"Row {row} of the frame (counted from 0)"
         if any(end is None or end != end for end in (tail, head)):
-            raise ValueError(f"Row {row} of the frame lacks a node: {tail!r}, {head!r}.")
-        edges.append((tail, head, _weight(rest[0] if rest else 1.0, f"Row {row} of the frame")))
+            raise ValueError(f"{where} lacks a node: {tail!r}, {head!r}.")
+        edges.append((tail, head, _weight(rest[0] if rest else 1.0, where)))
     return _from_edges(edges)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 
@@ -42,6 +43,9 @@ class Position(NamedTuple):
     epoch: int = 0
     source: int = 0
     row: int = 0
+
+
+BEGINNING = Position()
 
 
 class Piece(NamedTuple):
@@ -84,7 +88,7 @@ class Feed:
         for other in sources[1:]:
             if other.n_features != first.n_features:
                 raise InputError(
-                    f"{other.name} has {other.n_features} columns and {first.name} has "
+                    f"{other.name} has {counted(other.n_features, 'column')} and {first.name} has "
                     f"{first.n_features}; all inputs must have the same number."
                 )
             if other.names is not None and first.names is not None and other.names != first.names:
@@ -112,7 +116,7 @@ class Feed:
         """End the current pass; the rows of a live stream so far are still yielded."""
         self._stop.set()
 
-    def batches(self, start: Position) -> Iterator[Piece]:
+    def batches(self, start: Position = BEGINNING) -> Iterator[Piece]:
         """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
         self.ended = False
         held: deque[_Held] = deque()

@@ -14,9 +14,12 @@ from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
 
-__all__ = ["ENDINGS", "Pictures", "is_color", "load_image", "not_kept"]
+__all__ = ["ENDINGS", "LUMA", "Pictures", "is_color", "load_image", "not_kept"]
 
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
+# Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have
+# learned with: more digits would change what they restore.
+LUMA = np.array([0.2989, 0.5870, 0.1140])
 DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # white of grey modes above 8 bits
 GROUP_PIXELS = 1 << 25  # most pixels of a group of images whose patches are mixed
 BLOCK_ROWS = 4096

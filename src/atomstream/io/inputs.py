@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, tables
@@ -13,7 +14,16 @@ from atomstream.io.images import ENDINGS, Pictures
 from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
 
-__all__ = ["Feed", "InputOptions", "Position", "Source", "images_in", "open_inputs"]
+__all__ = [
+    "Feed",
+    "InputOptions",
+    "Position",
+    "Source",
+    "images_in",
+    "open_inputs",
+    "reader_of",
+    "register_reader",
+]
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class InputOptions:
 
     Parameters
     ----------
-    columns : sequence of str
+    columns : sequence of str, default=()
         Columns of tables: names, numbers from 1, or ranges of numbers.
     key : str, optional
         Name of the array in a ``.npz`` file or Zarr group.
@@ -47,7 +57,9 @@ class InputOptions:
     seed: int = 0
 
 
-KINDS: dict[str, Callable[[Path, InputOptions], Source]] = {
+Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
+
+KINDS: dict[str, Reader] = {
     ".csv": lambda path, options: tables.Lines(path, options.columns),
     ".tsv": lambda path, options: tables.Lines(path, options.columns),
     ".csv.gz": lambda path, options: tables.Lines(path, options.columns),
@@ -61,6 +73,43 @@ KINDS: dict[str, Callable[[Path, InputOptions], Source]] = {
     ".zarr.zip": lambda path, options: arrays.zarr_array(path, options.key),
 }
 STANDARD_INPUT = "-"
+
+
+def register_reader(ending: str, reader: Reader) -> None:
+    """Read files with this ending by a function, everywhere where rows of numbers are read.
+
+    It holds until the process ends, and replaces the reader that the ending has had.
+
+    Parameters
+    ----------
+    ending : str
+        Ending of the names of the files with its dot, such as ".dat"; the longest ending that fits
+        a name decides.
+    reader : callable
+        Takes a path and `InputOptions` and returns the rows: an array, a memory map or a sparse
+        array of shape (n_samples, ...), or a `Source` where they do not fit into memory.
+
+    Raises
+    ------
+    ValueError
+        For an ending without a dot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream.io import register_reader
+    >>> register_reader(".f32", lambda path, _: np.fromfile(path, np.float32).reshape(-1, 16))
+    """
+    if not ending.startswith(".") or len(ending) < 2:
+        raise ValueError(f"ending={ending!r} is not an ending of files; needed is e.g. '.dat'.")
+    KINDS[ending.lower()] = reader
+
+
+def reader_of(path: Path) -> Reader | None:
+    """Return what reads files of rows with such a name; None if nothing does."""
+    name = path.name.lower()
+    # The longest ending first: one's own ".gaia.csv" must not be read as ".csv".
+    return next((KINDS[end] for end in sorted(KINDS, key=len)[::-1] if name.endswith(end)), None)
 
 
 def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> list[Source]:
@@ -120,11 +169,11 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     if not name:
         raise InputError("The name of an input is empty.")
     path = Path(name)
-    ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
+    reader = reader_of(path)
     if not path.exists():
         raise InputError(f"There is no {name}.")
-    if ending is not None:
-        return _opened(path, KINDS[ending], options)
+    if reader is not None:
+        return _opened(path, reader, options)
     if path.is_dir():
         return images_in(path)
     if path.suffix.lower() in ENDINGS:
@@ -137,9 +186,7 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
-    without_columns = [
-        source for source in sources if not isinstance(source, tables.Lines | Parquet)
-    ]
+    without_columns = [source for source in sources if not source.has_columns]
     if options.columns and (images or without_columns):
         other = images[0] if images else without_columns[0].name
         raise InputError(f"--columns chooses columns of tables, and {other} is not a table.")
@@ -149,13 +196,12 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
         )
 
 
-def _opened(
-    path: Path, kind: Callable[[Path, InputOptions], Source], options: InputOptions
-) -> Source:
+def _opened(path: Path, reader: Reader, options: InputOptions) -> Source:
     if path.is_dir() and ".zarr" not in path.name:
         raise InputError(f"{path} is a folder, needed is a file.")
     with reading(str(path)):
-        return kind(path, options)
+        rows = reader(path, options)
+        return rows if isinstance(rows, Source) else arrays.Sliced(rows, path, [path])
 
 
 def images_in(folder: Path) -> list[Path]:

@@ -23,9 +23,11 @@ class Parquet(Source):
     Parameters
     ----------
     path : path
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
+
+    has_columns = True
 
     def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
         pa, _ = arrow()

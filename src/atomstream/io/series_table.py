@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import write_table
 from atomstream.io.tables import NOTHING, chosen, has_header, parsed, refuse_texts
@@ -51,9 +52,9 @@ class SeriesTable:
         """Raise InputError for too few rows, or a series without any value."""
         n_rows = len(self.values)
         if n_rows < needed:
-            rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
             raise InputError(
-                f"{self.path} has {rows}, needed are {needed}: give more, or choose a smaller "
+                f"{self.path} has {counted(n_rows, 'row')}, needed are {needed}: give more, "
+                "or choose a smaller "
                 f"--window{remedy}."
             )
         self.check_observed(n_rows, ";")
@@ -96,7 +97,7 @@ def read_series(
     time : str, optional
         Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00)
         or whole numbers. By default the first column, if it holds dates.
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers or ranges of the series; none means all other columns.
 
     Raises
@@ -121,7 +122,9 @@ def read_series(
         raise InputError(
             f"{path} has a header and no rows."
             if uneven is None
-            else f"Expected {width} columns in row {uneven} of {path}, got {len(rows[uneven])}."
+            else f"Expected {counted(width, 'column')} in row {uneven} of {path} (counted "
+            "from 0), got "
+            f"{len(rows[uneven])}."
         )
     fields = dict(enumerate(zip(*rows, strict=True)))
     place = None if time is None else chosen(names, (time,), str(path))[0]

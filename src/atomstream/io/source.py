@@ -52,6 +52,8 @@ class Source(ABC):
         Names of the features, if the file has them.
     live : bool
         Whether it is a stream that can be read only once.
+    has_columns : bool
+        Whether it takes the columns of `InputOptions`.
     shape : tuple of int or None
         Shape of one sample, if rows are flattened patches or images.
     files : sequence of path
@@ -63,6 +65,7 @@ class Source(ABC):
     n_rows: int | None = None
     names: list[str] | None = None
     live: bool = False
+    has_columns: bool = False
     shape: tuple[int, ...] | None = None
     files: Sequence[Path] = ()
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, numbered
 
@@ -40,9 +41,11 @@ class Lines(Source):
     Parameters
     ----------
     path : path, or None for standard input
-    columns : sequence of str
+    columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     """
+
+    has_columns = True
 
     def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
         arrow()
@@ -100,7 +103,9 @@ class Lines(Source):
         """Return an error message of Arrow in terms of the file."""
         place, value = re.search(r"Row #(\d+)", error), re.search(r"invalid value '(.*)'", error)
         where = (
-            f"row {row + int(place[1])} of {self.name}" if place else f"{self.name} after row {row}"
+            f"row {row + int(place[1]) - 1} of {self.name} (counted from 0)"  # Arrow counts from 1
+            if place
+            else f"{self.name} after {counted(row, 'row')}"
         )
         column = re.search(r"In CSV column #(\d+)", error)
         if column and value:
@@ -111,7 +116,7 @@ class Lines(Source):
             )
         counts = re.search(r"Expected (\d+) columns, got (\d+)", error)
         if counts:
-            return f"Expected {counts[1]} columns in {where}, got {counts[2]}."
+            return f"Expected {counted(int(counts[1]), 'column')} in {where}, got {counts[2]}."
         return f"Cannot read {where}: {error:.200}"
 
 

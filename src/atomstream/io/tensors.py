@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
+from atomstream.io.inputs import InputOptions, open_inputs, reader_of
 from atomstream.io.source import Block, Source, check_numeric, files_of, reading
 from atomstream.io.tables import chosen
 
@@ -91,7 +92,7 @@ def open_tensor(
         Which array of an archive, a group or a file of several.
     axis : str, default="0"
         The axis of the samples: its number, or its name where axes have names.
-    columns : sequence of str
+    columns : sequence of str, default=()
         Of a Parquet file: one for each axis, then the one of the values; by default all.
     known : sequence of ndarray, optional
         The labels of the axes of a sample, where these must be those of another tensor.
@@ -105,14 +106,14 @@ def open_tensor(
     ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
     if not path.exists():
         raise InputError(f"There is no {path}.")
-    if ending is None:
+    if ending is None and reader_of(path) is None:
         raise InputError(f"{path} ends like no tensor; known endings are {', '.join(KINDS)}.")
     if path.is_dir() and ".zarr" not in path.name:
         raise InputError(f"{path} is a folder, needed is a file.")
     if columns and ending != ".parquet":
         raise InputError(f"--columns chooses columns of Parquet files, {path} is none.")
     with reading(str(path)):
-        return KINDS[ending](path, _Wanted(key, axis, columns, known))
+        return KINDS.get(ending or "", _registered)(path, _Wanted(key, axis, columns, known))
 
 
 class _Moved:
@@ -137,7 +138,16 @@ def _npz(path: Path, wanted: _Wanted) -> Tensor:
     with np.load(path, allow_pickle=False) as archive:
         if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
             return _coordinates(path, archive, wanted)
-    rows = arrays.npz(path, wanted.key)
+    return _rows(path, arrays.npz(path, wanted.key), wanted)
+
+
+def _registered(path: Path, wanted: _Wanted) -> Tensor:
+    """Open a file by the reader of rows that its ending has, such as one of the user."""
+    return _rows(path, open_inputs([str(path)], InputOptions(key=wanted.key))[0], wanted)
+
+
+def _rows(path: Path, rows: Source, wanted: _Wanted) -> Tensor:
+    """Return rows with the shape of their samples as a tensor."""
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
     axis = _axis(path, shape, None, wanted.axis)
     if axis == 0:

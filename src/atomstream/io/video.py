@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
-from atomstream.io.images import ENDINGS, image_library, is_color, load_image
+from atomstream.io.images import ENDINGS, LUMA, image_library, is_color, load_image
 from atomstream.io.source import Source, fingerprint, reading
 
 __all__ = ["Video", "as_array", "as_frames", "open_video", "pixel_courses", "scaled"]
 
-LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey (ITU-R BT.601)
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
 CODED = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".wmv")

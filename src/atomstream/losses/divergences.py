@@ -65,6 +65,7 @@ class ItakuraSaito(Entrywise):
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x/y - log(x/y) - 1."""
+        # x/y - 1 - log(x/y) without the cancellation that comes where x is near y.
         excess = (x - y) / y
         return excess - np.log1p(excess)
 
@@ -122,6 +123,7 @@ class Beta(Entrywise):
         if limit is not None:
             return limit.entries(x, y)
         b = self.beta
+        # Negative by rounding alone, where x is near y.
         return np.maximum((x**b + (b - 1) * y**b - b * x * y ** (b - 1)) / (b * (b - 1)), 0)
 
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
@@ -189,6 +191,7 @@ class Alpha(Entrywise):
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return 1/alpha and (x/y)^alpha / alpha; for negative alpha exchanged, without sign."""
         parts = 1 / abs(self.alpha), (X / Y) ** self.alpha / abs(self.alpha)
+        # The sign of 1 / alpha decides which term pulls y down.
         return parts if self.alpha > 0 else parts[::-1]
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
@@ -198,6 +201,7 @@ class Alpha(Entrywise):
             return kl_div(y, x)
         if abs(a - 1) < LIMIT:
             return kl_div(x, y)
+        # Negative by rounding alone, where x is near y.
         return np.maximum((y * ((x / y) ** a - 1) - a * (x - y)) / (a * (a - 1)), 0)
 
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:

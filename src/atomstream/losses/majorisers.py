@@ -90,6 +90,7 @@ def times_power(part: NDArray, z: NDArray, exponent: float) -> NDArray:
     if exponent == 1:
         return part * z
     with np.errstate(divide="ignore", invalid="ignore"):
+        # A part that is zero stays zero, also where a negative power of z is infinite.
         product = part / z if exponent == -1 else part * z**exponent
     return product if z.all() else np.where((part > 0) & (z > 0), product, 0)
 
@@ -114,6 +115,8 @@ def _on_intervals(
     penalty: Penalty,
 ) -> NDArray:
     p, q = exponents
+    # The penalty joins the convex part. A part of a lower power lies below that of power 2 which
+    # touches it here, so one power can serve all.
     if penalty.l1 or penalty.l2:
         plus = plus + penalty.l1 + penalty.l2 * current
         p = max(p, 2.0) if penalty.l2 else p
@@ -145,9 +148,12 @@ def _on_simplex(
         if not (high - low <= 1e-15 * middle).all():
             for _ in range(HALVINGS):
                 guess = 0.5 * (low + high)
+                # The sum falls as the multiplier grows: bisection between two multipliers that
+                # bracket it.
                 above = (share / _power(plus + guess, exponent)).sum(axis=1, keepdims=True) > total
                 low, high = np.where(above, guess, low), np.where(above, high, guess)
         moved = np.where(share > 0, share / _power(plus + high, exponent), 0)
+        # What bisection leaves of the sum.
         moved *= total / moved.sum(axis=1, keepdims=True)
     return np.where(sums > 0, moved, current)
 
@@ -173,6 +179,8 @@ def _downhill(
         return power_value(rows, plus, minus, exponents).sum(axis=1) + penalty.elastic_net(rows)
 
     moved, left = current.copy(), np.flatnonzero(steep > 0)
+    # Lengths from far too long down by quarters: the first that does not raise the majoriser is
+    # taken.
     before, length = value(current, np.arange(len(current))), 64 / np.where(steep > 0, steep, 1)
     for _ in range(HALVINGS):
         if not len(left):

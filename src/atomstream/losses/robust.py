@@ -39,6 +39,7 @@ class Huber(Entrywise):
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return the loss of each entry."""
         error = np.abs(x - y)
+        # e^2 / 2 up to delta, then delta (e - delta / 2): one formula without a branch.
         small = np.minimum(error, self.delta)
         return small * (error - 0.5 * small)
 
@@ -48,6 +49,7 @@ class Huber(Entrywise):
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return w y and w x, w = min(1, delta / |x - y|) of the quadratic from above."""
+        # A quadratic with these weights touches the loss at this error and lies above it elsewhere.
         weights = self.delta / np.maximum(np.abs(X - Y), self.delta)
         return weights * Y, weights * X
 
@@ -78,6 +80,7 @@ class L1(Entrywise):
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return w y and w x, w = 1 / |x - y|, errors being at least 1e-6 of the row's mean."""
+        # An error of zero would weigh infinitely, and its entry never move again.
         least = SMALL * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
         weights = 1 / np.maximum(np.abs(X - Y), least)
         return weights * Y, weights * X
@@ -96,6 +99,7 @@ class L2(Loss):
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return the error y - x at length one: a subgradient, 0 where both are equal."""
         error = Y - X
+        # Zero is a subgradient at a row without error.
         lengths: Any = np.linalg.norm(error, axis=1, keepdims=True)
         return np.divide(error, lengths, out=np.zeros_like(error), where=lengths > 0)
 

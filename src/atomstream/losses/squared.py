@@ -77,6 +77,7 @@ class Mahalanobis(Loss):
         if not np.allclose(matrix, matrix.T):
             raise ValueError("Mahalanobis needs a symmetric matrix A; give (A + A.T) / 2.")
         eigenvalues = np.linalg.eigvalsh(matrix)
+        # Zero eigenvalues come out slightly negative by rounding.
         if len(eigenvalues) and eigenvalues[0] < -1e-10 * max(eigenvalues[-1], 0):
             raise ValueError(
                 "Mahalanobis needs A without negative eigenvalues, "

@@ -134,6 +134,8 @@ class Aggregates(Memory[GramDelta]):
     def _move(
         self, weight: float, gram: NDArray, cross: Sums, constant: float, mass: float
     ) -> None:
+        # Sums over the batch become its averages: A = (1 - w) A + w H^T H / n, so that batches of
+        # any size count by their mass alone.
         share = weight / mass
         vars(self).update(
             gram=(1 - weight) * self.gram + share * gram,
@@ -189,8 +191,11 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
+        # Missing entries are taken as the codes reconstruct them: the completed loss touches the
+        # observed one at these atoms and lies above it elsewhere.
         X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
         cross: Sums
+        # With fewer rows than atoms the two factors are smaller than their product.
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
             cross = unit * Product(weighted.astype(np.float64), X)
         else:
@@ -201,6 +206,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         energy = batch.energy if X is batch.X else squared_norms(X)
         constants = 0.5 * energy + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
+        # The sum of 1/2 |x - hD|^2 from sums alone; no reconstruction is formed.
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):

@@ -126,6 +126,8 @@ class Majorants(Memory[MajorantDelta]):
 
     def absorb(self, delta: MajorantDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
+        # The coefficients belong to plus z^p / p - minus z^q / q, whose gradient at the atoms of
+        # the batch must be plus - minus of the batch: hence the old powers are divided out.
         p, q = self.exponents
         batch = {
             "plus": times_power(delta.plus, delta.atoms, 1 - p),
@@ -141,6 +143,8 @@ class Majorants(Memory[MajorantDelta]):
     @property
     def cross(self) -> NDArray:
         """B of the quadratic model: its minimiser D solves A D = B where nothing constrains it."""
+        # The quadratic model has the curvature gram_ij share_k, and at each batch's atoms its
+        # slope.
         share = self.bend / max(float(self.bend.mean()), np.finfo(float).tiny)
         return self.target - self.slope / np.maximum(share, FLAT)
 
@@ -160,6 +164,7 @@ class Majorants(Memory[MajorantDelta]):
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         (p, q), column = self.exponents, scale[:, None]
+        # For q = 0 the concave part is a logarithm: scaling adds a constant instead of a factor.
         logarithms = float(self.minus.sum(axis=1) @ np.log(scale)) if q == 0 else 0.0
         vars(self).update(
             constant=self.constant - logarithms,
@@ -182,6 +187,7 @@ class Majorants(Memory[MajorantDelta]):
         self._move(share, {name: getattr(other, name) for name in MAJORANT_SUMS}, 1.0)
 
     def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
+        # Sums over the batch become its averages.
         share = weight / mass
         keep = 1 - weight
         sums = {name: keep * getattr(self, name) + share * batch[name] for name in MAJORANT_SUMS}
@@ -232,10 +238,13 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
             for part in parts
         )
         bend = np.asarray(curvature.T @ weights, dtype=np.float64)
+        # The curvature of each entry is split into a mean per row (in the Gram matrix) and a sum
+        # per feature (bend): one matrix for all features instead of one for each.
         per_row = np.asarray(curvature.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
         total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
+        # The majoriser then equals the loss at the present atoms.
         constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
         if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
             raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")

@@ -84,6 +84,8 @@ class Subgradient(Memory[SubgradientDelta]):
         """Keep the subgradient, and move the averages towards the batch's by its weight."""
         share = weight / delta.mass
         vars(self).update(
+            # The slope is that of the newest batch alone, as in the paper; only the step size is
+            # averaged.
             slope=delta.slope / delta.mass,
             pulls=(1 - weight) * self.pulls + share * delta.pulls,
             errors=(1 - weight) * self.errors + share * delta.errors,
@@ -120,6 +122,8 @@ class Subgradient(Memory[SubgradientDelta]):
 def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
     """Return the trace of the Gram matrix of codes times each feature's secant curvature."""
     tiny = np.finfo(np.float64).tiny
+    # Slope per error is the curvature that the steps have met. A feature without errors takes the
+    # mean over all.
     secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
     mean = max(float(pulls.sum() / max(errors.sum(), tiny)), tiny)
     return energy.sum() * np.where(secant > 0, secant, mean)

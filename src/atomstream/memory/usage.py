@@ -38,6 +38,7 @@ class Usage:
 
     def absorb(self, delta: Delta, energy: NDArray) -> None:
         """Count a batch; ``energy`` is that of the atoms in the memory, the batch included."""
+        # Counted in mass, so that patience means the same for batches of any size.
         idle = np.where(energy > UNUSED * energy.max(), 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
 
@@ -49,4 +50,5 @@ class Usage:
 
     def merge(self, other: Self) -> None:
         """Add what another part of the stream used."""
+        # An atom is idle only as long as no part of the stream has used it.
         vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))

@@ -89,4 +89,5 @@ class NormBall(Penalty):
     def beside(self, rows: NDArray) -> NormBall:
         """Return the set of what may stand beside some rows."""
         left = self.radius**2 - float(np.vdot(rows, rows))
+        # Never of radius zero, which no projection could divide by.
         return NormBall(max(left, (SLACK * self.radius) ** 2) ** 0.5)

@@ -80,6 +80,7 @@ class Penalty(ABC):
 
     def value(self, rows: NDArray) -> NDArray:
         """Return the penalty of each row, infinite where the projection would move it."""
+        # A point is in a set if its projection does not move it.
         off = np.abs(self.prox(rows, 0.0) - rows).max(axis=1, initial=0)
         return np.where(off <= SLACK, self.elastic_net(rows), np.inf)
 

@@ -51,6 +51,8 @@ class Covering(Penalty):
         clipped = np.clip(rows, 0, 1)
         bare = clipped.sum(axis=0, dtype=np.float64) < self.least
         if len(rows) and bare.any():
+            # Only a column whose sum is too small is projected again, onto the face where its sum
+            # is the least allowed.
             clipped[:, bare] = Simplex(self.least).prox(rows[:, bare].T, step).T
         return clipped
 

@@ -37,6 +37,7 @@ class Simplex(ElasticNetOnSet):
 
     def prox(self, rows: NDArray, step: float) -> NDArray:
         """Return the proximal point of each row; l1, constant on the set, plays no part."""
+        # The l1 norm is constant on the simplex: it moves no point.
         return self._project(rows / (1 + step * self.l2)).astype(rows.dtype, copy=False)
 
     def normalize(self, rows: NDArray) -> NDArray:

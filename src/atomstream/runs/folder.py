@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import read_model, write_model
 from atomstream.io.files import PART, sync_folder, whole_file
@@ -69,6 +70,7 @@ class RunFolder:
         self._newest: Path | None = None  # of the states written or read
         self.log = Log(self.path / "log.jsonl")
         self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
+        self._lock = self.path / ".lock"
 
     @property
     def _exists(self) -> bool:
@@ -117,7 +119,8 @@ class RunFolder:
         before = self._recorded()["inputs"]
         if len(sources) != len(before):
             raise InputError(
-                f"{self._settings} names {len(sources)} inputs, the run began with {len(before)}."
+                f"{self._settings} names {counted(len(sources), 'input')}, the run began "
+                f"with {len(before)}."
             )
         for source, was in zip(sources, before, strict=True):
             if source.fingerprint() != was:
@@ -200,21 +203,28 @@ class RunFolder:
     @contextmanager
     def beginning(self, settings: Settings, sources: Sequence[Input]) -> Iterator[None]:
         """Hold the folder while a run begins; a run that could not learn anything is removed."""
+        made = [path for path in (self.path, *self.path.parents) if not path.exists()]
         with self.writing():
             self.check_free()  # another process may have ended a run here meanwhile
-            self.begin(settings, sources)
-            self.log.write("begin", inputs=list(settings.inputs))
             try:
+                self.begin(settings, sources)
+                self.log.write("begin", inputs=list(settings.inputs))
                 yield
             except BaseException:
-                self._forget()
+                self._forget(made)
                 raise
 
-    def _forget(self) -> None:
-        """Remove a run that has not learned anything."""
-        if not self.model.exists() and not self._saved():
-            for path in (self._settings, self._inputs, self.log.path):
+    def _forget(self, made: list[Path]) -> None:
+        """Remove a run that has not learned anything, with the folders ``made`` for it."""
+        if self.model.exists() or self._saved():
+            return
+        for path in (self._settings, self._inputs, self.log.path, self._lock):
+            with suppress(OSError):  # Windows removes no open file
                 path.unlink(missing_ok=True)
+        with suppress(OSError):  # folders that hold something else stay
+            for path in (self.checkpoints, *made):
+                if path.exists():
+                    path.rmdir()
 
     def _clean(self) -> None:
         """Remove what a process that was killed left half written."""
@@ -229,12 +239,15 @@ class RunFolder:
         """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = (self.path / ".lock").open("a+")
+            file = self._lock.open("a+")
         except OSError as error:
             raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
         with file:
             try:
                 _lock(file)
+                # Who held the folder before may have removed it: a lock on that file locks nothing.
+                if not os.path.samestat(os.fstat(file.fileno()), os.stat(self._lock)):
+                    raise BlockingIOError
             except OSError:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."

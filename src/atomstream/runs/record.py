@@ -91,6 +91,8 @@ def open_record(path: Path) -> Record:
     if path.is_file():
         model, notes = read_model(path)
     else:
+        if not path.exists():
+            raise InputError(f"There is no {path}.")
         folder = RunFolder(path)
         folder.check()
         found = folder.load()

@@ -135,6 +135,7 @@ class MotifGlauber(MotifChain[int]):
     @staticmethod
     def _with_sums(matrix: Any, node_weights: NDArray) -> tuple[NDArray, ...]:
         chances = matrix.data * node_weights[matrix.indices]
+        # Sums within each row let the kernel draw by bisection.
         sums = np.concatenate([np.cumsum(part) for part in np.split(chances, matrix.indptr[1:-1])])
         return matrix.indptr, matrix.indices, matrix.data, sums
 

@@ -61,6 +61,7 @@ class IsingGibbs(Chain[int]):
     sweep: str = "random"
 
     def __post_init__(self) -> None:
+        # On a torus with a side of two a neighbour would count twice.
         least = 3 if self.boundary == "torus" else 1
         if len(self.shape) != 2 or min(self.shape) < least:
             raise ValueError(
@@ -140,6 +141,8 @@ class IsingGibbs(Chain[int]):
     def _table(self) -> NDArray:
         """Return the probability of 1 by the sum of the neighbours, from -4 to 4."""
         with np.errstate(over="ignore"):
+            # Of a spin up, by the sum of its neighbours from -4 to 4; at low temperatures the
+            # exponential overflows to a probability of 0.
             return 1 / (1 + np.exp(-2 / self.temperature * (np.arange(-4, 5) + self.field)))
 
     def _advance(self, rng: np.random.Generator, state: NDArray, n: int) -> NDArray:

@@ -118,6 +118,8 @@ class MotifPivot(MotifChain[bool]):
 
     def root_step(self, v: int) -> tuple[NDArray, NDArray]:
         """Return where the root may go from a node (itself last), and the probabilities."""
+        # Metropolis-Hastings with a neighbour as proposal: a walk meets nodes in proportion to
+        # their degrees, so the target over the degree is compared. What is refused stays.
         near = self._walk[1][self._walk[0][v] : self._walk[0][v + 1]]
         chances = np.minimum(1, self._ratio[near] / self._ratio[v]) / len(near)
         return np.append(near, v), np.append(chances, 1 - chances.sum())
@@ -150,6 +152,8 @@ class MotifPivot(MotifChain[bool]):
     def _heights(self) -> NDArray:
         """Weight of all trees below each node of the motif from each of the network, (k, n)."""
         heights = np.ones((self.motif.size, self.network.n_nodes))
+        # From the leaves up: the number of copies that hang below each node, weighted (a sum-
+        # product on the tree).
         for node, parent, outgoing, exponent in reversed(list(zip(*self._tree, strict=True))):
             matrix = (self.network.out if outgoing else self.network.into) ** exponent
             heights[parent] *= matrix @ (self.network.node_weights * heights[node])
@@ -168,6 +172,8 @@ class MotifPivot(MotifChain[bool]):
         ):
             matrix = self.network.out if outgoing else self.network.into
             chances = matrix.data**exponent
+            # Exact chances count what hangs below the child; without that the chain is cheaper and
+            # biased.
             if not self.approximate:
                 chances = (
                     chances * (self.network.node_weights * self._heights[node])[matrix.indices]

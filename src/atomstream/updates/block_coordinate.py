@@ -67,12 +67,15 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         """Sweep over the atoms."""
         memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)  # a copy
+        # Once for all sweeps: it may be a product of two factors.
         cross = np.asarray(memory.cross)
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
         if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
             scale = _short(atoms, self.fixed)
             if (scale < 1).any():
+                # Longer atoms and shorter past codes leave every reconstruction, and so the
+                # surrogate, as it is.
                 atoms /= scale[:, None]
                 memory.rescale(scale)
         state.dictionary.assign(atoms)

@@ -125,6 +125,7 @@ class HebbianFactor:
         self.P += self.Q @ self.C
         W = self.Q @ self.S
         r = len(self.S)
+        # Written with "not", so that NaN counts as beyond the bound too.
         if not np.linalg.norm(W.T @ W - np.eye(r)) <= BOUND:
             W = np.linalg.qr(np.nan_to_num(W))[0]
             self.n_reorthonormalized += 1
@@ -134,6 +135,7 @@ class HebbianFactor:
     def grow(self, n_states: int) -> None:
         """Make room for new states: rows of zeros, which their first transitions fill."""
         fresh = np.zeros((n_states - self.n_states, self.Q.shape[1]))
+        # Origins fill the first half of the rows and destinations the second, so both halves grow.
         for name in ("Q", "P"):
             top, bottom = np.split(getattr(self, name), 2)
             setattr(self, name, np.concatenate([top, fresh, bottom, fresh]))
@@ -179,9 +181,12 @@ def plain_advance(
                 min(steps.gain / max(numbers[1], 1e-300), steps.longest)
                 / (1 + since) ** steps.power
             )
+        # At most half of one over the size of the transition, or W would overshoot.
         step = min(step * weight, 0.5 / max(size, 1e-300))
+        # Both factors of every product are rows before this transition: a and b are copies.
         change = np.outer(W @ a, b) + np.outer(W @ b, a)
         W -= step * change
+        # Only two rows gain (the Hebbian term); what all rows lose keeps W near orthonormal.
         W[i] += step * b
         W[m + j] += step * a
         importance = (t + 1) ** steps.recency

@@ -47,6 +47,7 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
 
     def value(self, state: State[Hulls, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping."""
+        # Damping adds its multiple of the squared atoms to the surrogate, as A + damping I does.
         size = float(np.trace(state.dictionary.gram()))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
 
@@ -111,6 +112,8 @@ class RowWise:
             ids = None if batch.ids is None else batch.ids[rows]
             part = Batch(batch.X[rows], weights, ids=ids, position=batch.position + start)
             parts.append(self._walk(part, chosen[rows], state, clock))
+        # The rows are in the memory already, one after the other: this delta only tells callbacks
+        # and the usage what the batch came to, hence no sums.
         h = np.concatenate([codes for codes, _ in parts])
         masses = np.ones(len(h)) if batch.weights is None else batch.weights
         values = np.concatenate([objective for _, objective in parts])
@@ -136,6 +139,8 @@ class RowWise:
         from atomstream._kernels.convex import walk
 
         hulls, memory = state.dictionary, state.memory
+        # The kernel cannot refuse a row halfway, so what would overflow is refused before it
+        # begins.
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
@@ -147,6 +152,7 @@ class RowWise:
         B = np.asarray(memory.cross)
         past = np.ascontiguousarray(np.asarray(X @ B.T).T)
         products = (_products(X, R), _products(X, X), past, batch.energy.astype(np.float64))
+        # One column more than samples: the place of the row that is offered.
         W, K, C = np.zeros((k, N + 1)), np.zeros((N + 1, N + 1)), np.zeros((k, N + 1))
         W[:, :N], K[:N, :N] = hulls.weights, _products(R, R)
         C[:, :N] = np.asarray(R @ B.T).T
@@ -172,6 +178,8 @@ class RowWise:
         self, X: Matrix, h: NDArray, weights: NDArray, energy: NDArray
     ) -> tuple[GramDelta, float]:
         """Return what the rows add to the memory, each by its last share, and their weight."""
+        # After the rows w_1 .. w_n the past counts as prod (1 - w_s), and row t as w_t prod_{s > t}
+        # (1 - w_s): one batch with these shares leaves the same averages.
         later = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
         shares = weights * later
         whole, weighted = float(shares.sum()), h * shares[:, None]
@@ -218,6 +226,7 @@ def starting_hulls(
     sizes = np.bincount(labels, minlength=n_components)
     order = np.argsort(labels, kind="stable")
     weights = np.zeros((n_components, len(order)))
+    # Each atom begins as the mean of its cluster.
     weights[labels[order], np.arange(len(order))] = 1 / sizes[labels[order]]
     return Hulls(X[order], weights, None if shared else sizes, indices[order], ids[order])
 

@@ -70,6 +70,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         """Sweep over the modes."""
         memory = state.memory
         pairs = zip(state.dictionary.matrices, objective.atoms.sets, strict=True)
+        # The radius is measured from here in every sweep: sweeps together move no further than one.
         before = [project(matrix.T.astype(np.float64), part, self.fixed) for matrix, part in pairs]
         reach = np.inf if self.radius is None else self.radius * clock.weight
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
@@ -86,6 +87,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
                     matrices[mode] = self._block(
                         matrices[mode], before[mode], others, cross, sets[mode], reach
                     )
+                    # The blocks are cyclic: the next mode must see this one as it is now.
                     inner[mode] = matrices[mode] @ matrices[mode].T
                 now.assign([rows.T for rows in matrices])
         matrices = [matrix.T.copy() for matrix in now.matrices]
@@ -116,9 +118,12 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         if penalty.rowwise:
             swept = rows.copy()
             _sweep(swept, gram, cross, penalty, 0.0, self.fixed)
+            # Exact per atom and cheap, and right unless the radius binds: it ties the atoms
+            # together.
             if np.linalg.norm(swept - before) <= reach:
                 return swept
         free = slice(self.fixed, None)
+        # Fixed atoms are constants: what they explain is taken off, and the set is what they leave.
         rest = cross[free] - gram[free, : self.fixed] @ rows[: self.fixed]
         left = penalty.beside(rows[: self.fixed])
         found = minimise_within(rows[free], gram[free, free], rest, left, reach, before[free])
@@ -130,6 +135,7 @@ def _shorter(scale: NDArray, rows: NDArray, before: NDArray, reach: float) -> ND
     low, high = 0.0, 1.0
     if np.linalg.norm(rows / scale[:, None] - before) <= reach:
         return scale
+    # Bisection: any smaller power of the scale is as safe, and moves the rows less.
     for _ in range(30):
         middle = (low + high) / 2
         if np.linalg.norm(rows / scale[:, None] ** middle - before) <= reach:

@@ -72,6 +72,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory = state.memory
         atoms = state.dictionary.atoms().astype(np.float64)
+        # Where codes take up any scale, the size of atoms is only a convention: atoms are found
+        # without the set and scaled onto it, and the memory with them.
         free = _size_is_free(objective.codes, objective.atoms, at_most=False)
         penalty = Nonnegative() if free else objective.atoms
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
@@ -84,6 +86,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
         best = proposals[0]
         if latest is not None and len(proposals) > 1:
             batch, codes = latest
+            # The quadratic model promises nothing, so the newest batch decides; a tie goes to the
+            # majoriser, which comes first.
             best = min(proposals, key=lambda rows: _loss(rows, objective, batch, codes))
         scale = _excess(best, objective.atoms, free)
         scale[: self.fixed] = 1
@@ -108,6 +112,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     def _quadratic(self, atoms: NDArray, memory: Majorants, penalty: Penalty) -> NDArray:
         proposal = atoms.copy()
         _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
+        # Past majorisers grow without bound near zero; a quadratic does not know that.
         return np.maximum(proposal, NEAR * atoms)
 
 

@@ -47,7 +47,10 @@ def project_within(target: NDArray, start: NDArray, radius: float, penalty: Pena
         """Return by how much the projected point at s, which moves out with s, is too far."""
         return float(np.linalg.norm(penalty.prox(start + s * step, 0.0) - start)) - radius
 
+    # From a point of the set, the distance of the projection never falls as s grows (Calamai and
+    # More 1987), and at s = 1 it is beyond the radius: there is a root.
     s = brentq(beyond, 0.0, 1.0, xtol=1e-15, rtol=8 * np.finfo(float).eps)
+    # A hair less than the root, for rounding may put the root outside.
     return penalty.prox(start + s * (1 - 1e-12) * step, 0.0)
 
 
@@ -94,6 +97,7 @@ def minimise_within(
         ahead, point, pace = moved + (pace - 1) / faster * change, moved, faster
         if np.linalg.norm(change) <= STILL * min(radius, float(np.linalg.norm(moved))):
             break
+    # Accelerated steps may rise; the update must not.
     return point if _value(point, gram, cross) <= _value(start, gram, cross) else start
 
 

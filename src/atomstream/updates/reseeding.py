@@ -59,6 +59,7 @@ class Reseeding:
             return 0
         losses = objective.losses(batch, codes.values, state.dictionary)
         losses[losses <= EXPLAINED * batch.energy] = 0
+        # Rows that are explained worst are drawn most often: there an atom is missing.
         rows = _draw(
             losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng
         )
@@ -73,8 +74,10 @@ class Reseeding:
             lacking[empty] = objective.atoms.normalize(samples[empty])
         if not objective.loss.quadratic:
             lacking = _softened(lacking, batch, objective.atoms)
+        # With fewer rows than idle atoms, the others wait for the next batch.
         idle = idle[: len(rows)]
         state.dictionary.replace(idle, lacking, objective.atoms)
+        # What was summed for the old direction would pull the new one back at the next update.
         state.memory.forget(idle)
         state.usage.forget(idle)
         return len(rows)
@@ -117,8 +120,11 @@ def starting_atoms(
     """
     n_features = batch.X.shape[1]
     weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    # A row of zeros has no direction to start from.
     weights = np.where(batch.energy > 0, weights, 0)
     X = batch.X if batch.mask is None else batch.complete(_observed_means(batch, weights))
+    # Equal rows have equal projections, and different rows almost never: sorting one number per row
+    # finds the repeated ones.
     keys = np.asarray(X @ rng.standard_normal(n_features).astype(X.dtype))
     points, point_weights = _points(keys, weights)
     if how == "random" or not len(points):
@@ -136,6 +142,7 @@ def starting_atoms(
         drawn_rows = _dense_rows(
             X, points[rng.choice(len(points), n_drawn, replace=False, p=chances)]
         )
+    # Too few different rows: repeat them with other proportions, so that no two atoms are equal.
     again = drawn_rows[rng.integers(len(drawn_rows), size=n_components - len(drawn_rows))]
     again *= rng.uniform(0, 2, again.shape).astype(again.dtype)
     rows = penalty.normalize(np.concatenate([drawn_rows, again]))
@@ -157,11 +164,14 @@ def _singular(
     """Return the leading right singular vectors of weighted rows, or their stronger parts."""
     from sklearn.utils.extmath import randomized_svd
 
+    # Rows times the roots of their weights have the weighted second moments.
     roots = np.sqrt(weights / weights.max()).astype(rows.dtype)
     weighted = sp.diags_array(roots) @ rows if sp.issparse(rows) else roots[:, None] * rows
     left, _, right = randomized_svd(weighted, size, random_state=int(rng.integers(2**31)))
     if not nonnegative:
         return right
+    # The sign of a singular pair is free, so of its two nonnegative halves the heavier one is kept
+    # (Boutsidis and Gallopoulos 2008, "SVD based initialization", NNDSVD).
     parts = np.maximum(right, 0), np.maximum(-right, 0)
     ahead, behind = (
         np.linalg.norm(np.maximum(side * left, 0), axis=0) * np.linalg.norm(part, axis=1)

@@ -71,8 +71,10 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
         mass = latest[0].mass if latest is not None else 1.0
         rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
         atoms = state.dictionary.atoms().astype(np.float64)
+        # A feature without curvature has no slope either: nothing is divided by zero.
         curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
         moved = objective.atoms.prox(atoms - rate * memory.slope / curvature, 0.0)
+        # After the projection, which may move every row where the set ties rows together.
         moved[: self.fixed] = atoms[: self.fixed]
         state.dictionary.assign(moved)
 

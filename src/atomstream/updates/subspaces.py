@@ -29,6 +29,8 @@ def median_subspace(bases: NDArray) -> tuple[NDArray, int]:
         [np.sqrt(w) * basis for w, basis in zip(weights, bases, strict=True)], axis=1
     )
     median = np.linalg.svd(stacked, full_matrices=False)[0][:, : bases.shape[2]]
+    # Of all bases of the median subspace the one that is closest to the nearest basis, so that
+    # atoms keep their order and sign.
     return median @ orthonormal(median.T @ bases[nearest]), nearest
 
 
@@ -36,6 +38,7 @@ def _median_weights(bases: NDArray) -> NDArray:
     """Return the weights of projectors in their geometric median (Weiszfeld's iteration)."""
     r = bases.shape[2]
     shared = np.array([[np.linalg.norm(one.T @ other) ** 2 for other in bases] for one in bases])
+    # Weiszfeld iterations: a geometric median is the mean with weights of one over the distances.
     weights = np.full(len(bases), 1 / len(bases))
     for _ in range(200):
         # |sum w P - P_l|^2 from the inner products of the projectors.
@@ -51,6 +54,8 @@ def _median_weights(bases: NDArray) -> NDArray:
 
 def orthonormal(matrix: NDArray) -> NDArray:
     """Return the nearest matrix with orthonormal columns."""
+    # The polar factor from a small eigenproblem; where columns nearly depend on each other its
+    # square root loses half of the digits, so a singular value decomposition is taken.
     values, vectors = np.linalg.eigh(matrix.T @ matrix)
     if values[0] > 1e-8 * values[-1]:
         return matrix @ (vectors / np.sqrt(values)) @ vectors.T

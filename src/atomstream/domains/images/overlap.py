@@ -128,6 +128,7 @@ def _paste(
     """
     if weights is not None:
         changed = changed * weights[:, None, None, None].astype(changed.dtype)
+    # One pixel of all patches at a time: within it no two patches meet, so plain indexing adds all.
     for down in range(changed.shape[1]):
         for right in range(changed.shape[2]):
             pixels = (tops + down, lefts + right)

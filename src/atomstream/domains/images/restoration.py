@@ -59,6 +59,7 @@ def denoise_image(
     n_jobs : int
     """
     n_features = atoms.shape[1]
+    # A patch is coded until its squared error is that of the noise, not further: the rest is noise.
     goal, unit = n_features * (NOISE_GAIN * noise) ** 2, white(image)
 
     def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
@@ -90,6 +91,8 @@ def complete_image(
     size, stride, n_jobs : int
     """
     n_channels = observed.shape[2]
+    # One flat atom per channel takes up what the mean of the observed pixels misses of the true
+    # one.
     flat = np.repeat(np.eye(n_channels, dtype=atoms.dtype)[:, None], size**2, axis=1)
     atoms = np.concatenate([atoms, flat.reshape(n_channels, -1) / size])
     seen_view = patch_view(observed, size)

@@ -85,7 +85,10 @@ def hide(
     edges = _edges(network)
     if not len(edges):
         raise ValueError("The network has no edges between different nodes.")
-    chances = sp.coo_array((1 + rng.random(len(edges)), edges.T), network.out.shape)
+    # Random weights make a random spanning forest, whose edges stay: no node is cut off. From 1 on,
+    # as a weight of zero would be no edge.
+    places = edges.T.astype(np.int32)  # with 64-bit indices scipy 1.15 finds no tree
+    chances = sp.coo_array((1 + rng.random(len(edges)), places), network.out.shape)
     forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
     free = ~np.isin(
         edges @ [network.n_nodes, 1], forest.row * np.int64(network.n_nodes) + forest.col
@@ -196,6 +199,7 @@ def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
         ends = np.sort(rng.integers(0, size, (2 * n + 16, 2)), axis=1)
         keys = ends[ends[:, 0] < ends[:, 1]] @ [size, 1]
         keys = np.concatenate([found, keys[~np.isin(keys, taken)]])
+        # In the order in which they were drawn: sorted keys would prefer small numbers when cut.
         found = keys[np.sort(np.unique(keys, return_index=True)[1])]
     return np.column_stack(np.divmod(found[:n], size))
 

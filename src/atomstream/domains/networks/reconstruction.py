@@ -182,6 +182,7 @@ class Ranking:
             fresh = _lookup(network.out, rows, columns) == 0
             rows, columns = rows[fresh], columns[fresh]
         scores, visited = reconstruction.pooled(rows, columns)
+        # Least likely edges first, and most likely new links first.
         order = np.argsort(scores if pairs == "edges" else -scores, kind="stable")
         labels = network.labels
         named = [

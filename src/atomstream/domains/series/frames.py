@@ -19,16 +19,16 @@ class Form:
 
     Parameters
     ----------
-    kind : {"array", "frame", "xarray"}
+    kind : {"array", "frame", "xarray"}, default="array"
     names : tuple of str or int, optional
         Names of the series.
     times : Times, optional
         Times of the rows.
-    calendar : str
+    calendar : str, default=""
         The time zone of dates, or the frequency of periods, which are stored as numbers.
-    wall : bool
+    wall : bool, default=False
         Whether dates with a time zone are stored as local time; otherwise they are UTC.
-    axes : tuple of (str or None)
+    axes : tuple of (str or None), default=(None, None)
         Names of the two axes.
     """
 
@@ -108,7 +108,7 @@ class Table:
         data : array, frame or xarray.DataArray of shape (n_times, n_series)
             The index of a frame or the first coordinate of a DataArray must be dates, periods or
             whole numbers, evenly spaced.
-        name : str
+        name : str, default="Y"
             Name of the table in messages.
 
         Raises
@@ -143,7 +143,7 @@ class Table:
             row, column = np.argwhere(np.isinf(values))[0]
             raise ValueError(
                 f"{name} must be finite, NaN where an entry is missing; row {row}, column {column} "
-                "is not."
+                "(counted from 0) is not."
             )
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
@@ -164,7 +164,8 @@ def nonnegative_table(data: object, name: str) -> Table:
         row, column = np.argwhere(table.values < 0)[0]
         raise ValueError(
             f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, "
-            f"column {column}; atomstream.series.NonnegativeScaler shifts and scales."
+            f"column {column}, counted from 0; atomstream.series.NonnegativeScaler shifts and "
+            "scales."
         )
     return table
 

@@ -75,7 +75,8 @@ class Times:
                 place = int(np.flatnonzero(bad)[0])
                 advice = advice or f"comes after {_text(labels[place])}; sort the rows"
                 raise ValueError(
-                    f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}) {advice}."
+                    f"Times must go forward: {_text(labels[place + 1])} (row {place + 1}, counted "
+                    f"from 0) {advice}."
                 )
         unit = np.datetime_data(labels.dtype)[0] if dates else ""
         last: int | str = str(labels[-1]) if dates else int(labels[-1])
@@ -87,7 +88,8 @@ class Times:
         place = int(np.flatnonzero(ahead != gaps[counts.argmax()])[0])
         raise ValueError(
             f"Times must be evenly spaced: {_text(labels[place + 1])} comes after "
-            f"{_text(labels[place])} (row {place + 1}); insert rows of NaN where rows are missing."
+            f"{_text(labels[place])} (row {place + 1}, counted from 0); insert rows of NaN where "
+            "rows are missing."
         )
 
     def at(self, first: int, n: int) -> NDArray:
@@ -118,7 +120,7 @@ class Times:
             place = wrong[0]
             raise ValueError(
                 f"Times must continue with {_text(due[place])}, got {_text(labels[place])} "
-                f"(row {place})."
+                f"(row {place}, counted from 0)."
             )
 
 

@@ -2,6 +2,6 @@
 
 from atomstream.domains.text.documents import stream
 from atomstream.domains.text.vocabulary import Vocabulary
-from atomstream.domains.text.word_adjacency import FUNCTION_WORDS, word_adjacency
+from atomstream.domains.text.word_network import FUNCTION_WORDS, word_adjacency
 
 __all__ = ["FUNCTION_WORDS", "Vocabulary", "stream", "word_adjacency"]

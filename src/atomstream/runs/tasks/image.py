@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
@@ -91,4 +92,5 @@ class ImageTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.atoms} atoms from {self.position[0]:,} patches"
+        patches = counted(self.position[0], "patch", "patches")
+        return f"{counted(self.settings.atoms, 'atom')} from {patches}"

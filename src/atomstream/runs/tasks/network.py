@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
@@ -107,4 +108,5 @@ class NetworkTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return f"{found['atoms']} atoms from {found['copies']:,} copies of the motif"
+        copies = counted(found["copies"], "copy", "copies")
+        return f"{counted(found['atoms'], 'atom')} from {copies} of the motif"

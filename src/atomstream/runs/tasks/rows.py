@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
@@ -203,8 +204,8 @@ class RowsTask(PassesTask):
         if found and self._piece.after.source == self.at.source:
             place = row + self._learned_rows[int(found[1])]
             return sentence.replace(found[0], f"first in row {place} of {name}")
-        size = self.settings.batch_size
-        return f"{sentence.rstrip('.')} (among the {size} rows from row {row} of {name} on)."
+        where = f"in the batch that begins with row {row} of {name}, counted from 0"
+        return f"{sentence.rstrip('.')} ({where})."
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
@@ -212,4 +213,4 @@ class RowsTask(PassesTask):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.atoms} atoms from {self._n_samples:,} samples"
+        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, 'sample')}"

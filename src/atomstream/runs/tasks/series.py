@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators.series import SeriesDictionary
@@ -187,7 +188,8 @@ class _SeriesTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return f"{found['atoms']} atoms from {found['times']:,} times of {found['series']} series"
+        times = f"{counted(found['times'], 'time')} of {found['series']} series"
+        return f"{counted(found['atoms'], 'atom')} from {times}"
 
 
 class ForecastTask(_SeriesTask):
@@ -316,7 +318,8 @@ class ImputeTask(_SeriesTask):
         left = int(np.isnan(filled).sum())
         if left:
             warnings.warn(
-                f"{left} entries stay missing: nothing was observed within a window of them.",
+                f"{counted(left, 'entry', 'entries')} could not be filled: nothing was "
+                "observed within a window.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.checks import counted
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
@@ -147,4 +148,5 @@ class TensorTask(PassesTask):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         sizes = " x ".join(map(str, self.tensor.shape))
-        return f"{self.settings.atoms} atoms from {self._n_samples:,} samples of {sizes}"
+        samples = f"{counted(self._n_samples, 'sample')} of {sizes}"
+        return f"{counted(self.settings.atoms, 'atom')} from {samples}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.estimators.topics import TopicModel
 from atomstream.io.documents import open_documents
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
@@ -110,7 +111,8 @@ class TextTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{self.settings.topics} topics from {self.counts.shape[0]:,} documents"
+        documents = counted(self.counts.shape[0], "document")
+        return f"{counted(self.settings.topics, 'topic')} from {documents}"
 
 
 class _Chained:

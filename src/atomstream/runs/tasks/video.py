@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import MODES, VideoDictionary
 from atomstream.exceptions import InputError
@@ -192,8 +193,9 @@ class VideoTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        what = "frames" if self.settings.mode == "frames" else "courses of pixels"
-        return f"{self.settings.atoms} atoms from {self._n_samples:,} {what}"
+        frames = self.settings.mode == "frames"
+        nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
+        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, *nouns)}"
 
 
 class _Counted:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.diagnostics import lumpability_of
 from atomstream.domains.walks import Grid
 from atomstream.domains.walks.trip_files import (
@@ -165,7 +166,8 @@ class WalkTask(Task):
         self.grid, self.kept = busy_cells(self._positions(0), self.settings.cell, least)
         if len(self.kept) < 2:
             raise InputError(
-                f"{self.settings.inputs[0]} meets {len(self.kept)} cells {least} times or more; "
+                f"{self.settings.inputs[0]} meets {len(self.kept)} cells "
+                f"{counted(least, 'time')} or more; "
                 "choose larger cells with --cell or a smaller --min-count."
             )
 
@@ -194,9 +196,10 @@ class WalkTask(Task):
         """Partition the states, and write the parts as a table and, of cells, as GeoJSON."""
         labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
         leaving = self._leaving(labels)
+        lumpability = lumpability_of(leaving, labels)  # may refuse, and then nothing is written
         visits = self.model.visits_.sum(axis=0)
         write_partition(folder, list(self.model.states_), labels, visits, self.grid)
-        return {"going": leaving, "lumpability": lumpability_of(leaving, labels)}
+        return {"going": leaving, "lumpability": lumpability}
 
     def _leaving(self, labels: NDArray) -> NDArray:
         """Return how often each state is left for each cluster, (n_states, n_clusters)."""
@@ -219,5 +222,6 @@ class WalkTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        states = f"{self.results()['states']:,} states"
-        return f"{self.settings.clusters} clusters of {states} from {self._n_steps:,} transitions"
+        clusters = counted(self.settings.clusters, "cluster")
+        states = counted(self.results()["states"], "state")
+        return f"{clusters} of {states} from {counted(self._n_steps, 'transition')}"

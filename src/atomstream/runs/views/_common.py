@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.core.checks import counted
 from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import check_out, image_format, write_image
@@ -101,9 +102,8 @@ def importance(record: Record, table: Table, note: str = "") -> Section:
     """Return a table of atoms as a section."""
     shares = record.model.importance_
     unused = int((shares == 0).sum())
-    spare = "1 atom was" if unused == 1 else f"{unused} atoms were"
-    notes = [note] * bool(note) + [f"{spare} never used."] * bool(unused)
-    title = f"The {len(table.rows)} most important of {len(shares)} atoms"
+    notes = [note] * bool(note) + [f"Atoms that were never used: {unused}."] * bool(unused)
+    title = f"The {len(table.rows)} most important of {counted(len(shares), 'atom')}"
     return table_section("importance", title, table, " ".join(notes))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.runs.record import Record
@@ -26,8 +27,8 @@ class ImageView(common.CommonView):
         model = record.model
         size = " x ".join(map(str, model.patch_shape_))
         return {
-            "model": f"ImageDictionary, {len(model.components_)} atoms of {size} pixels",
-            "patches": f"{record.learner.n_samples_seen_:,} in {model.n_steps_:,} steps",
+            "model": f"ImageDictionary, {counted(len(model.components_), 'atom')} of {size} pixels",
+            "patches": f"{record.learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
         }
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -38,8 +39,8 @@ class ImageView(common.CommonView):
         """Return the atoms as patches, and their shares."""
         model = record.model
         caption = (
-            f"{len(model.components_)} atoms as patches, most important first, with their shares "
-            "in all codes."
+            f"{counted(len(model.components_), 'atom')} as patches, most important first, "
+            "with their shares in all codes."
         )
         figure = plots.atoms(record.learner, model.patch_shape_)
         table = common.importance(record, self.table(record))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.checks import counted
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
@@ -37,11 +38,12 @@ class NetworkView(common.CommonView):
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model, k = record.model, record.model.motif_.size
-        kind = f"{len(model.components_)} atoms of {k} x {k} nodes, chain {model.chain}"
+        kind = f"{counted(len(model.components_), 'atom')} of {k} x {k} nodes, chain {model.chain}"
+        batches = counted(model.n_steps_, "batch", "batches")
         return {
             "model": f"NetworkDictionary, {kind}",
             "motif": f"{model.motif} ({k} nodes, {len(model.motif_.edges)} edges)",
-            "copies": f"{record.learner.n_samples_seen_:,} in {model.n_steps_:,} batches",
+            "copies": f"{record.learner.n_samples_seen_:,} in {batches}",
         }
 
     def quality(self, record: Record) -> dict[str, float]:
@@ -79,10 +81,10 @@ class NetworkView(common.CommonView):
         """Return the atoms as patches and as graphs, and their shares."""
         n_atoms = len(record.model.components_)
         caption = (
-            f"{min(MOST_DRAWN, n_atoms)} of {n_atoms} atoms, most important first, with the share "
-            "of each in the codes of the second half of the run. Each atom is shown as a patch "
-            "(dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and the "
-            "others clockwise: the edges of the motif are blue, all others orange."
+            f"{min(MOST_DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
+            "the share of each in the codes of the second half of the run. Each atom is shown as "
+            "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
+            "the others clockwise: the edges of the motif are blue, all others orange."
         )
         figure = plots.network_atoms(record.model)
         table = common.importance(record, self.table(record))

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -37,10 +38,10 @@ class RowsView(common.CommonView):
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model = record.model
-        size = f"{len(model.components_)} atoms of {model.n_features_in_} features"
+        atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
-            "model": f"{type(model).__name__}, {size}",
-            "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps",
+            "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
+            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
         }
 
     def quality(self, record: Record) -> dict[str, float]:
@@ -89,8 +90,8 @@ class RowsView(common.CommonView):
         if record.shape is None:
             n_drawn = min(len(figure.axes), n_atoms)
         caption = (
-            f"{n_drawn} of {n_atoms} atoms as {kind}, most important first (the order of the "
-            "table), with the share of each in all codes."
+            f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
+            "of the table), with the share of each in all codes."
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))
@@ -106,8 +107,9 @@ class RowsView(common.CommonView):
         )
         figure = plots.triples(record.model, rows, record.shape, names=record.names)
         measured = (
-            f"On {rows.shape[0]} rows that were kept out of learning. Stationarity is 0 at a "
-            "critical point; the surrogate gap tends to 0, up to the sampling error of these rows."
+            f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
+            "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
+            "these rows."
         )
         figures = common.rounded(self.quality(record))
         return [
@@ -173,8 +175,8 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     n_features = record.model.n_features_in_
     if sources[0].n_features != n_features:
         raise InputError(
-            f"{sources[0].name} has {sources[0].n_features} columns, {record.path} has learned "
-            f"{n_features}."
+            f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
+            f"{record.path} has learned {n_features}."
         )
     return sources
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
@@ -29,8 +30,8 @@ class SeriesView(common.CommonView):
         model, notes = record.model, record.notes
         n, window, d = model.atoms_.shape
         facts = {
-            "model": f"SeriesDictionary, {n} atoms of {window} times x {d} series",
-            "rows": f"{model.n_rows_:,}, in {model.n_steps_:,} steps of the learner",
+            "model": f"SeriesDictionary, {counted(n, 'atom')} of {window} times x {d} series",
+            "rows": f"{model.n_rows_:,}, in {counted(model.n_steps_, 'step')} of the learner",
         }
         if "n_missing" in notes:
             facts["missing entries"] = f"{notes['n_missing']:,} of {notes['n_times'] * d:,}"
@@ -52,8 +53,9 @@ class SeriesView(common.CommonView):
         model, names, table = record.model, _names(record), self.table(record)
         n_atoms = len(model.atoms_)
         caption = (
-            f"{min(24, n_atoms)} of {n_atoms} atoms, most important first, with the share of each "
-            f"in all codes: what the series do together in a window, {_units(record)}."
+            f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
+            "share of each in all codes: what the series do together in a window, "
+            f"{_units(record)}."
         )
         found = [
             Section("atoms", "Atoms", caption, plots.series_atoms(model, names=names)),

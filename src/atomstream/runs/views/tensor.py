@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
@@ -36,11 +37,11 @@ class TensorView(common.CommonView):
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model = record.model
-        sizes = " x ".join(map(str, model.shape_in_))
+        sizes, steps = " x ".join(map(str, model.shape_in_)), counted(model.n_steps_, "step")
         return {
-            "model": f"OnlineCPDictionary, {model.n_components} atoms of {sizes}",
+            "model": f"OnlineCPDictionary, {counted(model.n_components, 'atom')} of {sizes}",
             "axes": ", ".join(_names(model)),
-            "samples": f"{model.n_samples_seen_:,} in {model.n_steps_:,} steps, passes included",
+            "samples": f"{model.n_samples_seen_:,} in {steps}, passes included",
         }
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -52,9 +53,9 @@ class TensorView(common.CommonView):
         """Return the loadings of the atoms, and their shares."""
         model, n_atoms = record.model, record.model.n_components
         caption = (
-            f"{min(DRAWN, n_atoms)} of {n_atoms} atoms, most important first, with the share of "
-            "each in all codes. An atom is the outer product of the vectors beside each other, one "
-            "for each axis; entries are numbered from 0 in the order of the axis."
+            f"{min(DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
+            "share of each in all codes. An atom is the outer product of the vectors beside each "
+            "other, one for each axis; entries are numbered from 0 in the order of the axis."
         ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(model))
         note = f"Of each axis up to {LISTED} labels, the largest loading first."
         return [
@@ -67,8 +68,8 @@ class TensorView(common.CommonView):
         figures = common.rounded(self.quality(record))
         if not figures:
             return []
-        n_judged = f"{record.notes['n_judged']:,}"
-        caption = f"On the first {n_judged} samples, from which the model has learned too."
+        n_judged = counted(record.notes["n_judged"], "sample")
+        caption = f"On the first {n_judged}, from which the model has learned too."
         return [Section("quality", "Figures", caption, facts=figures)]
 
     def source(self, record: Record) -> dict[str, Any]:

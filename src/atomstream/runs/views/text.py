@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.io.documents import open_documents
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
@@ -32,10 +33,10 @@ class TextView(common.CommonView):
         """Return the model in a few lines."""
         model, n_seen = record.model, record.learner.n_samples_seen_
         n_topics, n_features = model.components_.shape
-        kind = f"{n_topics} topics of {n_features:,} features, words by {model.vectorizer}"
+        kind = f"{counted(n_topics, 'topic')} of {counted(n_features, 'feature')}"
         return {
-            "model": f"TopicModel, {kind}",
-            "documents": f"{n_seen:,} in {model.n_steps_:,} steps, passes included",
+            "model": f"TopicModel, {kind}, words by {model.vectorizer}",
+            "documents": f"{n_seen:,} in {counted(model.n_steps_, 'step')}, passes included",
         }
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -55,8 +56,8 @@ class TextView(common.CommonView):
         """Return the words of each topic."""
         model, n_topics = record.model, len(record.model.components_)
         caption = (
-            f"All {n_topics} topics, the one that explains most words first; bars are the shares "
-            "of its eight likeliest words."
+            f"All {counted(n_topics, 'topic')}, the one that explains most words first; bars are "
+            "the shares of its eight likeliest words."
         )
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.record import Record
@@ -39,9 +40,10 @@ class VideoView(common.CommonView):
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model, learner = record.model, record.learner
-        sizes, length = " x ".join(map(str, model.frame_shape_)), f"{learner.n_features_in_} frames"
-        seen = f"{learner.n_samples_seen_:,} in {model.n_steps_:,} steps"
-        head = f"VideoDictionary, mode {model.mode}, {model.n_components} atoms of"
+        sizes = " x ".join(map(str, model.frame_shape_))
+        length = counted(learner.n_features_in_, "frame")
+        seen = f"{learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}"
+        head = f"VideoDictionary, mode {model.mode}, {counted(model.n_components, 'atom')} of"
         if model.mode == "frames":
             snapshots = len(model.snapshot_times_)
             return {"model": f"{head} {sizes} pixels", "frames": seen, "snapshots": snapshots}
@@ -56,8 +58,8 @@ class VideoView(common.CommonView):
         """Return the run in a few lines; of frames it is not known how many are left."""
         facts = super().facts(record)
         if "state" in facts and not record.complete and record.model.mode == "frames":
-            n_frames = record.notes["position"][1]
-            facts["state"] = f"{n_frames:,} frames learned, the video goes on"
+            n_frames = counted(record.notes["position"][1], "frame")
+            facts["state"] = f"{n_frames} learned, the video goes on"
         return facts
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -127,8 +129,8 @@ def _images(record: Record) -> list[Section]:
     found, title = [], "Atoms"
     if not fits or (len(times) and times[-1] < record.learner.n_samples_seen_):
         caption = (
-            f"{n_atoms} atoms as images, most important first, with the share of each in all "
-            "codes; each is scaled by its own extremes."
+            f"{counted(n_atoms, 'atom')} as images, most important first, with the share of "
+            "each in all codes; each is scaled by its own extremes."
         )
         if not drawable:
             shape = (shape[0], shape[1] * shape[2])
@@ -146,8 +148,8 @@ def _curves(record: Record) -> list[Section]:
     """Return the picture of mode pixels, with the changes."""
     model, changes = record.model, _changes(record)
     caption = (
-        f"{model.n_components} atoms as curves over the frames, most important first, with the "
-        "share of each in all codes; each is over its largest entry."
+        f"{counted(model.n_components, 'atom')} as curves over the frames, most important "
+        "first, with the share of each in all codes; each is over its largest entry."
     )
     facts = {"changes": _told(changes)}
     if changes is not None and len(changes.times):

@@ -123,7 +123,8 @@ def adjacency_data(
 
     Parameters
     ----------
-    before, after : sparse arrays of shape (n_nodes, n_nodes)
+    before : sparse array of shape (n_nodes, n_nodes)
+    after : sparse array of shape (n_nodes, n_nodes), optional
         The order of the nodes comes from the first one, by the reverse Cuthill-McKee algorithm,
         which brings neighbours together.
     cells : int, default=300
@@ -160,9 +161,9 @@ def adjacency(
 
     Parameters
     ----------
-    before, after : sparse arrays of shape (n_nodes, n_nodes)
-        The second one is optional.
-    titles : (str, str)
+    before : sparse array of shape (n_nodes, n_nodes)
+    after : sparse array of shape (n_nodes, n_nodes), optional
+    titles : (str, str), default=("network", "reconstruction")
     """
     matrices = adjacency_data(before, after)
     figure = empty(4.6 * len(matrices) + 0.7, 4.6)

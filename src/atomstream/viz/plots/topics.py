@@ -97,6 +97,4 @@ def topics_over_time(
         axes.tick_params(labelsize=7)
     grid[-1].set_ylim(0, None)
     figure.supylabel("mean share of the documents, %", fontsize=8)
-    if np.asarray(starts).dtype.kind == "M":
-        figure.autofmt_xdate(rotation=0, ha="center")
     return figure

@@ -1,7 +1,6 @@
 """Word adjacency against counting by hand, and against the published matrix of a novel."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.domains.text.word_adjacency import FUNCTION_WORDS, word_adjacency
+from atomstream.domains.text import word_network
+from atomstream.domains.text.word_network import FUNCTION_WORDS, word_adjacency
 
 DATA = (
     Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[4] / "shared" / "data"))
     / "word_adjacency"
 )
 WORDS = ["a", "b", "c"]
-text = import_module(
-    "atomstream.domains.text.word_adjacency"
-)  # its package has a function so named
 
 
 def slow(tokens, window, decay):
@@ -41,19 +38,19 @@ tokens_of = st.lists(st.sampled_from(["a", "b", "c", "x", "."]), min_size=2, max
 def test_counts_are_those_of_counting_by_hand_however_the_text_comes(tokens, window, decay, piece):
     expected = slow(tokens, window, decay)
     pieces = [" ".join(tokens[start : start + piece]) for start in range(0, len(tokens), piece)]
-    whole, before = " ".join(tokens), text.PIECE
+    whole, before = " ".join(tokens), word_network.PIECE
     if not expected.any():
         with pytest.raises(ValueError, match="none of the 3 words"):
             word_adjacency(whole, WORDS, window, decay=decay)
         return
     assert_allclose(word_adjacency(whole, WORDS, window, decay=decay).out.toarray(), expected)
     try:
-        text.PIECE = piece  # blocks so small that windows reach over several
+        word_network.PIECE = piece  # blocks so small that windows reach over several
         assert_allclose(
             word_adjacency(iter(pieces), WORDS, window, decay=decay).out.toarray(), expected
         )
     finally:
-        text.PIECE = before
+        word_network.PIECE = before
 
 
 def test_case_apostrophes_and_signs():
