@@ -17,15 +17,6 @@ from atomstream.penalties.base import TINY
 from atomstream.schedules import Schedule, check_conditions
 from atomstream.updates.reseeding import starting_atoms
 
-__all__ = [
-    "batch_norm",
-    "check_loadings",
-    "check_radius",
-    "loadings_stationarity",
-    "starting_loadings",
-    "warn_of_schedule",
-]
-
 BROKEN = {
     "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
     "squares_converge": "its weights fall too slowly for noise to average out",

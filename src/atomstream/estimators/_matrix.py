@@ -17,8 +17,6 @@ from atomstream.estimators.registry import (
 )
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = []
-
 
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""

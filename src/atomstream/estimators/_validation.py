@@ -15,21 +15,6 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix
 
-__all__ = [
-    "check_X",
-    "check_init",
-    "check_numbers",
-    "check_observed",
-    "check_settings",
-    "check_size",
-    "check_start",
-    "check_weights",
-    "cut",
-    "observe",
-    "raise_zeros",
-    "row_ids",
-]
-
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
@@ -72,8 +57,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
-            "more; "
-            f"shift the data or {model.SIGNED}."
+            f"more; shift the data or {model.SIGNED}."
         )
     known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)
@@ -197,9 +181,8 @@ def check_settings(model: BaseEstimator) -> None:
     check_init(model.init, model.STARTS)
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first "
-            "rows stay, "
-            f"got init={model.init!r}."
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
+            f"stay, got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
         raise ValueError(

@@ -233,16 +233,10 @@ class OnlineCPDictionary(OnlineDictionary):
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
-        updater = LoadingSweep(
-            float(self.damping), self.fixed_components, self.n_sweeps, self.radius_
-        )
-        return Method(
-            Objective(Squared(), codes, sets),
-            coder,
-            updater,
-            Reseeding(),
-            missing=bool(self.missing),
-        )
+        fixed, damping = self.fixed_components, float(self.damping)
+        updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
+        objective = Objective(Squared(), codes, sets)
+        return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
@@ -384,17 +378,12 @@ class OnlineCPDictionary(OnlineDictionary):
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        method = self.method_
-        delta = self._measured(X)
-        return loadings_stationarity(
-            delta, self.state_.dictionary, method.objective.atoms.sets, self.fixed_components
-        )
+        sets, dictionary = self.method_.objective.atoms.sets, self.state_.dictionary
+        return loadings_stationarity(self._measured(X), dictionary, sets, self.fixed_components)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = resolve(
-            "codes", self.codes, SETS, "prox"
-        ).nonnegative and all(part.nonnegative for part in self._sets(1.0))
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
+        codes, inputs = resolve("codes", self.codes, SETS, "prox"), tags.input_tags
+        inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
+        inputs.two_d_array, inputs.three_d_array = False, True
         return tags

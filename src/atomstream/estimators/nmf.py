@@ -203,8 +203,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             if not getattr(part, "nonnegative", False):
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
-                    f"{role}; "
-                    "use OnlineDictionaryLearning for signed ones."
+                    f"{role}; use OnlineDictionaryLearning for signed ones."
                 )
         return method
 

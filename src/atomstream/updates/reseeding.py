@@ -210,11 +210,9 @@ def _spread(rows: Matrix, weights: NDArray, n_drawn: int, rng: np.random.Generat
 def _draw(keys: NDArray, chances: NDArray, size: int, rng: np.random.Generator) -> NDArray:
     points, mass = _points(keys, chances)
     size = min(size, len(points))
-    return (
-        points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())]
-        if size
-        else points
-    )
+    if size:
+        return points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())]
+    return points
 
 
 def _dense_rows(X: Matrix, rows: NDArray) -> NDArray:
