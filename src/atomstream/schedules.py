@@ -218,8 +218,8 @@ def check_conditions(schedule: Schedule) -> Conditions:
 
     References
     ----------
-    Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary learning for Markovian data",
-    condition (A3).
+    Strohmeier (2023), section 4.5.1, condition (A3); Lyu, Strohmeier, Needell (2022), "Online
+    nonnegative CP-dictionary learning for Markovian data".
 
     Examples
     --------

@@ -122,8 +122,9 @@ class OnlineCPDictionary(OnlineDictionary):
 
     References
     ----------
-    Lyu (2022), "Dictionary learning from dependent data samples", chapter 4, Algorithms 7 and 8;
-    Lyu, Strohmeier, Needell (2020), "Online nonnegative CP-dictionary learning for Markovian data".
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", chapter 4, Algorithms 6 to 10; Lyu, Strohmeier, Needell (2022), "Online nonnegative
+    CP-dictionary learning for Markovian data".
     docs/algorithms/cp-dictionaries.md maps each equation to its function.
 
     Examples
