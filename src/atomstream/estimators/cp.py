@@ -23,7 +23,6 @@ from atomstream.estimators._cp_loadings import (
     check_radius,
     loadings_stationarity,
     starting_loadings,
-    warn_of_schedule,
 )
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import (
@@ -87,7 +86,7 @@ class OnlineCPDictionary(OnlineDictionary):
         Sweeps over the modes per batch.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a batch weighs in the memory; a warning names the condition that one breaks.
+        How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
@@ -335,9 +334,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
-        run = super()._begin()
-        warn_of_schedule(self.schedule, run.clock.schedule)
-        return run
+        return super()._begin()
 
     # -- the start
 
