@@ -33,6 +33,7 @@ from atomstream.estimators._validation import (
     check_weights,
     cut,
     row_ids,
+    warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
@@ -198,6 +199,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
         method = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
+        warn_of_schedule(self.schedule, clock.schedule)
         self._run = RunState(clock, generator(self.random_state))
         self._run.assemble(method, self._settings())
         return self._run
@@ -209,7 +211,10 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             method = self._assemble()
             if run.has_state:
                 self._check_change(method)
-            run.clock.schedule = self._schedule()
+            schedule = self._schedule()
+            if schedule != run.clock.schedule:
+                warn_of_schedule(self.schedule, schedule)
+            run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
             run.assemble(method, settings)
         run.clock.horizon = np.inf

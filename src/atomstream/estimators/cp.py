@@ -23,7 +23,6 @@ from atomstream.estimators._cp_loadings import (
     check_radius,
     loadings_stationarity,
     starting_loadings,
-    warn_of_schedule,
 )
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import (
@@ -87,7 +86,7 @@ class OnlineCPDictionary(OnlineDictionary):
         Sweeps over the modes per batch.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a batch weighs in the memory; a warning names the condition that one breaks.
+        How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
@@ -122,8 +121,9 @@ class OnlineCPDictionary(OnlineDictionary):
 
     References
     ----------
-    Lyu (2022), "Dictionary learning from dependent data samples", chapter 4, Algorithms 7 and 8;
-    Lyu, Strohmeier, Needell (2020), "Online nonnegative CP-dictionary learning for Markovian data".
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", chapter 4, Algorithms 6 to 10; Lyu, Strohmeier, Needell (2022), "Online nonnegative
+    CP-dictionary learning for Markovian data".
     docs/algorithms/cp-dictionaries.md maps each equation to its function.
 
     Examples
@@ -328,9 +328,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
-        run = super()._begin()
-        warn_of_schedule(self.schedule, run.clock.schedule)
-        return run
+        return super()._begin()
 
     # -- the start
 

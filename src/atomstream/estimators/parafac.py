@@ -97,7 +97,7 @@ def online_parafac(
 
     References
     ----------
-    Lyu (2022), section 4.8 and Algorithm 7, used on subsampled slices of one mode.
+    Strohmeier (2023), section 4.7 and Algorithm 6, used on subsampled slices of one mode.
 
     Examples
     --------

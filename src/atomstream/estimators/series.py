@@ -99,9 +99,10 @@ class SeriesDictionary(SeriesForecast):
 
     References
     ----------
-    Strohmeier's thesis, "CP dictionaries and applications", Algorithms 1 to 3 and eqs. (2.3) to
-    (2.9), section 3.4; its lambda is 2 alpha. There t^-4 counts from a fresh memory, and the
-    initialisation sees the rows that are then "predicted": here such predictions are `in_sample_`.
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", Algorithms 1 to 3, eqs. (2.3) to (2.9), section 3.4; its lambda is 2 alpha. There
+    t^-4 counts from a fresh memory, and the initialisation sees the rows that are then "predicted":
+    here such predictions are `in_sample_`.
 
     Examples
     --------

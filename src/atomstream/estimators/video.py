@@ -81,7 +81,8 @@ class VideoDictionary(VideoCoding):
 
     References
     ----------
-    Strohmeier (2021), "CP-dictionaries and applications", section 3.5, figures 3.3 to 3.5.
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", section 3.5, figures 3.3 to 3.5.
 
     Examples
     --------

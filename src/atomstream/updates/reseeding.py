@@ -32,7 +32,8 @@ class Reseeding:
     Parameters
     ----------
     patience : float, default=10
-        Times n_components: the mass of samples without use after which an atom is replaced.
+        Times n_components: the mass of samples without use after which an atom is replaced; with
+        inf none is.
     """
 
     patience: float = 10.0
