@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
+from atomstream.coders.vertex import has_vertices, to_vertices
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
@@ -34,7 +35,8 @@ class Multiplicative(Coder):
     tenth of the accuracy's violation of it; exact codes are finished by Newton steps, each a
     quadratic program solved by `ActiveSet`'s kernel. Under robust losses least squares are no good
     start, and few rounds of updates leave codes close to it: a few Newton steps take the place of
-    most of them while learning too.
+    most of them while learning too. Exact codes under l1 are vertices of a linear program, found by
+    moving from one to the next.
 
     Parameters
     ----------
@@ -77,14 +79,15 @@ class Multiplicative(Coder):
         infinite where the accuracy asked for none.
         """
         # Rounds alone converge slowly: for exact codes they only bring Newton steps near.
-        exact, robust = accuracy.violation == 0, objective.loss.robust
+        exact, robust, penalty = accuracy.violation == 0, objective.loss.robust, objective.codes
         most_rounds, most_newton, gap = self.max_rounds, self.max_newton, accuracy.gap
-        if robust and not exact:
+        vertices = exact and objective.loss.piecewise_linear and has_vertices(penalty)
+        if (robust and not exact) or vertices:
             most_rounds, most_newton, gap = ROUGH
         precise = exact or robust
         atoms = dictionary.atoms().astype(np.float64 if precise else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
-        residual, penalty = np.full(len(codes), np.inf), objective.codes
+        residual = np.full(len(codes), np.inf)
         projector = least_squares(atoms, objective.loss)
 
         def code(rows: slice) -> None:
@@ -100,6 +103,9 @@ class Multiplicative(Coder):
             )
             if precise:
                 found, residual[rows] = polish(block, found, penalty, gap, most_newton)
+            if vertices:
+                found, certified = to_vertices(block, found, penalty)
+                residual[rows][certified] = 0
             codes[rows] = found
 
         over_rows(code, len(codes), self.n_jobs)

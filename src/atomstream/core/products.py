@@ -87,6 +87,10 @@ class Products(ABC):
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
 
+    def entries(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the samples, which entries were observed, and the atoms, all dense."""
+        raise TypeError(f"{type(self).__name__} holds stored entries only.")
+
     @abstractmethod
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, Any]:
         """Return both parts of the gradient in the reconstruction, and the curvature there."""
@@ -158,6 +162,11 @@ class DenseProducts(Products):
         if self._mask is None:
             return self._X.sum(axis=1, keepdims=True), self._atoms.sum(axis=1)[None]
         return self._X.sum(axis=1, keepdims=True), self._mask @ self._atoms.T
+
+    def entries(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the samples, which entries were observed, and the atoms."""
+        observed = np.ones(self._X.shape, bool) if self._mask is None else self._mask
+        return np.ascontiguousarray(self._X), observed, np.ascontiguousarray(self._atoms)
 
     def project(self, projector: NDArray, codes: NDArray) -> NDArray:
         """Return the samples times a matrix; what is missing is completed from these codes."""

@@ -34,6 +34,8 @@ class Loss(ABC):
     robust : bool, default=False
         Whether it is meant for data with outliers. Learning is then cross-fitted, for no loss keeps
         atoms from copying outliers that the codes have seen (`atomstream.updates.Majorise`).
+    piecewise_linear : bool, default=False
+        Whether it is the sum of absolute errors, so that exact codes solve a linear program.
     precision : float, default=0.0
         Share of the objective below which no code can be told from an exact one.
     """
@@ -41,6 +43,7 @@ class Loss(ABC):
     quadratic: ClassVar[bool] = False
     reconstruction: ClassVar[str] = "real"
     robust: ClassVar[bool] = False
+    piecewise_linear: ClassVar[bool] = False
     precision: ClassVar[float] = 0.0
 
     @property

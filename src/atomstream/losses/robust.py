@@ -63,11 +63,12 @@ class Huber(Entrywise):
 class L1(Entrywise):
     r"""The sum of absolute errors, :math:`\|x - y\|_1`.
 
-    Codes are found by reweighted least squares, which slow down where errors vanish: `transform`
-    stops where a step promises 1e-4 of the objective instead of 1e-9. Codes may then be up to about
-    1 % above the best.
+    Exact codes are vertices of a linear program, and found as such. With a squared penalty on the
+    codes, or on a simplex, they are found by reweighted least squares, which slow down where errors
+    vanish: these stop where a step promises 1e-4 of the objective instead of 1e-9.
     """
 
+    piecewise_linear: ClassVar[bool] = True
     robust: ClassVar[bool] = True
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
     precision: ClassVar[float] = 1e-4

@@ -1,0 +1,76 @@
+"""Codes of least absolute error against a linear program solved by another library."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
+
+from atomstream import OnlineNMF
+from atomstream.coders import Multiplicative
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses import L1
+from atomstream.penalties import Box, Nonnegative
+
+
+def least(x, atoms, penalty):
+    """Return the least |x - h D|_1 + l1 sum(h), NaN in x left out."""
+    seen = ~np.isnan(x)
+    n_atoms, n_seen = len(atoms), int(seen.sum())
+    high = penalty.shape.high
+    result = linprog(
+        np.concatenate([np.full(n_atoms, penalty.l1), np.ones(2 * n_seen)]),
+        A_eq=np.hstack([atoms[:, seen].T, np.eye(n_seen), -np.eye(n_seen)]),
+        b_eq=x[seen],
+        bounds=[(penalty.shape.low, high if high < np.inf else None)] * n_atoms
+        + [(0, None)] * 2 * n_seen,
+    )
+    return result.fun
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    n_atoms=st.integers(1, 12),
+    n_features=st.integers(1, 30),
+    penalty=st.sampled_from([Nonnegative(), Nonnegative(l1=0.4), Box(0.1, 1.5)]),
+    holes=st.booleans(),
+    whole=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_codes_of_least_absolute_error_are_those_of_a_linear_program(
+    n_atoms, n_features, penalty, holes, whole, seed
+):
+    rng = np.random.default_rng(seed)
+    atoms = rng.gamma(0.7, 1.0, (n_atoms, n_features))
+    X = np.maximum(rng.gamma(1.0, 1.0, (5, n_atoms)) @ atoms + rng.laplace(size=(5, n_features)), 0)
+    if whole:  # many ties: errors that vanish together
+        atoms, X = np.ceil(atoms), np.floor(X)
+    mask = rng.random(X.shape) < 0.8 if holes else np.ones(X.shape, bool)
+    mask[:, 0] = True
+    objective = Objective(L1(), penalty, Nonnegative())
+    codes = Multiplicative().encode(
+        Batch(X, mask=mask if holes else None), Rows(atoms), objective, Accuracy()
+    )
+    found = (np.abs(X - codes.values @ atoms) * mask).sum(axis=1)
+    found += penalty.l1 * codes.values.sum(axis=1)
+    best = [
+        least(np.where(seen, x, np.nan), atoms, penalty) for x, seen in zip(X, mask, strict=True)
+    ]
+    assert_allclose(found, best, rtol=1e-8, atol=1e-8)
+    assert_array_equal(codes.residual, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_outliers_that_are_few_leave_no_trace(dtype):
+    rng = np.random.default_rng(0)
+    atoms, true = rng.gamma(0.5, 1.0, (8, 60)), rng.gamma(1.0, 1.0, (50, 8))
+    X = true @ atoms
+    X[rng.random(X.shape) < 0.15] = 20.0
+    model = OnlineNMF.from_components(atoms.astype(dtype), loss="l1", atoms="nonnegative")
+    codes = model.transform(X.astype(dtype))
+    assert codes.dtype == dtype
+    assert_allclose(codes, true, atol=1e-9 if dtype is np.float64 else 1e-4)
