@@ -111,7 +111,7 @@ def test_compress_and_decompress(capsys, folder):
 def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
     capsys, folder
 ):
-    noise = np.random.default_rng(0).integers(0, 256, (50, 60), dtype=np.uint8)
+    noise = np.random.default_rng(0).integers(0, 256, (30, 40), dtype=np.uint8)
     Image.fromarray(noise).save(folder / "noise.png")
     compress = [
         "image",
@@ -126,7 +126,7 @@ def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_a
     assert "Warning: The compressed image reaches" in heard.err
     assert json.loads(heard.out)["psnr"] < 35
     assert main([*compress, "--atoms", "300"]) == 0
-    assert "more than the 3000 of its pixels" in capsys.readouterr().err
+    assert "more than the 1200 of its pixels" in capsys.readouterr().err
     Image.fromarray(picture()).save(folder / "small.png")
     assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
 
