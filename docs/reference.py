@@ -25,7 +25,7 @@ NAMES = {
     "Functions": ("sparse_encode", "online_parafac", "choose_rank", "align", "save", "load"),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
-        *("NewerFormatError", "NotAModelError", "NotConvergedWarning"),
+        *("NewerFormatError", "NotAModelError", "NotConvergedWarning", "ScheduleWarning"),
     ),
 }
 MODULES = {

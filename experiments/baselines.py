@@ -112,14 +112,14 @@ def online_guan(
 
 
 def online_wang(
-    X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50
+    X: np.ndarray, n_components: int, size: int = 10, n_inner: int = 50, delta: float = 100.0
 ) -> Iterator[np.ndarray]:
     """Yield atoms of online learning under Huber's loss (after Wang, Tu, Chan 2013).
 
     Codes by reweighted updates; atoms by projected gradient steps with a running diagonal of second
     derivatives.
     """
-    rng, weigh = np.random.default_rng(0), huber_weights(100.0)
+    rng, weigh = np.random.default_rng(0), huber_weights(delta)
     atoms = X[rng.choice(len(X), n_components, replace=False)] / X.max()
     diagonal = np.zeros_like(atoms)
     while True:

@@ -1,6 +1,6 @@
 """Experiments 003-10 and 003-11: a tensor decomposed online and in batch; error and CPU time.
 
-Lyu (2022), section 4.7 and Fig. 4.2: nonnegative CP decomposition with R = 5. The tensors
+Strohmeier (2023), section 4.7 and Fig. 4.2: nonnegative CP decomposition with R = 5. The tensors
 (`tensor_data`): the synthetic one of the thesis; 20 Newsgroups with 1000 terms, not the authors'
 5000; headlines of 48 days rather than months, 120 of each; and one that is made on disk by the
 synthetic recipe, 2.4 GB by default (``--slices``).

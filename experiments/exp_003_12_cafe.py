@@ -1,12 +1,12 @@
 """Experiment 003-12: colour patches of the Cafe Terrace, three reshapings.
 
-Lyu (2022), section 4.8.2 and Fig. 4.3: 1000 patches of 20 x 20 pixels and 3 colours, 24 atoms, 400
-batches and lambda = 1. Colour values lie in [0, 1], and alpha = lambda / 2 = 0.5 in our halved
-objective. The modes of the patches are kept apart, (height), (width), (colour); or space is one
-mode, (height, width), (colour); or all are one. Everything else is default: 25 passes in batches of
-63 patches make the 400. The painting, half as wide as the file, is rebuilt from patches 4 pixels
-apart, coded with the same alpha, averaged where they overlap. Leaves ``results/003-12.png`` and
-``results/003-12.json``.
+Strohmeier (2023), section 4.8.2 and Fig. 4.3: 1000 patches of 20 x 20 pixels and 3 colours, 24
+atoms, 400 batches and lambda = 1. Colour values lie in [0, 1], and alpha = lambda / 2 = 0.5 in our
+halved objective. The modes of the patches are kept apart, (height), (width), (colour); or space is
+one mode, (height, width), (colour); or all are one. Everything else is default: 25 passes in
+batches of 63 patches make the 400. The painting, half as wide as the file, is rebuilt from patches
+4 pixels apart, coded with the same alpha, averaged where they overlap. Leaves
+``results/003-12.png`` and ``results/003-12.json``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Experiment 003-14: a day of weather in 36 cities, three reshapings.
 
-Lyu (2022), section 4.8.4 and Fig. 4.5: windows of 24 hours as tensors cities x hours x
+Strohmeier (2023), section 4.8.4 and Fig. 4.5: windows of 24 hours as tensors cities x hours x
 measurements; one atom (the text; the caption says 25, whose error is told as well) with (a) all
 modes apart, (b) hours and measurements joint, (c) cities and hours joint. The thesis's windows
 overlap by 4 hours, so they begin at six hours of the day in turn and one atom is flat: the course

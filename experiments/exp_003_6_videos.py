@@ -1,6 +1,6 @@
 """Experiments 003-6 and 003-7: what frames and pixels of a video teach, and a planted change.
 
-Strohmeier (2021), section 3.5. The thesis's candle (80 x 30 pixels, 75 frames) is not at hand; a
+Strohmeier (2023), section 3.5. The thesis's candle (80 x 30 pixels, 75 frames) is not at hand; a
 flame is made that leans and shrinks with a memory of a few frames. 003-6: four atoms of its frames,
 online from random atoms and in one pass, as they are after 1, 5, 7, 15, 35 and 75 frames (figures
 3.3 and 3.4), beside scikit-learn's batch NMF. 003-7: five atoms of the courses of its pixels when

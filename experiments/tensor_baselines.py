@@ -1,7 +1,7 @@
 """Batch nonnegative CP decomposition to measure against: alternating least squares and MU.
 
-Lyu (2022), Algorithms 11 and 12, on dense tensors of any order from two. As printed they use the
-old factors of all other modes in an update; here, as in the author's code, each update uses the
+Strohmeier (2023), Algorithms 11 and 12, on dense tensors of any order from two. As printed they use
+the old factors of all other modes in an update; here, as in the author's code, each update uses the
 newest ones.
 """
 

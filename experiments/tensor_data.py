@@ -16,7 +16,7 @@ TRUE_RANK = 50
 
 
 def synthetic_tensor(size: int = 100) -> np.ndarray:
-    """Return 0.01 Out(V1, V2, V3), uniform V of 50 columns; norm 62.61 (Lyu 2022, section 4.7)."""
+    """Return 0.01 Out(V1, V2, V3), uniform V of 50 columns; norm 62.61 (thesis, section 4.7)."""
     first, second, third = (np.random.RandomState(seed).rand(size, TRUE_RANK) for seed in (1, 2, 3))
     return np.einsum("ir,jr,kr->kij", 0.01 * first, second, third, optimize=True)
 

@@ -42,6 +42,7 @@ from .exceptions import ModelFileError as ModelFileError
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import NotConvergedWarning as NotConvergedWarning
+from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save
 from .viz import plots as plots

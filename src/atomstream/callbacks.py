@@ -263,11 +263,10 @@ class LearningBar(Callback):
         if context.task_name != "batch":
             return
         newest, now = estimator.batch_objective_, time.monotonic()
-        self._running = (
-            newest
-            if self._running is None
-            else self.memory * self._running + (1 - self.memory) * newest
-        )
+        if self._running is None:
+            self._running = newest
+        else:
+            self._running = self.memory * self._running + (1 - self.memory) * newest
         if self._n_start is None:  # do not count the first batch, which compiles the kernels
             self._start, self._n_start, self._last_line = now, estimator.n_samples_seen_, now
         rate = (estimator.n_samples_seen_ - self._n_start) / max(now - self._start, 1e-9)

@@ -8,6 +8,7 @@ __all__ = [
     "NewerFormatError",
     "NotAModelError",
     "NotConvergedWarning",
+    "ScheduleWarning",
 ]
 
 
@@ -17,6 +18,14 @@ class IncompatiblePartsError(TypeError):
 
 class NotConvergedWarning(UserWarning):
     """Warning: an iteration ended before it reached the requested accuracy."""
+
+
+class ScheduleWarning(UserWarning):
+    """Warning: a schedule breaks a condition of the convergence theorems.
+
+    Where the stream drifts this is intended; ``warnings.simplefilter("ignore", ScheduleWarning)``
+    silences it.
+    """
 
 
 class InputError(ValueError):

@@ -5,7 +5,8 @@ mass n of the batch (number of samples, or the sum of their weights) and the mas
 batch included. Weights lie in (0, 1] and the first one is 1. Any function with these arguments is a
 schedule; those below also know their decay
 :math:`w_t \sim c\, t^{-\beta} (\log t)^{-\delta}` for batches of equal mass, which
-`check_conditions` reads.
+`check_conditions` reads. Where such a decay breaks condition (A3) of the convergence theorems,
+models say so once, when a run begins: a `ScheduleWarning`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,14 @@ __all__ = [
 ]
 
 Schedule = Callable[[int, float, float], float]
+
+BROKEN = {
+    "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
+    "squares_converge": (
+        "the sum of w_t^2 sqrt(t) is infinite: its weights fall too slowly for noise to average out"
+    ),
+    "slow_decay": "1/w_t grows by more than 1 in a step: late samples weigh less than early ones",
+}
 
 
 class Decay(NamedTuple):
@@ -94,7 +103,8 @@ class Polynomial:
     Parameters
     ----------
     beta : float, default=0.75
-        In (0, 1]. The papers' conditions ask for more than 3/4.
+        In (0, 1]. The papers' conditions ask for more than 3/4: the default breaks
+        `Conditions.squares_converge`.
     """
 
     beta: float = 0.75
@@ -140,6 +150,9 @@ class LogPolynomial:
 @dataclass(frozen=True)
 class Constant:
     """Forget at a constant rate, for streams whose law drifts.
+
+    Breaks a condition of the convergence theorems (`Conditions.squares_converge`): the noise of the
+    newest batches never averages out, so atoms follow the stream and do not settle.
 
     Parameters
     ----------
@@ -201,6 +214,11 @@ class Conditions(NamedTuple):
         """True where all three parts hold."""
         return self.sum_diverges and self.squares_converge and self.slow_decay
 
+    @property
+    def broken(self) -> list[str]:
+        """The parts that fail, in words."""
+        return [text for part, text in BROKEN.items() if not getattr(self, part)]
+
 
 def check_conditions(schedule: Schedule) -> Conditions:
     """Tell whether a schedule meets condition (A3) of the papers.
@@ -218,8 +236,8 @@ def check_conditions(schedule: Schedule) -> Conditions:
 
     References
     ----------
-    Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary learning for Markovian data",
-    condition (A3).
+    Strohmeier (2023), section 4.5.1, condition (A3); Lyu, Strohmeier, Needell (2022), "Online
+    nonnegative CP-dictionary learning for Markovian data".
 
     Examples
     --------

@@ -27,6 +27,9 @@ X = np.random.default_rng(0).random((60, 4))
 class StepsSettings(checkpoints, Settings):
     epochs: int = option(4, "Steps.", least=1, free=True)
 
+    def new_model(self):
+        return OnlineNMF(2, random_state=0)
+
 
 class Steps(Task):
     """A task that learns the same rows again and again, and fails where a test wants it to."""
@@ -41,7 +44,6 @@ class Steps(Task):
     def __init__(self, settings):
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
-        self.model = OnlineNMF(2, random_state=0)
 
     @property
     def position(self):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from atomstream.callbacks import LearningBar
 from atomstream.cli.looking import print_facts
-from atomstream.cli.options import PATH, as_json, path_option
-from atomstream.cli.running import checked, checked_aloud, warn
+from atomstream.cli.options import PATH, as_json, count_option, path_option
+from atomstream.cli.running import checked_aloud, warn
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -21,12 +21,10 @@ from atomstream.io.files import whole_file
 from atomstream.io.images import is_color, load_image, not_kept
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.record import open_record
+from atomstream.runs.task import checked
 
-__all__ = ["commands"]
-
-ATOMS = (
-    256  # of a packed picture fewer: its dictionary, a byte per entry, is at most half its pixels
-)
+# Of a packed picture fewer: its dictionary, a byte per entry, is at most half its pixels.
+ATOMS = 256
 
 _picture = click.argument("picture", type=PATH)
 _out = path_option("--out", "File to write.", required=True)
@@ -35,21 +33,13 @@ _LEARNED = [
         "--model",
         "A run on images or a saved ImageDictionary; by default one is learned from PICTURE.",
     ),
-    click.option(
+    count_option(
         "--atoms",
-        type=click.IntRange(min=1),
-        help="Number of atoms to learn (default: 256; fewer to compress small pictures).",
+        "Number of atoms to learn (default: 256; fewer to compress small pictures).",
+        least=1,
     ),
-    click.option(
-        "--patch",
-        type=click.IntRange(min=2),
-        default=8,
-        show_default=True,
-        help="Height and width of a patch, in pixels.",
-    ),
-    click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-    ),
+    count_option("--patch", "Height and width of a patch, in pixels.", least=2, default=8),
+    count_option("--seed", "Random seed.", least=0, default=0),
     click.option("--jobs", type=int, help="Threads for coding; -1 takes all (default: 1)."),
 ]
 
@@ -76,14 +66,12 @@ def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how:
     _check(out, picture, image=True)
     pixels = _pixels_kept(picture)
     model = _model(how, pixels)
-    noise = (
-        sigma / 255
-        if sigma is not None
-        else checked_aloud(picture, lambda: images.noise_level(pixels))
-    )
+    if sigma is not None:
+        noise = sigma / 255
+    else:
+        noise = checked_aloud(picture, lambda: images.noise_level(pixels))
     write_image(out, checked_aloud(picture, lambda: model.denoise(pixels, noise)))
-    print_facts({"out": str(out), "sigma": round(255 * noise, 2)}, as_json)
-    return 0
+    return print_facts({"out": str(out), "sigma": round(255 * noise, 2)}, as_json)
 
 
 @click.command()
@@ -102,8 +90,7 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
         )
     model = _model(how, checked_aloud(mask, lambda: images.first_guess(pixels, white)))
     write_image(out, checked_aloud(picture, lambda: model.inpaint(pixels, white)))
-    print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
-    return 0
+    return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
 
 
 @click.command()
@@ -140,8 +127,7 @@ def compress(
         "bits_per_pixel": round(8 * len(data) / n_pixels, 4),
         "psnr": round(images.psnr(pixels, model.decompress(data)), 3),
     }
-    print_facts(facts, as_json)
-    return 0
+    return print_facts(facts, as_json)
 
 
 @click.command()
@@ -156,8 +142,9 @@ def decompress(packed: Path, out: Path, model: Path | None, as_json: bool) -> in
     reader = images.decompress if model is None else _loaded(model).decompress
     pixels = reader(data)
     write_image(out, pixels / images.white(pixels))
-    print_facts({"out": str(out), "height": pixels.shape[0], "width": pixels.shape[1]}, as_json)
-    return 0
+    return print_facts(
+        {"out": str(out), "height": pixels.shape[0], "width": pixels.shape[1]}, as_json
+    )
 
 
 commands = [denoise, inpaint, compress, decompress]

@@ -16,8 +16,6 @@ from atomstream.io.outputs import check_out, code_writer
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table
 
-__all__ = ["encode", "inspect", "plot", "print_facts", "reconstruct", "report"]
-
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
 
@@ -33,15 +31,13 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
         for codes in blocks:
             write(codes)
             n_rows += len(codes)
-    print_facts({"out": str(out), "rows": n_rows, "atoms": n_atoms}, as_json)
-    return 0
+    return print_facts({"out": str(out), "rows": n_rows, "atoms": n_atoms}, as_json)
 
 
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an input, and print how close it is."""
     record = open_record(run)
-    print_facts(record.view.reconstruct(record, source, out, stride), as_json)
-    return 0
+    return print_facts(record.view.reconstruct(record, source, out, stride), as_json)
 
 
 def inspect(run: Path, as_json: bool) -> int:
@@ -115,8 +111,7 @@ def report(run: Path, as_json: bool) -> int:
     title = f"{record.view.title} of {record.path.resolve().name}"
     sections, facts = record.view.sections(record), record.view.facts(record)
     page = write_report(_folder(run), title, facts, sections)
-    print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
-    return 0
+    return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 
 def plot(run: Path, as_json: bool) -> int:
@@ -126,8 +121,7 @@ def plot(run: Path, as_json: bool) -> int:
     _check_plots()
     record = open_record(run)
     written = write_figures(_folder(run), record.view.sections(record))
-    print_facts({"figures": [str(path) for path in written]}, as_json)
-    return 0
+    return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 
 def _folder(run: Path) -> Path:
@@ -144,10 +138,11 @@ def _check_plots() -> None:
         ) from None
 
 
-def print_facts(facts: dict[str, Any], as_json: bool) -> None:
-    """Print facts, as lines or as JSON."""
+def print_facts(facts: dict[str, Any], as_json: bool) -> int:
+    """Print facts, as lines or as JSON, and return the exit code."""
     if as_json:
         click.echo(json.dumps(facts))
-        return
+        return 0
     for name, value in facts.items():
         click.echo(f"{name}: {', '.join(value) if isinstance(value, list) else value}")
+    return 0

@@ -7,25 +7,15 @@ from pathlib import Path
 import click
 
 from atomstream.cli.looking import print_facts
-from atomstream.cli.options import PATH, as_json, path_option, run_argument
+from atomstream.cli.options import PATH, as_json, count_option, path_option, run_argument
 from atomstream.cli.running import checked_aloud
 from atomstream.exceptions import InputError
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.views import network as view
 
-__all__ = ["commands"]
-
 _edges = click.argument("edges", type=PATH, required=False)
-_steps = click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    default=100_000,
-    show_default=True,
-    help="Copies of the motif to visit.",
-)
-_seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the chain."
-)
+_steps = count_option("--steps", "Copies of the motif to visit.", least=1, default=100_000)
+_seed = count_option("--seed", "Seed of the chain.", least=0, default=0)
 
 
 @click.command()
@@ -40,10 +30,8 @@ def reconstruct(
 ) -> int:
     """Rebuild a network (by default the one learned from) from the atoms of RUN."""
     record = _opened(run)
-    print_facts(
-        checked_aloud("network", lambda: view.rebuild(record, edges, out, steps, seed)), as_json
-    )
-    return 0
+    facts = checked_aloud("network", lambda: view.rebuild(record, edges, out, steps, seed))
+    return print_facts(facts, as_json)
 
 
 @click.command()
@@ -67,11 +55,8 @@ def denoise(
 ) -> int:
     """Rank edges that may be spurious (lowest first) or non-edges that may be missing (highest)."""
     record = _opened(run)
-    print_facts(
-        checked_aloud("network", lambda: view.denoise(record, edges, out, pairs, steps, seed)),
-        as_json,
-    )
-    return 0
+    facts = checked_aloud("network", lambda: view.denoise(record, edges, out, pairs, steps, seed))
+    return print_facts(facts, as_json)
 
 
 commands = [reconstruct, denoise]

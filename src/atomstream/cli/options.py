@@ -13,8 +13,6 @@ import click
 
 from atomstream.runs.settings import Settings, without_none
 
-__all__ = ["as_json", "given", "options_of", "path_option", "run_argument"]
-
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 METRES = {"": 1, "m": 1, "km": 1000}
 PATH = click.Path(path_type=Path)
@@ -60,6 +58,12 @@ run_argument = click.argument("run", type=PATH)
 def path_option(name: str, text: str, *, required: bool = False) -> Callable[..., Any]:
     """Return an option that takes a path."""
     return click.option(name, type=PATH, required=required, help=text)
+
+
+def count_option(name: str, text: str, *, least: int, default: int | None = None) -> Any:
+    """Return an option that takes a whole number."""
+    kind, shown = click.IntRange(min=least), default is not None
+    return click.option(name, type=kind, default=default, show_default=shown, help=text)
 
 
 def options_of(kind: type[Settings]) -> list[click.Option]:

@@ -17,9 +17,11 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, heard, task_named
+from atomstream.runs.task import Task, checked, heard, task_named
 
-__all__ = ["checked", "checked_aloud", "learning_command", "resume_command", "warn"]
+STOPPING = (
+    "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
+)
 
 
 def learning_command(task: str, name: str) -> click.Command:
@@ -33,38 +35,38 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the command.
     """
     kind = task_named(task)
-    inputs = (
-        click.Argument([kind.argument], nargs=-1, type=str)
-        if kind.many
-        else click.Argument([kind.argument], required=False, type=str)
-    )
+    settings_type = kind.settings_type
 
     def begin(
         out: Path, config: Path | None, max_time: float | None, as_json: bool, **options: Any
     ) -> int:
-        names = options.pop(kind.argument)
-        names = names if kind.many else [] if names is None else [names]
-        return _begin(kind, tuple(names), out, config, options, max_time, as_json)
+        """Begin a run: settings from file and options, a free folder, then learn."""
+        folder, names = RunFolder(out), options.pop(kind.argument)
+        values: dict[str, Any] = {}
+        if config is not None:
+            values = checked(config, lambda: read_settings(config, settings_type))
+        values |= given(settings_type, options)
+        if names not in (None, ()):
+            values["inputs"] = list(names) if kind.many else [names]
+        settings = checked("settings", lambda: settings_type(**values))
+        places = (it if it == STANDARD_INPUT else os.path.abspath(it) for it in settings.inputs)
+        settings = settings.changed(inputs=tuple(places))
+        folder.check_free()
+        run = Run(folder, checked("settings", lambda: kind(settings)))
+        with folder.beginning(settings, run.task.sources):
+            return _learn(run, max_time, as_json)
 
     command = click.Command(name, callback=begin, short_help=kind.summary)
-    command.help = f"{kind.summary}\n\n{kind.help}\n\n" + STOPPING
-    command.params = [inputs, *_shared(options_of(kind.settings_type))]
-    return command
-
-
-STOPPING = (
-    "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
-)
-
-
-def _shared(options: list[click.Option]) -> list[click.Option]:
-    """Return the options of a run with those that all runs have around them."""
-    return [
+    command.help = f"{kind.summary}\n\n{kind.help}\n\n{STOPPING}"
+    n_inputs = -1 if kind.many else 1
+    command.params = [
+        click.Argument([kind.argument], nargs=n_inputs, required=False, type=str),
         click.Option(["--out"], type=PATH, required=True, help="Folder for the new run."),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
-        *options,
+        *options_of(settings_type),
         *_last(),
     ]
+    return command
 
 
 def _last() -> list[click.Option]:
@@ -73,30 +75,6 @@ def _last() -> list[click.Option]:
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
-
-
-def _begin(
-    kind: type[Task],
-    inputs: tuple[str, ...],
-    out: Path,
-    config: Path | None,
-    options: dict[str, Any],
-    max_time: float | None,
-    as_json: bool,
-) -> int:
-    """Begin a run: settings from file and options, a free folder, then learn."""
-    folder, settings_type = RunFolder(out), kind.settings_type
-    values = {} if config is None else checked(config, lambda: read_settings(config, settings_type))
-    values |= given(settings_type, options)
-    if inputs:
-        values["inputs"] = list(inputs)
-    settings = checked("settings", lambda: settings_type(**values))
-    found = [name if name == STANDARD_INPUT else os.path.abspath(name) for name in settings.inputs]
-    settings = settings.changed(inputs=tuple(found))
-    folder.check_free()
-    run = Run(folder, checked("settings", lambda: kind(settings)))
-    with folder.beginning(settings, run.task.sources):
-        return _learn(run, max_time, as_json)
 
 
 def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.Command:
@@ -119,22 +97,16 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
                 commands.setdefault(kind.goal, []).append(" ".join(words))
     for goal, option in goals.items():
         option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
-
-    def resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
-        return resume_run(run, goals, max_time, as_json)
-
-    command = click.Command(name, callback=resume, short_help="Continue a run where it stopped.")
+    command = click.Command(name, callback=_resume, short_help="Continue a run where it stopped.")
     command.help = "Continue RUN where it stopped; the result is that of a run that never stopped."
     run = click.Argument(["run"], type=PATH)
     command.params = [run, *(goals[goal] for goal in sorted(goals)), *_last()]
     return command
 
 
-def resume_run(
-    path: Path, goals: dict[str, int | None], max_time: float | None, as_json: bool
-) -> int:
+def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
     """Go on with a run, further than it was asked to at first where a goal is given."""
-    folder = RunFolder(path)
+    folder = RunFolder(run)
     folder.check()
     with folder.writing():
         kind, settings = folder.task(), folder.settings()
@@ -143,21 +115,21 @@ def resume_run(
                 continue
             if name != kind.goal:
                 further = f"continues with --{kind.goal}" if kind.goal else "cannot be made longer"
-                raise InputError(f"--{name} is for other kinds of runs; {path} {further}.")
+                raise InputError(f"--{name} is for other kinds of runs; {run} {further}.")
             settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
-        run, found = Run(folder, checked(path, lambda: kind(settings))), folder.load()
-        folder.check_inputs(run.task.sources)
+        resumed, found = Run(folder, checked(run, lambda: kind(settings))), folder.load()
+        folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found
             for complaint in complaints:
                 click.echo(f"Skipped: {complaint}", err=True)
-            run.restore(model, notes)
-        _check_goal(path, kind, settings, run.task)
+            resumed.restore(model, notes)
+        _check_goal(run, kind, settings, resumed.task)
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
-        folder.log.write("resume", position=list(run.task.position))
-        return _learn(run, max_time, as_json)
+        folder.log.write("resume", position=list(resumed.task.position))
+        return _learn(resumed, max_time, as_json)
 
 
 def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None:
@@ -205,18 +177,6 @@ def _sentence(run: Run, outcome: Outcome) -> str:
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
     return f"{run.task.headline()} in {run.seconds:.1f} s: {path}\n{more}"
-
-
-def checked(what: Any, make: Callable[[], Any]) -> Any:
-    """Return what is made, turning a bad setting or an unreadable file into a sentence."""
-    try:
-        return make()
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"{what} cannot be read: {error.strerror}.") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
 
 
 def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:

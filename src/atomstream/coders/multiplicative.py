@@ -54,10 +54,7 @@ class Multiplicative(Coder):
     max_newton: int = 300
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {
-        "loss": ("exponents",),
-        "codes": ("polyhedral", "nonnegative"),
-    }
+    needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
 
     def __post_init__(self) -> None:
         for name in ("max_rounds", "max_newton"):
@@ -93,11 +90,10 @@ class Multiplicative(Coder):
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             block = products(batch, rows, atoms, objective.loss)
-            found = (
-                starting_codes(block, projector)
-                if start is None
-                else start[rows].astype(atoms.dtype)
-            )
+            if start is None:
+                found = starting_codes(block, projector)
+            else:
+                found = start[rows].astype(atoms.dtype)
             found = _inside(found, penalty)
             found = block.multiplicative_rounds(
                 found, penalty, most_rounds, 1e-3 if exact else 0.1 * accuracy.violation

@@ -62,10 +62,7 @@ class ActiveSet(Coder):
     max_rounds: int = 1000
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {
-        "loss": ("quadratic",),
-        "codes": ("polyhedral",),
-    }
+    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("polyhedral",)}
 
     def __post_init__(self) -> None:
         for name, least in (("n_sweeps", 0), ("max_rounds", 1)):
@@ -215,10 +212,7 @@ class ProjectedGradient(Coder):
     momentum: bool = True
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {
-        "loss": ("quadratic",),
-        "codes": ("rowwise",),
-    }
+    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise",)}
 
     def encode(
         self,

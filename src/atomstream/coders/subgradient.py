@@ -102,11 +102,10 @@ class ProjectedSubgradient(Coder):
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
             problem = _Problem(products(batch, rows, atoms, objective.loss), objective.codes)
-            found = (
-                starting_codes(problem.block, projector)
-                if start is None
-                else start[rows].astype(np.float64)
-            )
+            if start is None:
+                found = starting_codes(problem.block, projector)
+            else:
+                found = start[rows].astype(np.float64)
             found, promised = self._descend(problem, objective.codes.prox(found, 0.0), rule, enough)
             if finish:
                 found, promised = polish(

@@ -80,11 +80,9 @@ class Batch:
 
     def complete(self, reconstruction: NDArray, rows: slice | NDArray = slice(None)) -> Any:
         """Return samples with their reconstruction in place of what is missing."""
-        return (
-            self.X[rows]
-            if self.mask is None
-            else np.where(self.mask[rows], self.X[rows], reconstruction)
-        )
+        if self.mask is None:
+            return self.X[rows]
+        return np.where(self.mask[rows], self.X[rows], reconstruction)
 
     @property
     def mass(self) -> float:

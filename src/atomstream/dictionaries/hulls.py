@@ -96,10 +96,8 @@ class Hulls(Derived):
 
     def places(self) -> tuple[NDArray, NDArray]:
         """Return the representatives of all atoms in one array, and where those of each begin."""
-        regions = [
-            np.arange(*self.region(j).indices(self.samples.shape[0]))
-            for j in range(len(self.weights))
-        ]
+        n, r = self.samples.shape[0], len(self.weights)
+        regions = [np.arange(*self.region(j).indices(n)) for j in range(r)]
         return np.concatenate(regions), np.cumsum([0, *map(len, regions)])
 
     def replace(self, index: NDArray, rows: NDArray, atoms: Penalty) -> None:
@@ -131,11 +129,7 @@ class Hulls(Derived):
         """
         # Sources below N are samples that stay, the others rows of the batch.
         new = np.flatnonzero(source >= len(source))
-        known: dict[str, Any] = {
-            "weights": weights,
-            "n_swaps": self.n_swaps + n_swaps,
-            "_known": None,
-        }
+        known = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
         if len(new):
             taken = source[new] - len(source)
             places, (ids, names) = self.indices.copy(), alike(self.ids.copy(), names)

@@ -248,7 +248,7 @@ def mode_problem(
 
     References
     ----------
-    Lyu (2022), Algorithm 8 and eqs. (4.127), (4.128).
+    Strohmeier (2023), Algorithm 8 and eqs. (4.127), (4.128).
     """
     others = (_gram(matrix) for k, matrix in enumerate(loadings.matrices) if k != mode)
     return reduce(np.multiply, others, gram), contract(loadings, cross, mode)

@@ -33,12 +33,11 @@ from atomstream.estimators._validation import (
     check_weights,
     cut,
     row_ids,
+    warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
 from atomstream.updates.reseeding import starting_atoms
-
-__all__ = ["OnlineDictionary"]
 
 
 class OnlineDictionary(CallbackNotifier, Assessment):
@@ -87,10 +86,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, sample_weight)
 
@@ -104,10 +99,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
         """
         return self._partial_fit(X, y, sample_weight)
 
@@ -131,10 +122,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
             outweighing what comes.
-
-        Returns
-        -------
-        self
         """
         if hasattr(batches, "shape"):
             raise ValueError(
@@ -212,6 +199,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
         method = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
+        warn_of_schedule(self.schedule, clock.schedule)
         self._run = RunState(clock, generator(self.random_state))
         self._run.assemble(method, self._settings())
         return self._run
@@ -223,7 +211,10 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             method = self._assemble()
             if run.has_state:
                 self._check_change(method)
-            run.clock.schedule = self._schedule()
+            schedule = self._schedule()
+            if schedule != run.clock.schedule:
+                warn_of_schedule(self.schedule, schedule)
+            run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
             run.assemble(method, settings)
         run.clock.horizon = np.inf
@@ -292,22 +283,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         deadline: float = np.inf,
         n_rows: float = np.inf,
     ) -> bool:
-        """Run the one loop over these batches.
-
-        Parameters
-        ----------
-        batches : iterable of Batch
-        context : callback context, optional
-        deadline : float, default=inf
-            Time of ``time.monotonic`` after which learning ends.
-        n_rows : float, default=inf
-            Rows in the data, where these come again and again.
-
-        Returns
-        -------
-        bool
-            Whether a callback or the deadline ended it.
-        """
+        """Run the loop over batches of ``n_rows``; return whether a callback or time ended it."""
         run, stopped = self._run, False
         if run.clock.step == 0:
             batches = iter(batches)
@@ -335,14 +311,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     # -- the start
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        """Make the start from the first batches of a stream, and return those that it took.
-
-        Parameters
-        ----------
-        batches : iterator of Batch
-        n_rows : float
-            Rows in the data, where these come again and again.
-        """
+        """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
         if self._run.has_state:
             return []
         first = next((batch for batch in batches if batch.mass > 0), None)

@@ -25,8 +25,6 @@ from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import encode_exactly
 
-__all__ = ["Coding"]
-
 
 def _of_run(attribute: str, doc: str) -> property:
     """Return a property that shows an attribute of the run; absent before there is one."""
@@ -183,18 +181,15 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         batch = self._batch(X)
         if batch.mask is None:
             return self._samples(batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X))
-        n_seen, codes, r = (
-            batch.mask.sum(axis=1),
-            self.method_.objective.codes,
-            self.state_.dictionary.shape[0],
-        )
+        n_seen = batch.mask.sum(axis=1)
+        codes = self.method_.objective.codes
+        r = self.state_.dictionary.shape[0]
         loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all()):
             warnings.warn(
                 f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
                 "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
-                "fewer "
-                "atoms.",
+                "fewer atoms.",
                 UserWarning,
                 stacklevel=2,
             )

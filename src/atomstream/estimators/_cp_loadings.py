@@ -1,9 +1,8 @@
-"""Loadings of CP dictionaries: starts, schedules they converge under, critical points."""
+"""Loadings of CP dictionaries: starts, bounds, critical points."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,23 +13,7 @@ from atomstream.core.batch import Batch
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_start
 from atomstream.penalties.base import TINY
-from atomstream.schedules import Schedule, check_conditions
 from atomstream.updates.reseeding import starting_atoms
-
-__all__ = [
-    "batch_norm",
-    "check_loadings",
-    "check_radius",
-    "loadings_stationarity",
-    "starting_loadings",
-    "warn_of_schedule",
-]
-
-BROKEN = {
-    "sum_diverges": "its weights have a finite sum, so the start is never forgotten",
-    "squares_converge": "its weights fall too slowly for noise to average out",
-    "slow_decay": "late samples weigh less than early ones",
-}
 
 
 def starting_loadings(
@@ -105,20 +88,6 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
         off += float(((rows - moved)[fixed:] ** 2).sum())
         size += float((rows**2).sum())
     return float(np.sqrt(off / max(size, TINY)))
-
-
-def warn_of_schedule(name: object, schedule: Schedule) -> None:
-    """Warn of a schedule that breaks condition (A3), saying which part of it."""
-    conditions = check_conditions(schedule)
-    if conditions.met:
-        return
-    broken = " and ".join(text for part, text in BROKEN.items() if not getattr(conditions, part))
-    warnings.warn(
-        f"schedule={name!r} breaks condition (A3) for batches of equal size: {broken}; "
-        "convergence is not guaranteed.",
-        UserWarning,
-        stacklevel=5,
-    )
 
 
 def check_radius(radius: Any) -> None:

@@ -21,8 +21,6 @@ from atomstream.estimators._validation import check_numbers
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 
-__all__ = ["LearnerInside", "drawn_seed"]
-
 
 class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
     """A model with a learner inside: it learns what the learner learns, and shows what that knows.
@@ -70,18 +68,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
         horizon: float = np.inf,
         **settings: Any,
     ) -> None:
-        """Learn from batches of rows with these settings of the learner.
-
-        Parameters
-        ----------
-        batches : generator of ndarrays, or of pairs with weights
-            Closed at the end.
-        n_batches : int, optional
-            How many will come, where that is known.
-        horizon : float, default=inf
-            As in `OnlineNMF.fit_stream`.
-        **settings
-        """
+        """Learn from batches with these settings of the learner, as `OnlineNMF.fit_stream`."""
         self.learner_ = copy(self.learner_).set_params(**settings)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))

@@ -23,8 +23,6 @@ from atomstream.estimators.registry import resolve_chain
 from atomstream.samplers import homomorphisms
 from atomstream.samplers.base import patches_of
 
-__all__ = ["NetworkReconstruction"]
-
 ENTRIES = 2**18  # of patches reconstructed at a time
 
 
@@ -55,10 +53,6 @@ class NetworkReconstruction(LearnerInside):
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
             Of the chain.
-
-        Returns
-        -------
-        Reconstruction
         """
         return self._reconstructed(self._given(network, n_steps), n_steps, random_state)
 

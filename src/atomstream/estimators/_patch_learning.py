@@ -21,8 +21,6 @@ from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 
-__all__ = ["PatchLearning"]
-
 
 class PatchLearning(LearnerInside):
     """A dictionary of image patches that learns."""
@@ -55,10 +53,6 @@ class PatchLearning(LearnerInside):
             of images; files are colour if any of them is, and at most 2^25 of their pixels are in
             memory at a time.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
@@ -75,10 +69,6 @@ class PatchLearning(LearnerInside):
         such
             Of as many channels as before; files are read so.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
@@ -127,10 +117,6 @@ class PatchLearning(LearnerInside):
             (patch_size, patch_size) or (patch_size, patch_size, n_channels).
         **params
             Any other parameters; ``nonnegative`` follows from the learner.
-
-        Returns
-        -------
-        ImageDictionary
         """
         shape = tuple(check_count("patch_shape", size) for size in patch_shape)
         if len(shape) not in (2, 3) or shape[0] != shape[1]:

@@ -13,17 +13,6 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import check_count
 from atomstream.dictionaries.hulls import Hulls, alike
 
-__all__ = [
-    "Part",
-    "Representatives",
-    "check_labels",
-    "counting_rows",
-    "places_of",
-    "read_only",
-    "row_names",
-    "stacked_rows",
-]
-
 
 @dataclass(frozen=True)
 class Representatives:

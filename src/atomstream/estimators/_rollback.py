@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-__all__ = ["Transaction"]
-
 
 class Transaction:
     """A block that changes a model wholly or not at all: if it raises, everything is put back.

@@ -15,8 +15,6 @@ from atomstream.core.method import Method
 from atomstream.core.state import State
 from atomstream.losses import Loss
 
-__all__ = ["RunState"]
-
 # Under which names the attributes stand in model files.
 SAVED = {
     "state_": "state",
@@ -74,11 +72,8 @@ class RunState:
 
     def saved(self) -> dict[str, Any]:
         """Return the attributes under the names they have in model files."""
-        return {
-            name: getattr(self, attribute)
-            for name, attribute in SAVED.items()
-            if hasattr(self, attribute)
-        }
+        known = ((name, attribute) for name, attribute in SAVED.items() if hasattr(self, attribute))
+        return {name: getattr(self, attribute) for name, attribute in known}
 
     def validate(self, n_features: int) -> None:
         """Refuse parts read from a file that do not fit together."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-__all__ = ["Saved"]
-
 
 class Saved:
     """A model that can be saved; parameters are saved besides.

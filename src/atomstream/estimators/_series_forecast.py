@@ -13,8 +13,6 @@ from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 
-__all__ = ["Interval", "SeriesForecast"]
-
 
 class Interval(NamedTuple):
     """Bands of a forecast.
@@ -84,10 +82,8 @@ class SeriesForecast(SeriesReconstruction):
         if isinstance(coverage, bool) or not isinstance(coverage, float) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
         steps = self._predicted(honest=True)
-        errors, width = (
-            steps - self._rows[len(self._rows) - len(steps) :],
-            np.full(steps.shape[1], np.nan),
-        )
+        errors = steps - self._rows[len(self._rows) - len(steps) :]
+        width = np.full(steps.shape[1], np.nan)
         width[self._seen] = half_widths(errors[:, self._seen], coverage)
         middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
         reach = np.sqrt(np.arange(1, horizon + 1))[:, None] * width

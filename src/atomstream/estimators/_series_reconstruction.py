@@ -16,8 +16,6 @@ from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.streams import windows
 
-__all__ = ["SeriesReconstruction"]
-
 BLOCK = 4096  # windows reconstructed at a time
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,21 +15,8 @@ from sklearn.utils.validation import check_array, validate_data
 from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix
-
-__all__ = [
-    "check_X",
-    "check_init",
-    "check_numbers",
-    "check_observed",
-    "check_settings",
-    "check_size",
-    "check_start",
-    "check_weights",
-    "cut",
-    "observe",
-    "raise_zeros",
-    "row_ids",
-]
+from atomstream.exceptions import ScheduleWarning
+from atomstream.schedules import Schedule, check_conditions
 
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
@@ -72,8 +60,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         raise ValueError(
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
-            "more; "
-            f"shift the data or {model.SIGNED}."
+            f"more; shift the data or {model.SIGNED}."
         )
     known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)
@@ -197,9 +184,8 @@ def check_settings(model: BaseEstimator) -> None:
     check_init(model.init, model.STARTS)
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first "
-            "rows stay, "
-            f"got init={model.init!r}."
+            f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
+            f"stay, got init={model.init!r}."
         )
     if model.fixed_components > model.n_components:
         raise ValueError(
@@ -271,3 +257,22 @@ def cut(
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
             kept = {name: None if part is None else part[rows] for name, part in known.items()}
             yield make(X[rows], **kept, position=epoch * n_samples + start)
+
+
+def warn_of_schedule(name: object, schedule: Schedule) -> None:
+    """Warn where a schedule breaks condition (A3), saying which part of it.
+
+    Only schedules that know their decay are judged: a function of the user's may remember its
+    calls, so it is never called for anything but a step.
+    """
+    if getattr(schedule, "decay", None) is None:
+        return
+    broken = check_conditions(schedule).broken
+    if broken:
+        warnings.warn(
+            f"schedule={name!r} breaks condition (A3) of the convergence theorems: "
+            f"{' and '.join(broken)}. Atoms need not converge, which is right for a stream that "
+            "drifts; 'power' and 'harmonic' keep the condition.",
+            ScheduleWarning,
+            stacklevel=6,  # the caller of fit, fit_stream or partial_fit
+        )

@@ -13,8 +13,6 @@ from atomstream.core.checks import counted
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
-__all__ = ["VideoCoding"]
-
 BLOCK = 256  # frames, or pixels, coded at a time
 
 
@@ -41,10 +39,8 @@ class VideoCoding(LearnerInside):
         if self.mode == "frames":
             return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
-        codes = [
-            self.learner_.transform(rows)
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
+        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        codes = [self.learner_.transform(rows) for rows in courses]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
     def reconstruct(self, video: object) -> NDArray:
@@ -61,14 +57,11 @@ class VideoCoding(LearnerInside):
         """
         self._check_fitted()
         if self.mode == "frames":
-            return np.concatenate(
-                [self._reconstructed(rows) for rows in self._blocks(video)]
-            ).reshape(-1, *self.frame_shape_)
+            made = [self._reconstructed(rows) for rows in self._blocks(video)]
+            return np.concatenate(made).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
-        reconstruction = [
-            self._reconstructed(rows).T
-            for rows in pixel_courses(whole, range(whole[0].size), BLOCK)
-        ]
+        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        reconstruction = [self._reconstructed(rows).T for rows in courses]
         return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
     def _reconstructed(self, rows: NDArray) -> NDArray:

@@ -8,8 +8,6 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["view"]
-
 
 def view(path: str, doc: str) -> property:
     """Return a property of a fitted model that shows an attribute of one of its parts.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.core.checks import check_count
 from atomstream.estimators._types import RandomSource
 
-__all__ = ["WalkFactors"]
-
 TINY = np.finfo(float).tiny
 
 

@@ -17,8 +17,6 @@ from atomstream.estimators._types import RandomSource
 from atomstream.updates.hebbian import HebbianFactor, Steps
 from atomstream.updates.subspaces import orthonormal
 
-__all__ = ["FIRST", "WalkLearning"]
-
 AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
 FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 
@@ -172,11 +170,10 @@ class WalkLearning(Saved, BaseEstimator):
         if "factor_" not in self.__dict__:
             size = max(m, r)  # as many rows as there are columns at least
             rng = generator(self.random_state)
-            start = (
-                rng.standard_normal((2 * size, r))
-                if self.init is None
-                else np.asarray(self.init, np.float64)
-            )
+            if self.init is None:
+                start = rng.standard_normal((2 * size, r))
+            else:
+                start = np.asarray(self.init, np.float64)
             self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")

@@ -137,18 +137,11 @@ class ColorRestorer(Saved, BaseEstimator):
             Two materials at least; for each an array of shape (height, width, 3), a path, or a list
             of such.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
-            if (
-                not isinstance(examples, Mapping)
-                or len(examples) < 2
-                or not all(isinstance(n, str) for n in examples)
-            ):
+            named = isinstance(examples, Mapping) and all(isinstance(n, str) for n in examples)
+            if not named or len(examples) < 2:
                 raise ValueError(
                     "examples must be a mapping of the names of at least two materials to colour "
                     "images."
@@ -167,8 +160,7 @@ class ColorRestorer(Saved, BaseEstimator):
                 if len(rows) < LEAST_PATCHES:
                     raise ValueError(
                         f"The examples of {name} give {len(rows)} patches, needed are at least "
-                        f"{LEAST_PATCHES} to "
-                        f"tell materials apart; n_patches is {self.n_patches}."
+                        f"{LEAST_PATCHES} to tell materials apart; n_patches is {self.n_patches}."
                     )
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
             labels = np.repeat(np.arange(len(grey)), [len(rows) for rows in grey])
@@ -200,13 +192,11 @@ class ColorRestorer(Saved, BaseEstimator):
             raise ValueError(f"image must be grey, of shape (height, width), got {image.shape}.")
         patch_view(image, self.patch_size)  # refuses what is too small
         shares = self._shares(image)
-        made = np.concatenate(
-            [strip for _, strip in self._colored(image, patch_view(shares, self.patch_size))]
-        )
+        strips_made = self._colored(image, patch_view(shares, self.patch_size))
+        made = np.concatenate([strip for _, strip in strips_made])
         if self.keep_luma:
-            made += (image / made.dtype.type(white(image)) - made @ LUMA.astype(made.dtype))[
-                :, :, None
-            ]
+            lacking = image / made.dtype.type(white(image)) - made @ LUMA.astype(made.dtype)
+            made += lacking[:, :, None]
         return Restored(of_type(np.clip(made, 0, 1), image), shares.argmax(axis=2))
 
     @property
@@ -241,21 +231,13 @@ class ColorRestorer(Saved, BaseEstimator):
             chances = self.classifier_.probabilities(rows / white(image))
             return np.repeat(chances[:, None], self.patch_size**2, axis=1), None
 
-        return np.concatenate(
-            [
-                s
-                for _, s in strips(
-                    image, self.patch_size, 1, probabilities, len(self.dictionaries_)
-                )
-            ]
-        )
+        found = strips(image, self.patch_size, 1, probabilities, len(self.dictionaries_))
+        return np.concatenate([strip for _, strip in found])
 
     def _colored(self, image: NDArray, shares: NDArray) -> Any:
         """Return strips in colour; a patch is of the material most probable over its pixels."""
-        atoms = [
-            model.components_.reshape(self.n_components, -1, 3)
-            for model in self.dictionaries_.values()
-        ]
+        models, r = self.dictionaries_.values(), self.n_components
+        atoms = [model.components_.reshape(r, -1, 3) for model in models]
 
         def colored(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return grey patches in colour."""
@@ -297,6 +279,5 @@ class ColorRestorer(Saved, BaseEstimator):
         if self.patch_size != self.classifier_.size:
             raise ValueError(
                 f"patch_size is {self.patch_size} and the model has learned patches of "
-                f"{self.classifier_.size} "
-                "pixels; call fit to start anew."
+                f"{self.classifier_.size} pixels; call fit to start anew."
             )

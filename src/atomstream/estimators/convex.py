@@ -170,12 +170,8 @@ class OnlineConvexMF(OnlineDictionary):
         part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
-        return RowWise(
-            Objective(Squared(), codes, Free()),
-            coder,
-            self._assign,
-            HullUpdate(float(self.damping)),
-        )
+        objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
+        return RowWise(objective, coder, self._assign, updater)
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""
@@ -209,10 +205,6 @@ class OnlineConvexMF(OnlineDictionary):
             How much rows count in the memory; 0 leaves a row out.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, sample_weight, ids)
 
@@ -230,10 +222,6 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X, y, sample_weight, ids
             As in `fit`.
-
-        Returns
-        -------
-        self
         """
         return self._partial_fit(X, y, sample_weight, ids)
 
@@ -273,10 +261,6 @@ class OnlineConvexMF(OnlineDictionary):
         atom : int
         top : int, default=5
             At most so many; shares of zero are left out.
-
-        Returns
-        -------
-        list of Part
         """
         check_is_fitted(self)
         return Part.of(self.state_.dictionary, atom, top)
@@ -359,14 +343,7 @@ class OnlineConvexMF(OnlineDictionary):
     # -- the start
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        """Keep rows until there are N of them, or all there are; then make hulls from the first N.
-
-        Parameters
-        ----------
-        batches : iterator of Batch
-        n_rows : float
-            Rows in the data, where these come again and again: so many are waited for.
-        """
+        """Keep rows until there are N, or all there are; then make hulls from the first N."""
         run, n_kept = self._run, sum(counting_rows(batch).size for batch in self._run.waiting)
         while n_kept < self.n_representatives and run.n_rows < n_rows:
             batch = next(batches, None)

@@ -23,7 +23,6 @@ from atomstream.estimators._cp_loadings import (
     check_radius,
     loadings_stationarity,
     starting_loadings,
-    warn_of_schedule,
 )
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import (
@@ -87,7 +86,7 @@ class OnlineCPDictionary(OnlineDictionary):
         Sweeps over the modes per batch.
     schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
     default="harmonic"
-        How much a batch weighs in the memory; a warning names the condition that one breaks.
+        How much a batch weighs in the memory; see `atomstream.schedules`.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
@@ -122,8 +121,9 @@ class OnlineCPDictionary(OnlineDictionary):
 
     References
     ----------
-    Lyu (2022), "Dictionary learning from dependent data samples", chapter 4, Algorithms 7 and 8;
-    Lyu, Strohmeier, Needell (2020), "Online nonnegative CP-dictionary learning for Markovian data".
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", chapter 4, Algorithms 6 to 10; Lyu, Strohmeier, Needell (2022), "Online nonnegative
+    CP-dictionary learning for Markovian data".
     docs/algorithms/cp-dictionaries.md maps each equation to its function.
 
     Examples
@@ -233,16 +233,10 @@ class OnlineCPDictionary(OnlineDictionary):
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
-        updater = LoadingSweep(
-            float(self.damping), self.fixed_components, self.n_sweeps, self.radius_
-        )
-        return Method(
-            Objective(Squared(), codes, sets),
-            coder,
-            updater,
-            Reseeding(),
-            missing=bool(self.missing),
-        )
+        fixed, damping = self.fixed_components, float(self.damping)
+        updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
+        objective = Objective(Squared(), codes, sets)
+        return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
@@ -334,9 +328,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
-        run = super()._begin()
-        warn_of_schedule(self.schedule, run.clock.schedule)
-        return run
+        return super()._begin()
 
     # -- the start
 
@@ -384,17 +376,12 @@ class OnlineCPDictionary(OnlineDictionary):
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        method = self.method_
-        delta = self._measured(X)
-        return loadings_stationarity(
-            delta, self.state_.dictionary, method.objective.atoms.sets, self.fixed_components
-        )
+        sets, dictionary = self.method_.objective.atoms.sets, self.state_.dictionary
+        return loadings_stationarity(self._measured(X), dictionary, sets, self.fixed_components)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = resolve(
-            "codes", self.codes, SETS, "prox"
-        ).nonnegative and all(part.nonnegative for part in self._sets(1.0))
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
+        codes, inputs = resolve("codes", self.codes, SETS, "prox"), tags.input_tags
+        inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
+        inputs.two_d_array, inputs.three_d_array = False, True
         return tags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,14 +90,8 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
             for name in band.low.columns:
                 parts[name, share, "lower"] = band.low[name].iloc[steps - 1]
                 parts[name, share, "upper"] = band.high[name].iloc[steps - 1]
-        frame = pd.DataFrame(parts)
-        order = [
-            (name, share, end)
-            for name in band.low.columns
-            for share in coverage
-            for end in ("lower", "upper")
-        ]
-        return frame[order]
+        order = product(band.low.columns, coverage, ("lower", "upper"))
+        return pd.DataFrame(parts)[list(order)]
 
     def _steps(self, fh: Any) -> Any:
         """Return how many steps ahead each time of the horizon lies."""

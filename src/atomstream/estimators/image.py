@@ -21,11 +21,7 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.domains.images.restoration import (
-    add_means,
-    complete_image,
-    denoise_image,
-)
+from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
@@ -198,14 +194,8 @@ class ImageDictionary(PatchLearning):
         if noise == 0:
             return np.array(image)
         atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
-        return denoise_image(
-            image,
-            atoms,
-            noise,
-            self.patch_size,
-            centred=not self.nonnegative,
-            n_jobs=effective_n_jobs(self.n_jobs),
-        )
+        n_jobs, centred = effective_n_jobs(self.n_jobs), not self.nonnegative
+        return denoise_image(image, atoms, noise, self.patch_size, centred=centred, n_jobs=n_jobs)
 
     def inpaint(self, image: ArrayLike, missing: object = None, *, adapt: bool = True) -> NDArray:
         """Return an image whose missing pixels are filled in by the dictionary.
@@ -239,27 +229,19 @@ class ImageDictionary(PatchLearning):
         check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)
-        unit: NDArray = image.reshape(observed.shape).astype(
-            np.float64 if image.dtype == np.float64 else np.float32
-        )
+        dtype = np.float64 if image.dtype == np.float64 else np.float32
+        unit: NDArray = image.reshape(observed.shape).astype(dtype)
         filled = fill(unit / unit.dtype.type(white(image)), observed)
         self._given(filled.reshape(image.shape))
-        known = filled.copy()
+        known, n_jobs = filled.copy(), effective_n_jobs(self.n_jobs)
         for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
-            made = complete_image(
-                start,
-                observed,
-                atoms,
-                self.patch_size,
-                stride=min(stride, self.patch_size),
-                n_jobs=effective_n_jobs(self.n_jobs),
-            )
+            size, step = self.patch_size, min(stride, self.patch_size)
+            made = complete_image(start, observed, atoms, size, stride=step, n_jobs=n_jobs)
             filled = np.where(observed, known, made.reshape(observed.shape))
-        return np.where(
-            observed.reshape(image.shape), image, of_type(filled.reshape(image.shape), image)
-        )
+        made = of_type(filled.reshape(image.shape), image)
+        return np.where(observed.reshape(image.shape), image, made)
 
     def compress(
         self, image: ArrayLike, quality: float = 35.0, *, include_dictionary: bool = True
@@ -291,13 +273,8 @@ class ImageDictionary(PatchLearning):
         """
         image = self._given(image)
         atoms = self.components_
-        data = compression.compress(
-            image,
-            atoms,
-            quality,
-            centred=not self.nonnegative,
-            include_dictionary=include_dictionary,
-        )
+        how = {"centred": not self.nonnegative, "include_dictionary": include_dictionary}
+        data = compression.compress(image, atoms, quality, **how)
         compression.check_worth(image, atoms, data, quality)
         return data
 
@@ -341,9 +318,8 @@ class ImageDictionary(PatchLearning):
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
         unit = white(image)
-        return learner.fit_stream(
-            self._split(rows / rows.dtype.type(unit))[0] for rows in drawn
-        ).components_
+        learner.fit_stream(self._split(rows / rows.dtype.type(unit))[0] for rows in drawn)
+        return learner.components_
 
 
 def _check_sigma(sigma: Any) -> float:

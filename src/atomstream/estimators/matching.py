@@ -48,10 +48,6 @@ def align(model_a: object, model_b: object) -> Alignment:
     ----------
     model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
 
-    Returns
-    -------
-    Alignment
-
     Raises
     ------
     ValueError
@@ -76,11 +72,9 @@ def align(model_a: object, model_b: object) -> Alignment:
     cosines = rows[0] @ rows[1].T
     signed = all((part < 0).any() for part in rows)
     first, second = linear_sum_assignment(np.abs(cosines) if signed else cosines, maximize=True)
-    order, similarity, sign = (
-        np.full(len(rows[0]), -1),
-        np.zeros(len(rows[0])),
-        np.ones(len(rows[0])),
-    )
+    order = np.full(len(rows[0]), -1)
+    similarity = np.zeros(len(rows[0]))
+    sign = np.ones(len(rows[0]))
     order[first], found = second, cosines[first, second]
     similarity[first] = np.abs(found) if signed else found
     sign[first] = np.where(signed & (found < 0), -1.0, 1.0)

@@ -142,10 +142,6 @@ class NetworkDictionary(NetworkReconstruction):
         Network
             As in `atomstream.domains.networks.network.Network.of`.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
@@ -164,10 +160,6 @@ class NetworkDictionary(NetworkReconstruction):
             The same as before, or another one: of one author, say.
         y : ignored
         n_batches : int, default=1
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()

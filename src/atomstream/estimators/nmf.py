@@ -73,7 +73,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
         the loss and the set of codes.
     schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable,
     default="power"
-        How much a batch weighs in the memory; see `atomstream.schedules`.
+        How much a batch weighs in the memory; see `atomstream.schedules`. "constant" is for streams
+        that drift: it breaks the condition of the convergence theorems that the sum of w_t^2
+        sqrt(t) is finite, as "polynomial" with its default exponent does, and a `ScheduleWarning`
+        says so. `convergent` makes a model that the theorems cover.
     tol : float, {"log", "root"} or callable, default="root"
         Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
         codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
@@ -203,8 +206,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             if not getattr(part, "nonnegative", False):
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
-                    f"{role}; "
-                    "use OnlineDictionaryLearning for signed ones."
+                    f"{role}; use OnlineDictionaryLearning for signed ones."
                 )
         return method
 

@@ -95,13 +95,9 @@ def online_parafac(
         Further parameters of `OnlineCPDictionary`, ``random_state`` among them; ``max_time`` holds
         for all passes together, and a pass that is stopped is the last.
 
-    Returns
-    -------
-    CPTensor
-
     References
     ----------
-    Lyu (2022), section 4.8 and Algorithm 7, used on subsampled slices of one mode.
+    Strohmeier (2023), section 4.7 and Algorithm 6, used on subsampled slices of one mode.
 
     Examples
     --------

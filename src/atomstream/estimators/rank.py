@@ -89,10 +89,6 @@ def choose_rank(
         Share of the observed entries that is hidden.
     random_state : int, Generator, RandomState or None, default=None
 
-    Returns
-    -------
-    RankChoice
-
     References
     ----------
     Breiman, Friedman, Olshen, Stone (1984), "Classification and regression trees", section 3.4.3,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +99,10 @@ class SeriesDictionary(SeriesForecast):
 
     References
     ----------
-    Strohmeier's thesis, "CP dictionaries and applications", Algorithms 1 to 3 and eqs. (2.3) to
-    (2.9), section 3.4; its lambda is 2 alpha. There t^-4 counts from a fresh memory, and the
-    initialisation sees the rows that are then "predicted": here such predictions are `in_sample_`.
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", Algorithms 1 to 3, eqs. (2.3) to (2.9), section 3.4; its lambda is 2 alpha. There
+    t^-4 counts from a fresh memory, and the initialisation sees the rows that are then "predicted":
+    here such predictions are `in_sample_`.
 
     Examples
     --------
@@ -180,22 +181,16 @@ class SeriesDictionary(SeriesForecast):
             What the initialisation sees instead of the first rows: another table of the same
             series. Predictions count as honest after the last row of Y that it holds: by their
             dates where both have some, else by their values.
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
-            table, other = (
-                nonnegative_table(Y, "Y"),
-                None if init is None else nonnegative_table(init, "init"),
-            )
+            table = nonnegative_table(Y, "Y")
+            other = None if init is None else nonnegative_table(init, "init")
             if other is not None:
                 check_series(other, table.form, table.values.shape[1], "init")
-            name, given, needed = (
-                ("Y", table, self._n_init) if other is None else ("init", other, self.window)
-            )
+            name, given, needed = "Y", table, self._n_init
+            if other is not None:
+                name, given, needed = "init", other, self.window
             if len(given.values) < needed:
                 raise ValueError(
                     f"{name} has {counted(len(given.values), 'row')}, initialising needs "
@@ -218,10 +213,6 @@ class SeriesDictionary(SeriesForecast):
         Y : array, frame or xarray.DataArray of shape (n_times, n_series)
             Rows of a frame must follow the last ones in time.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.check()
@@ -287,12 +278,8 @@ class SeriesDictionary(SeriesForecast):
             self._first_honest = self._n_init if self.n_init_batches else 0
             self._n_rows, self._rows = 0, values[:0]
         self._check_shape()
-        settings: dict[str, Any] = {
-            "alpha": self.alpha,
-            "ridge": self.ridge,
-            "schedule": self.schedule,
-        }
-        self._teach(self._moments(values), len(values), **settings)
+        penalties = {"alpha": self.alpha, "ridge": self.ridge}
+        self._teach(self._moments(values), len(values), schedule=self.schedule, **penalties)
 
     def _moments(self, values: NDArray) -> Generator[NDArray]:
         """Yield for every row, once it has been predicted, all windows of the last rows (2.4).
@@ -304,12 +291,8 @@ class SeriesDictionary(SeriesForecast):
             step = self._extrapolated(1, method)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
-            seen = {
-                "_rows": rows,
-                "_steps": steps,
-                "_n_rows": self._n_rows + 1,
-                "_seen": self._seen | ~np.isnan(row),
-            }
+            seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
+            seen["_seen"] = self._seen | ~np.isnan(row)
             near = rows[-self._memory :]
             if len(near) < self.window or np.isnan(near).all():
                 self.__dict__.update(seen)

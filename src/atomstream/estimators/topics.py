@@ -133,10 +133,6 @@ class TopicModel(LearnerInside):
         documents : iterable of str
             Looked at twice: those of an iterator are kept meanwhile.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self.fit_counts(self.begin(documents))
@@ -149,10 +145,6 @@ class TopicModel(LearnerInside):
         ----------
         documents : iterable of str
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             block = list(check_documents(documents))
@@ -172,10 +164,6 @@ class TopicModel(LearnerInside):
         documents : iterable of str
         n_batches : int, optional
             How many batches to take at most; without it all there are.
-
-        Returns
-        -------
-        self
         """
         blocks = islice(blocks_of(check_documents(documents), self.batch_size), n_batches)
         self._learn(self._counted(blocks), n_batches)
@@ -218,10 +206,6 @@ class TopicModel(LearnerInside):
         ----------
         counts : csr_array of shape (n_documents, n_features)
             What `begin` returned, or `count` of the same documents.
-
-        Returns
-        -------
-        self
         """
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
@@ -356,10 +340,6 @@ class TopicModel(LearnerInside):
             Of dates: spans are days, weeks from Monday, months or years.
         bins : int or array-like, optional
             Instead of ``freq``: a number of equal spans, or their edges, the last one included.
-
-        Returns
-        -------
-        TopicsOverTime
         """
         return TopicsOverTime.of(self.topic_shares(documents), times, freq, bins)
 

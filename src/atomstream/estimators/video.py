@@ -81,7 +81,8 @@ class VideoDictionary(VideoCoding):
 
     References
     ----------
-    Strohmeier (2021), "CP-dictionaries and applications", section 3.5, figures 3.3 to 3.5.
+    Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
+    data", section 3.5, figures 3.3 to 3.5.
 
     Examples
     --------
@@ -140,17 +141,11 @@ class VideoDictionary(VideoCoding):
             A file (through imageio), a folder or an iterable of images (arrays, or names of files)
             is read frame by frame in mode "frames", and whole in mode "pixels".
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             self._begin()
             if self.mode == "frames":
-                self._learn(
-                    self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
-                )
+                self._follow(video)
             else:
                 self.fit_pixels(video)
         return self
@@ -163,10 +158,6 @@ class VideoDictionary(VideoCoding):
         Parameters
         ----------
         video : as in `fit`
-
-        Returns
-        -------
-        self
         """
         if self.mode != "pixels":
             raise ValueError(f"fit_pixels needs mode='pixels', got mode={self.mode!r}.")
@@ -190,10 +181,6 @@ class VideoDictionary(VideoCoding):
         video : as in `fit`
             Of the same height, width and channels.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         with Transaction(self):
             if self.mode == "pixels":
@@ -207,9 +194,7 @@ class VideoDictionary(VideoCoding):
             else:
                 self._begin()
             check_size(self, self.learner_.n_components)
-            self._learn(
-                self._along(as_frames(video, grey=self.grey)), n_batches=self._n_batches(video)
-            )
+            self._follow(video)
         return self
 
     def _begin(self) -> None:
@@ -219,6 +204,10 @@ class VideoDictionary(VideoCoding):
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
         self.__dict__.pop("frame_shape_", None)
+
+    def _follow(self, video: object) -> None:
+        """Learn frames as they come."""
+        self._learn(self._along(as_frames(video, grey=self.grey)), self._n_batches(video))
 
     def _learn(
         self, batches: Generator[NDArray], n_batches: int | None, horizon: float = np.inf

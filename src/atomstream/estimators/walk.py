@@ -75,8 +75,8 @@ class RandomWalkFactorization(WalkLearning):
 
     References
     ----------
-    Yang, Braverman, Zhao, Wang, "Online factorization and partition of complex networks by random
-    walk", eqs. (5), (10), (11) and section 3.3. docs/algorithms/random-walks.md.
+    Yang, Braverman, Zhao, Wang, "Online factorization and partition of complex networks from
+    random walks", eqs. (5), (10), (11) and section 3.3. docs/algorithms/random-walks.md.
 
     Examples
     --------

@@ -147,12 +147,8 @@ def _read_header(header: bytes, path: str | Path) -> tuple[Any, list[tuple[str, 
         whole_numbers = isinstance(shape, list) and all(
             type(n) is int and 0 <= n < 2**63 for n in shape
         )
-        if (
-            not isinstance(dtype, str)
-            or dtype not in DTYPES
-            or not whole_numbers
-            or len(shape) > 16
-        ):
+        known = isinstance(dtype, str) and dtype in DTYPES
+        if not known or not whole_numbers or len(shape) > 16:
             raise CorruptModelError(
                 f"{path} claims an array of type {dtype!r:.40} and shape {shape!r:.80}."
             )

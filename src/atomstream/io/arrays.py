@@ -6,6 +6,7 @@ import gzip
 import io
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +15,42 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.source import (
-    Block,
-    Source,
-    check_numeric,
-    check_table,
-    fingerprint,
-    numbered,
-    row_blocks,
-)
+from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 
 __all__ = ["matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
 
 CHUNK = 1 << 20  # bytes that are searched at a time
 
 
-class Sliced(Source):
-    """An array with direct access to any rows: a memory map, a Zarr array, a sparse matrix.
+class _Array(Source):
+    """An array in files whose rows are samples: axes after the first are flattened."""
 
-    Each row is one sample: axes after the first are flattened.
-    """
+    def __init__(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, files: list[Path]
+    ) -> None:
+        check_numeric(dtype, name)
+        if len(shape) < 2:
+            raise InputError(f"{name} has shape {shape}, needed is (n_samples, n_features).")
+        if not all(shape):
+            raise InputError(f"{name} is empty: its shape is {shape}.")
+        self.name, self.files = name, files
+        self.n_rows, self.n_features = int(shape[0]), int(np.prod(shape[1:]))
+        self.shape = shape[1:] if len(shape) > 2 else None
+
+
+class Sliced(_Array):
+    """An array with direct access to any rows: a memory map, a Zarr array, a sparse matrix."""
 
     def __init__(self, array: Any, path: Path, files: list[Path]) -> None:
-        self.name = str(path)
-        check_numeric(np.dtype(array.dtype), self.name)
-        check_table(tuple(array.shape), self.name)
-        self._array, self._files = array, files
-        self.n_rows = int(array.shape[0])
-        self.n_features = int(np.prod(array.shape[1:]))
-        self.shape = tuple(array.shape[1:]) if len(array.shape) > 2 else None
-        self._row_bytes = self.n_features * array.dtype.itemsize
+        super().__init__(str(path), tuple(array.shape), np.dtype(array.dtype), files)
+        self._array, self._row_bytes = array, self.n_features * array.dtype.itemsize
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows."""
         for rows in row_blocks(self.n_rows or 0, start, self._row_bytes):
             part = self._array[rows]
-            yield numbered(
-                part if sp.issparse(part) else np.asarray(part).reshape(-1, self.n_features),
-                rows.start,
-            )
-
-    def fingerprint(self) -> str:
-        """Return the digest of the file."""
-        return fingerprint(self._files)
+            dense = None if sp.issparse(part) else np.asarray(part).reshape(-1, self.n_features)
+            yield numbered(part if dense is None else dense, rows.start)
 
 
 def npy(path: Path) -> Source:
@@ -97,9 +91,8 @@ def zarr_array(path: Path, key: str | None) -> Source:
     except ImportError:
         raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
     node: Any = zarr.open(str(path), mode="r")
-    array = node if hasattr(node, "dtype") else node[_choose(path, dict(node.arrays()), key)]
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    return Sliced(array, path, files)
+    array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
+    return Sliced(array, path, files_of(path))
 
 
 def npz(path: Path, key: str | None) -> Source:
@@ -110,20 +103,24 @@ def npz(path: Path, key: str | None) -> Source:
         return _sparse(path, members)
     opened = {name: _Member(path, name) for name in sorted(members)}
     tables = {name: member for name, member in opened.items() if member.is_table}
-    return _Streamed(path, tables[_choose(path, tables, key)])
+    return _Streamed(path, tables[chosen(path, tables, key)])
 
 
-def _choose(path: Path, arrays: dict[str, Any], key: str | None) -> str:
-    """Return the name of the chosen array."""
-    if key is not None and key not in arrays:
+def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0) -> str:
+    """Return the name of an array: the key, or the only one with so many axes or more."""
+    names = sorted(arrays)
+    if key is not None and key not in names:
         raise InputError(
-            f"{path} has no array called {key!r}; it has {', '.join(sorted(arrays)) or 'none'}."
+            f"{path} has no array called {key!r}; it has {', '.join(names) or 'none'}."
         )
-    if key is None and len(arrays) != 1:
+    large = [name for name in names if len(arrays[name].shape) >= n_axes]
+    if key is None and len(large) != 1:
+        kind = " of three axes or more" if n_axes == 3 else ""
         raise InputError(
-            f"{path} has {len(arrays)} arrays ({', '.join(sorted(arrays))}); choose one with --key."
+            f"{path} has {len(large)} arrays{kind} ({', '.join(large or names)}); choose one with "
+            "--key."
         )
-    return key or next(iter(arrays))
+    return key or large[0]
 
 
 class _Member:
@@ -135,8 +132,16 @@ class _Member:
             self.shape, self.fortran, self.dtype = header
         self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
 
-    def _open(self) -> Any:
-        return _Opened(self.path, self.name)
+    @contextmanager
+    def _open(self) -> Iterator[tuple[Any, tuple[tuple[int, ...], bool, np.dtype]]]:
+        """Open the array after its header, which comes along."""
+        with zipfile.ZipFile(self.path) as archive:
+            name = self.name if self.name in archive.namelist() else f"{self.name}.npy"
+            with archive.open(name) as file:
+                first = np.lib.format.read_magic(file) == (1, 0)
+                form = np.lib.format
+                read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+                yield file, read(file)
 
     def whole(self) -> NDArray:
         """Return the whole array."""
@@ -154,37 +159,12 @@ class _Member:
                 yield np.frombuffer(data, self.dtype)
 
 
-class _Opened:
-    """A context manager that opens a member of an archive after its header."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._archive = zipfile.ZipFile(path)
-        self._name = name if name in self._archive.namelist() else f"{name}.npy"
-
-    def __enter__(self) -> tuple[Any, tuple[tuple[int, ...], bool, np.dtype]]:
-        self._file = self._archive.open(self._name)
-        version = np.lib.format.read_magic(self._file)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        return self._file, read(self._file)
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._archive.close()
-
-
-class _Streamed(Source):
+class _Streamed(_Array):
     """A dense array in an archive."""
 
     def __init__(self, path: Path, member: _Member) -> None:
-        self.name, self._path, self._member = f"{path}:{member.name}", path, member
-        check_numeric(member.dtype, self.name)
-        check_table(member.shape, self.name)
-        self.n_rows, self.n_features = member.shape[0], int(np.prod(member.shape[1:]))
-        self.shape = member.shape[1:] if len(member.shape) > 2 else None
+        super().__init__(f"{path}:{member.name}", member.shape, member.dtype, [path])
+        self._member = member
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; an array stored by columns is loaded as a whole."""
@@ -197,10 +177,6 @@ class _Streamed(Source):
         counts = ((rows.stop - rows.start) * width for rows in slices)
         for rows, part in zip(slices, self._member.parts(start * width, counts), strict=True):
             yield numbered(part.reshape(-1, width), rows.start)
-
-    def fingerprint(self) -> str:
-        """Return the digest of the file."""
-        return fingerprint([self._path])
 
 
 def _sparse(path: Path, members: set[str]) -> Source:
@@ -226,34 +202,26 @@ def _sparse(path: Path, members: set[str]) -> Source:
         return Sliced(columns.tocsr(), path, [path])
 
 
-class _SparseRows(Source):
+class _SparseRows(_Array):
     """Sparse rows in an archive; only the pointers to the rows are in memory."""
 
     def __init__(self, path: Path, shape: tuple[int, ...], pointers: NDArray) -> None:
-        self.name, self._path, self._pointers = str(path), path, pointers.astype(np.int64)
         self._values, self._columns = _Member(path, "data"), _Member(path, "indices")
-        check_numeric(self._values.dtype, self.name)
-        check_table(shape, self.name)
+        super().__init__(str(path), shape, self._values.dtype, [path])
+        self._pointers = pointers.astype(np.int64)
         n_stored = self._columns.shape[0]
-        steps = np.diff(self._pointers)
-        if (
-            len(pointers) != shape[0] + 1
-            or self._pointers[0]
-            or self._pointers[-1] != n_stored
-            or steps.min() < 0
-        ):
+        ends_fit = not self._pointers[0] and self._pointers[-1] == n_stored
+        if len(pointers) != shape[0] + 1 or not ends_fit or np.diff(self._pointers).min() < 0:
             raise InputError(
                 f"{path} is not a valid sparse matrix: its pointers do not fit its {n_stored} "
                 "entries."
             )
-        self.n_rows, self.n_features = shape
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows of about the same number of entries."""
         n_rows = self.n_rows or 0
-        mean = int(self._pointers[-1] // n_rows + 1) * (
-            self._values.dtype.itemsize + self._columns.dtype.itemsize
-        )
+        entry_bytes = self._values.dtype.itemsize + self._columns.dtype.itemsize
+        mean = int(self._pointers[-1] // n_rows + 1) * entry_bytes
         slices = list(row_blocks(n_rows, start, mean))
         counts = [int(self._pointers[rows.stop] - self._pointers[rows.start]) for rows in slices]
         first = int(self._pointers[start]) if start < n_rows else 0
@@ -264,7 +232,3 @@ class _SparseRows(Source):
             pointers = self._pointers[rows.start : rows.stop + 1] - self._pointers[rows.start]
             shape = (rows.stop - rows.start, self.n_features)
             yield numbered(sp.csr_array((values, columns, pointers), shape=shape), rows.start)
-
-    def fingerprint(self) -> str:
-        """Return the digest of the file."""
-        return fingerprint([self._path])

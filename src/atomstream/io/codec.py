@@ -26,15 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
+# What decoding raises where a file holds no model.
+SENSELESS = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
 BIT_GENERATORS = {
-    source.__name__: source
-    for source in (
-        np.random.PCG64,
-        np.random.PCG64DXSM,
-        np.random.MT19937,
-        np.random.Philox,
-        np.random.SFC64,
-    )
+    name: getattr(np.random, name) for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 }
 
 
@@ -100,12 +95,9 @@ def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -
             f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}."
         )
     encoder = Encoder()
-    content = {
-        "library": atomstream.__version__,
-        **encoder.model(model),
-        "notes": encoder.fields(notes),
-    }
-    write_archive(path, content | {"generators": encoder.states}, encoder.arrays)
+    content = {"library": atomstream.__version__, **encoder.model(model)}
+    content |= {"notes": encoder.fields(notes), "generators": encoder.states}
+    write_archive(path, content, encoder.arrays)
 
 
 def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[str, Any]]:
@@ -118,15 +110,7 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
         return decoder.model(content), decoder.fields(content["notes"])
     except ModelFileError as error:
         raise ModelFileError(f"{path} {error}") from None
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except SENSELESS as error:
         raise CorruptModelError(
             f"{path} holds no model that makes sense: {error!r:.200}."
         ) from None
@@ -220,11 +204,8 @@ class Encoder:
         self.states.append(None)
         state = bits.state if kind == "Generator" else value.get_state(legacy=False)
         number = len(self._sources) - 1
-        self.states[number] = {
-            "kind": kind,
-            "bits": type(bits).__name__,
-            "state": self.encode(state),
-        }
+        encoded = self.encode(state)
+        self.states[number] = {"kind": kind, "bits": type(bits).__name__, "state": encoded}
         return number
 
     def _object(self, value: Any) -> Any:

@@ -127,11 +127,10 @@ def open_documents(
     files: list[str | Path] = []
     for name in inputs:
         path = Path(name)
-        found = (
-            sorted(part for part in path.rglob("*") if part.suffix.lower() in TEXTS)
-            if path.is_dir()
-            else [path]
-        )
+        if path.is_dir():
+            found = sorted(part for part in path.rglob("*") if part.suffix.lower() in TEXTS)
+        else:
+            found = [path]
         if not found:
             raise InputError(f"The folder {name} holds no text files ({', '.join(TEXTS)}).")
         files.extend(found)

@@ -74,9 +74,8 @@ def _from_file(path: Path) -> Entries:
         if kind in (".gml", ".graphml"):
             import networkx as nx  # type: ignore[import-untyped]
 
-            return _from_graph(
-                (nx.read_gml if kind == ".gml" else nx.read_graphml)(path), str(path)
-            )
+            read = nx.read_gml if kind == ".gml" else nx.read_graphml
+            return _from_graph(read(path), str(path))
         return _from_edges(list(_edges_of(path)))
     except FileNotFoundError:
         raise
@@ -187,10 +186,7 @@ def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
 def _from_edges(edges: list[tuple[Any, Any, float]]) -> Entries:
     """Return the symmetric matrix of undirected edges, and the nodes in order of appearance."""
     places: dict[Any, int] = {}
-    ends = [
-        (places.setdefault(edge[0], len(places)), places.setdefault(edge[1], len(places)))
-        for edge in edges
-    ]
+    ends = [places.setdefault(end, len(places)) for edge in edges for end in edge[:2]]
     tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     weights = np.array([edge[2] for edge in edges])
     loops = tails == heads

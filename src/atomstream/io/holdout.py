@@ -69,12 +69,8 @@ class Holdout:
         told: dict[str, Any] = {"keys": self.keys, "n_held": self.n_held}
         if sp.issparse(self.rows):
             X = self.rows
-            return told | {
-                "data": X.data,
-                "indices": X.indices,
-                "indptr": X.indptr,
-                "shape": list(X.shape),
-            }
+            parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+            return told | parts | {"shape": list(X.shape)}
         return told | {"rows": self.rows}
 
     def restore(self, told: dict[str, Any]) -> None:
@@ -87,9 +83,8 @@ class Holdout:
         """
         self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
         if "indptr" in told:
-            self.rows = sp.csr_array(
-                (told["data"], told["indices"], told["indptr"]), shape=tuple(told["shape"])
-            )
+            parts = told["data"], told["indices"], told["indptr"]
+            self.rows = sp.csr_array(parts, shape=tuple(told["shape"]))
             self.rows.check_format(full_check=True)
         n_rows = 0 if self.rows is None else self.rows.shape[0]
         good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")

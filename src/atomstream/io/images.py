@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.source import Block, Source, fingerprint, reading
+from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
 
 __all__ = ["ENDINGS", "LUMA", "Pictures", "is_color", "load_image", "not_kept"]
@@ -57,18 +57,15 @@ class Pictures(Source):
     ) -> None:
         image_library()
         self.name = str(paths[0]) if len(paths) == 1 else f"{paths[0].parent} ({len(paths)} images)"
-        self.paths, self._size, self._center, self._seed = paths, size, center, seed
+        self.paths = self.files = paths
+        self._size, self._center, self._seed = size, center, seed
         heads = [_head(path) for path in paths]
-        small = [
-            path
-            for path, head in zip(paths, heads, strict=True)
-            if min(head.height, head.width) < size
-        ]
-        if small:
-            raise InputError(
-                f"{small[0]} is smaller than a patch of {size} x {size} pixels; choose a smaller "
-                "--patch."
-            )
+        for path, head in zip(paths, heads, strict=True):
+            if min(head.height, head.width) < size:
+                raise InputError(
+                    f"{path} is smaller than a patch of {size} x {size} pixels; choose a smaller "
+                    "--patch."
+                )
         self.color = not grey and any(head.color for head in heads)
         self._pixels = np.array([head.height * head.width for head in heads])
         places = [(head.height - size + 1) * (head.width - size + 1) for head in heads]
@@ -83,9 +80,8 @@ class Pictures(Source):
         for number, group in enumerate(self._groups(epoch)):
             n_rows = int(self._counts[group].sum())
             if row + n_rows > start:
-                yield from self._mixed(
-                    group, np.random.default_rng((self._seed, epoch, 1, number)), start - row
-                )
+                rng = np.random.default_rng((self._seed, epoch, 1, number))
+                yield from self._mixed(group, rng, start - row)
             row += n_rows
 
     def _groups(self, epoch: int) -> list[NDArray]:
@@ -103,15 +99,10 @@ class Pictures(Source):
             rows = order[first : first + BLOCK_ROWS]
             X = np.empty((len(rows), self.n_features), np.float32)
             for k in np.unique(which[rows]):
-                here, lefts = which[rows] == k, views[k].shape[1]
-                X[here] = take(
-                    views[k], places[rows][here] // lefts, places[rows][here] % lefts, self._center
-                )[0]
+                here = which[rows] == k
+                tops, lefts = np.divmod(places[rows][here], views[k].shape[1])
+                X[here] = take(views[k], tops, lefts, self._center)[0]
             yield Block(X, (group[which[rows]].astype(np.int64) << 40) + places[rows])
-
-    def fingerprint(self) -> str:
-        """Return the digest of all images."""
-        return fingerprint(self.paths)
 
 
 class _Head(NamedTuple):

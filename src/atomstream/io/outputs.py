@@ -46,10 +46,9 @@ def write_image(out: Path, pixels: NDArray) -> None:
     from PIL import Image
 
     kind = image_format(out)
+    image = Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8))
     with whole_file(out) as file:
-        Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)).save(
-            file, format=kind
-        )
+        image.save(file, format=kind)
 
 
 def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

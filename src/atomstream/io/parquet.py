@@ -11,7 +11,7 @@ import numpy as np
 
 from atomstream.exceptions import InputError
 from atomstream.io import tables
-from atomstream.io.source import Block, Source, fingerprint, numbered
+from atomstream.io.source import Block, Source, numbered
 from atomstream.io.tables import arrow, chosen, refuse_texts, rows_of
 
 __all__ = ["Parquet"]
@@ -33,24 +33,17 @@ class Parquet(Source):
         pa, _ = arrow()
         import pyarrow.parquet as pq
 
-        self.name, self._path = str(path), path
+        self.name, self.files = str(path), [path]
         self._file = pq.ParquetFile(path)
         schema = self._file.schema_arrow
-        names, types = schema.names, schema.types
-        kept = chosen(names, columns, self.name)
+        kept = chosen(schema.names, columns, self.name)
         if not columns:  # an index written by pandas is a feature only on request
-            kept = [i for i in kept if names[i] not in _index_columns(schema)]
-        self.names = [names[i] for i in kept]
-        kinds = {names[i]: types[i] for i in kept}
+            kept = [i for i in kept if schema.names[i] not in _index_columns(schema)]
+        self.names = [schema.names[i] for i in kept]
+        kinds = {schema.names[i]: schema.types[i] for i in kept}
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-        refuse_texts(
-            {
-                name: str(kind)
-                for name, kind in kinds.items()
-                if not any(is_(kind) for is_ in numeric)
-            },
-            self.name,
-        )
+        texts = {n: str(kind) for n, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}
+        refuse_texts(texts, self.name)
         self.n_features, self.n_rows = len(kept), self._file.metadata.num_rows
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
@@ -58,10 +51,8 @@ class Parquet(Source):
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, starting with the row group that has row ``start``."""
         pa, _ = arrow()
-        sizes = [
-            self._file.metadata.row_group(i).num_rows
-            for i in range(self._file.metadata.num_row_groups)
-        ]
+        about = self._file.metadata
+        sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
         batch_rows = max(1, tables.CHUNK // (4 * self.n_features))
@@ -72,10 +63,6 @@ class Parquet(Source):
                 X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
                 yield numbered(X[max(start - row, 0) :], max(row, start))
             row += len(batch)
-
-    def fingerprint(self) -> str:
-        """Return the digest of the file."""
-        return fingerprint([self._path])
 
 
 def _index_columns(schema: Any) -> list[str]:

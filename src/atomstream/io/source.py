@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,6 +56,8 @@ class Source(ABC):
         Whether it takes the columns of `InputOptions`.
     shape : tuple of int or None
         Shape of one sample, if rows are flattened patches or images.
+    files : sequence of path
+        What is read; empty for a stream that can be read only once.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Source(ABC):
     live: bool = False
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
+    files: Sequence[Path] = ()
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on.
@@ -81,9 +84,9 @@ class Source(ABC):
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on."""
 
-    @abstractmethod
     def fingerprint(self) -> str | None:
         """Return a digest of the content; None for a stream that can be read only once."""
+        return fingerprint(self.files) if self.files else None
 
 
 @contextmanager
@@ -110,21 +113,18 @@ def numbered(X: Matrix, first: int) -> Block:
     return Block(X, np.arange(first, first + X.shape[0], dtype=np.int64))
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a folder and of those in it, or the file itself."""
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
 def check_numeric(dtype: np.dtype, name: str) -> None:
     """Check that an array holds real numbers."""
     if dtype.kind not in "fiub":
         raise InputError(f"{name} holds {dtype}, needed are numbers.")
 
 
-def check_table(shape: tuple[int, ...], name: str) -> None:
-    """Check that an array has rows of features."""
-    if len(shape) < 2:
-        raise InputError(f"{name} has shape {shape}, needed is (n_samples, n_features).")
-    if not all(shape):
-        raise InputError(f"{name} is empty: its shape is {shape}.")
-
-
-def fingerprint(paths: list[Path]) -> str:
+def fingerprint(paths: Sequence[Path]) -> str:
     """Return a digest of names, sizes and content.
 
     Of files above 64 MiB only 64 places are read, including both ends.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
-from atomstream.io.source import Block, Source, fingerprint, numbered
+from atomstream.io.source import Block, Source, numbered
 
 __all__ = ["Lines"]
 
@@ -51,6 +51,7 @@ class Lines(Source):
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
+        self.files = [] if path is None else [path]
         # The sample of a live stream stays in its buffer and is yielded as its beginning.
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:
@@ -118,10 +119,6 @@ class Lines(Source):
             return f"Expected {counted(int(counts[1]), 'column')} in {where}, got {counts[2]}."
         return f"Cannot read {where}: {error:.200}"
 
-    def fingerprint(self) -> str | None:
-        """Return the digest of the file."""
-        return None if self._path is None else fingerprint([self._path])
-
 
 class Stream:
     """Chunks of whole lines from a stream of bytes, in one buffer that is reused.
@@ -144,10 +141,8 @@ class Stream:
         """
         while self._buffer.count(b"\n", 0, self._filled) < 2 and self._more():
             continue
-        second = (
-            self._buffer.find(b"\n", self._buffer.find(b"\n", 0, self._filled) + 1, self._filled)
-            + 1
-        )
+        first = self._buffer.find(b"\n", 0, self._filled) + 1
+        second = self._buffer.find(b"\n", first, self._filled) + 1
         end = self._buffer.rfind(b"\n", 0, min(max(size, second), self._filled)) + 1
         return bytes(self._buffer[: end if second else self._filled])
 
@@ -160,8 +155,9 @@ class Stream:
             if not end:
                 if self._more():
                     continue
-                self._write(b"\n")  # the last line may lack its line end
-                end = self._filled
+                self._make_room()
+                self._buffer[self._filled : self._filled + 1] = b"\n"  # which the last line lacks
+                end = self._filled = self._filled + 1
             self._check_line_ends(end)
             start = 0
             while skip_first and start < end:
@@ -187,11 +183,6 @@ class Stream:
         came = self._fill(memoryview(self._buffer)[self._filled :])
         self._filled += came
         return came > 0
-
-    def _write(self, data: bytes) -> None:
-        self._make_room()
-        self._buffer[self._filled : self._filled + len(data)] = data
-        self._filled += len(data)
 
     def _make_room(self) -> None:
         """Enlarge the buffer for a line that does not fit."""
@@ -268,14 +259,11 @@ def _is_number(field: str) -> bool:
 def has_header(rows: list[list[str]]) -> bool:
     """Return whether the first line is a header: only texts, or a text above a number."""
     texts = [not _is_number(field) for field in rows[0]]
-    if any(texts) and all(
-        text or field.strip() in NOTHING for text, field in zip(texts, rows[0], strict=True)
-    ):
+    empty = [field.strip() in NOTHING for field in rows[0]]
+    if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
         return True
-    return any(
-        text and _is_number(field)
-        for text, field in zip(texts, rows[1] if rows[1:] else [], strict=False)
-    )
+    below = rows[1] if rows[1:] else []
+    return any(text and _is_number(field) for text, field in zip(texts, below, strict=False))
 
 
 def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
@@ -344,9 +332,8 @@ def _floats(column: Any) -> Any:
     kind = column.type
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    return column.cast(
-        pa.float32() if pa.types.is_float16(kind) or kind == pa.float32() else pa.float64()
-    )
+    single = pa.types.is_float16(kind) or kind == pa.float32()
+    return column.cast(pa.float32() if single else pa.float64())
 
 
 def arrow() -> tuple[Any, Any]:

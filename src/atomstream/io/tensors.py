@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.inputs import InputOptions, open_inputs, reader_of
-from atomstream.io.source import Block, Source, check_numeric, reading
+from atomstream.io.source import Block, Source, check_numeric, files_of, reading
 from atomstream.io.tables import chosen
 
 __all__ = ["Tensor", "open_tensor"]
@@ -62,17 +62,13 @@ class Tensor(Source):
         self, rows: Source, shape: tuple[int, ...], axis: int, named: _Named | None
     ) -> None:
         self.name, self.n_rows, self.n_features = rows.name, rows.n_rows, rows.n_features
-        self.shape, self._rows = shape, rows
+        self.shape, self.files, self._rows = shape, rows.files, rows
         self.axes = None if named is None else _without(named.names, axis)
         self.labels = None if named is None else _without(named.labels, axis)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of samples, dense or CSR."""
         return self._rows.blocks(start, epoch)
-
-    def fingerprint(self) -> str | None:
-        """Return the digest of the file."""
-        return self._rows.fingerprint()
 
 
 def open_tensor(
@@ -100,10 +96,6 @@ def open_tensor(
         Of a Parquet file: one for each axis, then the one of the values; by default all.
     known : sequence of ndarray, optional
         The labels of the axes of a sample, where these must be those of another tensor.
-
-    Returns
-    -------
-    Tensor
 
     Raises
     ------
@@ -174,7 +166,7 @@ def _zarr(path: Path, wanted: _Wanted) -> Tensor:
     members = dict(node.arrays())
     if any(_has_names(array) for array in members.values()):
         return _labelled(path, wanted, lambda xr: xr.open_zarr(str(path), chunks=None))
-    return _dense(path, members[_chosen(path, members, wanted.key)], wanted)
+    return _dense(path, members[arrays.chosen(path, members, wanted.key, 3)], wanted)
 
 
 def _has_names(array: Any) -> bool:
@@ -200,7 +192,7 @@ def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tens
     except ImportError:
         raise InputError(f"{path} needs xarray to be read: pip install xarray.") from None
     dataset = opened(xr)
-    array = dataset[_chosen(path, dict(dataset.data_vars), wanted.key)]
+    array = dataset[arrays.chosen(path, dict(dataset.data_vars), wanted.key, 3)]
     labels = (array.coords[name].values if name in array.coords else None for name in array.dims)
     named = _Named(
         tuple(str(name) for name in array.dims),
@@ -211,11 +203,8 @@ def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tens
 
 def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None) -> Tensor:
     axis = _axis(path, tuple(array.shape), named, wanted.axis)
-    files = [path]
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
     moved = _Moved(array, axis)
-    return Tensor(arrays.Sliced(moved, path, files), moved.shape[1:], axis, named)
+    return Tensor(arrays.Sliced(moved, path, files_of(path)), moved.shape[1:], axis, named)
 
 
 def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
@@ -252,13 +241,14 @@ def _parquet(path: Path, wanted: _Wanted) -> Tensor:
             f"{path} has the columns {', '.join(names)}; needed are one for each of three axes or "
             "more, and then one of values."
         )
+    *ends, last = names
     table = pq.read_table(path, columns=names)
-    values = table[names[-1]].to_numpy()
-    check_numeric(values.dtype, f"Column {names[-1]!r} of {path}")
-    known = None if wanted.known is None else list(wanted.known)
-    axis = _axis(path, (0,) * len(names[:-1]), _Named(tuple(names[:-1]), ()), wanted.axis)
+    values = table[last].to_numpy()
+    check_numeric(values.dtype, f"Column {last!r} of {path}")
+    known = list(wanted.known or ())
+    axis = _axis(path, (0,) * len(ends), _Named(tuple(ends), ()), wanted.axis)
     coords, labels = [], []
-    for number, name in enumerate(names[:-1]):
+    for number, name in enumerate(ends):
         if table[name].null_count:
             raise InputError(f"Column {name!r} of {path} has empty fields, needed are labels.")
         listed, places = np.unique(_label(table[name].to_numpy()), return_inverse=True)
@@ -267,8 +257,8 @@ def _parquet(path: Path, wanted: _Wanted) -> Tensor:
             listed = known.pop(0)
         coords.append(places)
         labels.append(listed)
-    named = _Named(tuple(names[:-1]), tuple(labels))
     shape = tuple(len(listed) for listed in labels)
+    named = _Named(tuple(ends), tuple(labels))
     return _stored(path, np.array(coords), values, shape, wanted, named)
 
 
@@ -306,22 +296,6 @@ def _axis(path: Path, shape: tuple[int, ...], named: _Named | None, axis: str) -
         return int(axis)
     listed = f" or {', '.join(names)}" if names else ""
     raise InputError(f"{path} has no axis {axis!r}; choose 0 to {len(shape) - 1}{listed}.")
-
-
-def _chosen(path: Path, members: dict[str, Any], key: str | None) -> str:
-    """Return the name of the array that is meant: by default the only one of three axes or more."""
-    names = sorted(str(name) for name in members)
-    if key is not None and key not in names:
-        raise InputError(
-            f"{path} has no array called {key!r}; it has {', '.join(names) or 'none'}."
-        )
-    large = [name for name in names if len(members[name].shape) > 2]
-    if key is None and len(large) != 1:
-        raise InputError(
-            f"{path} has {len(large)} arrays of three axes or more ({', '.join(large or names)}); "
-            "choose one with --key."
-        )
-    return key or large[0]
 
 
 def _label(values: ArrayLike) -> NDArray:

@@ -184,11 +184,9 @@ class Alpha(Entrywise):
     @property
     def exponents(self) -> tuple[float, float] | None:
         """1 and 1 - alpha, the larger one first; none at 0, where they meet."""
-        return (
-            None
-            if abs(self.alpha) <= LIMIT
-            else (float(max(1, 1 - self.alpha)), float(min(1, 1 - self.alpha)))
-        )
+        if abs(self.alpha) <= LIMIT:
+            return None
+        return (float(max(1, 1 - self.alpha)), float(min(1, 1 - self.alpha)))
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return 1/alpha and (x/y)^alpha / alpha; for negative alpha exchanged, without sign."""

@@ -175,9 +175,8 @@ def _downhill(
 
     def value(rows: NDArray, which: NDArray) -> NDArray:
         """Return the majoriser and the penalty of some of the rows."""
-        return power_value(rows, coefficients[0][which], coefficients[1][which], exponents).sum(
-            axis=1
-        ) + penalty.elastic_net(rows)
+        plus, minus = coefficients[0][which], coefficients[1][which]
+        return power_value(rows, plus, minus, exponents).sum(axis=1) + penalty.elastic_net(rows)
 
     moved, left = current.copy(), np.flatnonzero(steep > 0)
     # Lengths from far too long down by quarters: the first that does not raise the majoriser is

@@ -203,9 +203,8 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             cross = np.asarray(cross, dtype=np.float64)
             if unit != 1:
                 cross = unit * cross
-        constants = 0.5 * (
-            batch.energy if X is batch.X else squared_norms(X)
-        ) + objective.codes.elastic_net(h)
+        energy = batch.energy if X is batch.X else squared_norms(X)
+        constants = 0.5 * energy + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         # The sum of 1/2 |x - hD|^2 from sums alone; no reconstruction is formed.
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))

@@ -60,11 +60,8 @@ class MajorantDelta(Delta):
     atoms: NDArray
 
     def __add__(self, other: MajorantDelta) -> MajorantDelta:
-        sums = {
-            f.name: getattr(self, f.name) + getattr(other, f.name)
-            for f in fields(self)
-            if f.name != "atoms"
-        }
+        names = [field.name for field in fields(self) if field.name != "atoms"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return MajorantDelta(**sums, atoms=self.atoms)
 
     @classmethod
@@ -178,10 +175,8 @@ class Majorants(Memory[MajorantDelta]):
 
     def forget(self, atoms: NDArray) -> None:
         """Clear the rows of all sums, and the columns of A."""
-        known = {
-            name: getattr(self, name).copy()
-            for name in ("plus", "minus", "gram", "target", "slope")
-        }
+        changing = "plus", "minus", "gram", "target", "slope"
+        known = {name: getattr(self, name).copy() for name in changing}
         for sums in known.values():
             sums[atoms] = 0
         known["gram"][:, atoms] = 0
@@ -215,12 +210,9 @@ class Majorants(Memory[MajorantDelta]):
     def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
         # Sums over the batch become its averages.
         share = weight / mass
-        vars(self).update(
-            {
-                name: (1 - weight) * getattr(self, name) + share * batch[name]
-                for name in MAJORANT_SUMS
-            }
-        )
+        keep = 1 - weight
+        sums = {name: keep * getattr(self, name) + share * batch[name] for name in MAJORANT_SUMS}
+        vars(self).update(sums)
 
 
 @dataclass(frozen=True)

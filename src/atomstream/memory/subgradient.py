@@ -125,9 +125,8 @@ def _curvature(energy: NDArray, pulls: NDArray, errors: NDArray) -> NDArray:
     # Slope per error is the curvature that the steps have met. A feature without errors takes the
     # mean over all.
     secant = np.divide(pulls, errors, out=np.zeros_like(pulls), where=errors > tiny)
-    return energy.sum() * np.where(
-        secant > 0, secant, max(float(pulls.sum() / max(errors.sum(), tiny)), tiny)
-    )
+    mean = max(float(pulls.sum() / max(errors.sum(), tiny)), tiny)
+    return energy.sum() * np.where(secant > 0, secant, mean)
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,8 @@ class NormBall(Penalty):
 
     References
     ----------
-    Lyu (2022), eqs. (4.82) and (4.83): loading matrices of norm at most sqrt(R) |X|^(1/3) lose
-    nothing.
+    Strohmeier (2023), eqs. (4.82) and (4.83): loading matrices of norm at most sqrt(R) |X|^(1/3)
+    lose nothing.
     """
 
     radius: float = 1.0

@@ -41,9 +41,8 @@ class Covering(Penalty):
 
     def value(self, rows: NDArray) -> NDArray:
         """Return 0; infinity for rows outside [0, 1] and, for all, where a column is too small."""
-        inside = (rows.min(axis=1, initial=0) >= -SLACK) & (
-            rows.max(axis=1, initial=0) <= 1 + SLACK
-        )
+        least, most = rows.min(axis=1, initial=0), rows.max(axis=1, initial=0)
+        inside = (least >= -SLACK) & (most <= 1 + SLACK)
         covered = (rows.sum(axis=0, dtype=np.float64) >= self.least * (1 - SLACK)).all()
         return np.where(inside & covered, 0.0, np.inf)
 

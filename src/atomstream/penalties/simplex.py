@@ -44,9 +44,8 @@ class Simplex(ElasticNetOnSet):
         """Scale the nonnegative part of each row to the sum of the simplex."""
         clipped = np.maximum(rows, 0)
         sums = clipped.sum(axis=1, keepdims=True)
-        return self._project(clipped * (self.total / np.maximum(sums, TINY))).astype(
-            rows.dtype, copy=False
-        )
+        scaled = clipped * (self.total / np.maximum(sums, TINY))
+        return self._project(scaled).astype(rows.dtype, copy=False)
 
     def conjugate(self, rows: NDArray) -> NDArray:
         """Return the convex conjugate at each row; l1, constant on the set, is subtracted."""

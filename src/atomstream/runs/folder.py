@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -18,9 +18,7 @@ from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import read_model, write_model
 from atomstream.io.files import PART, sync_folder, whole_file
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
-from atomstream.runs.task import Input, Task, task_named
-
-__all__ = ["RunFolder"]
+from atomstream.runs.task import Input, Task, checked, task_named
 
 STEP = re.compile(r"step-(\d+)\.atoms")
 
@@ -105,12 +103,12 @@ class RunFolder:
     def task(self) -> type[Task]:
         """Return the kind of the run."""
         self.check()
-        return _readable(self._settings, lambda: task_named(kind_of(self._settings)))
+        return checked(self._settings, lambda: task_named(kind_of(self._settings)))
 
     def settings(self) -> Any:
         """Return the settings of the run."""
         kind = self.task().settings_type
-        return _readable(self._settings, lambda: kind(**read_settings(self._settings, kind)))
+        return checked(self._settings, lambda: kind(**read_settings(self._settings, kind)))
 
     def _identity(self) -> str:
         """Return what tells this run from others."""
@@ -125,7 +123,7 @@ class RunFolder:
                 f"with {len(before)}."
             )
         for source, was in zip(sources, before, strict=True):
-            if source.fingerprint() != was["fingerprint"]:
+            if source.fingerprint() != was:
                 raise InputError(
                     f"{source.name} has changed since the run began; begin a new run, or bring the "
                     "old input back."
@@ -134,10 +132,8 @@ class RunFolder:
     def _recorded(self) -> dict[str, Any]:
         try:
             facts = json.loads(self._inputs.read_text(encoding="utf-8"))
-            return {
-                "run": facts["run"],
-                "inputs": [{"fingerprint": was["fingerprint"]} for was in facts["inputs"]],
-            }
+            prints = [was["fingerprint"] for was in facts["inputs"]]
+            return {"run": facts["run"], "inputs": prints}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
 
@@ -258,16 +254,6 @@ class RunFolder:
                 ) from None
             self._clean()
             yield
-
-
-def _readable(path: Path, read: Callable[[], Any]) -> Any:
-    """Return what is read from a file, turning what is wrong with it into a sentence."""
-    try:
-        return read()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
 
 
 def _lock(file: IO[str]) -> None:

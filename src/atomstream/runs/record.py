@@ -15,8 +15,6 @@ from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, View, view_of
 
-__all__ = ["Record", "open_record"]
-
 
 @dataclass(frozen=True)
 class Record:
@@ -55,7 +53,7 @@ class Record:
     @property
     def view(self) -> View:
         """How such a model is looked at."""
-        return view_of(self.model, self.task)
+        return view_of(self.model)
 
     @property
     def folder(self) -> Path:

@@ -20,8 +20,6 @@ from atomstream.runs.task import Task, heard
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["Outcome", "Run", "stopped_by_signals"]
-
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
 MOST_WARNINGS = 20
@@ -100,10 +98,8 @@ class Run:
         if not set(notes.get("settings", ())) <= set(settings.decisive()):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
-                "run.toml back, or "
-                f"begin another run with: atomstream {settings.COMMAND} --config "
-                f"{self.folder.path}/run.toml "
-                "--out ANOTHER_RUN"
+                f"run.toml back, or begin another run with: atomstream {settings.COMMAND} --config "
+                f"{self.folder.path}/run.toml --out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
         self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))

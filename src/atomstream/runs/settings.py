@@ -11,17 +11,6 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-__all__ = [
-    "SCHEDULES",
-    "Settings",
-    "checkpoints",
-    "kind_of",
-    "option",
-    "read_settings",
-    "without_none",
-    "write_settings",
-]
-
 MOST = 2**31
 SCHEDULES = "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
 DOMAIN = "domain"  # the key of a run.toml that names the task
@@ -54,6 +43,7 @@ class Settings:
 
     TASK: ClassVar[str] = ""  # written to run.toml, but for rows, which came first
     COMMAND: ClassVar[str] = "learn"
+    ONE_INPUT: ClassVar[str] = ""  # where there can be only one: a sentence that says so
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -69,13 +59,30 @@ class Settings:
                 _check_bounds(each, made)
         self.check()
 
-    def check(self) -> None:
-        """Raise ValueError where the settings do not go together; the base has nothing to add."""
+    def new_model(self) -> Any:
+        """Return the model that will learn."""
+        raise NotImplementedError
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the estimator that fields set; those of None are left out."""
-        known = ((each.metadata.get("sets"), getattr(self, each.name)) for each in fields(self))
-        return {name: value for name, value in known if name and value is not None}
+    def check(self) -> None:
+        """Raise ValueError where the settings do not go together, or the model refuses them."""
+        if self.ONE_INPUT and len(self.inputs) != 1:
+            raise ValueError(f"{self.ONE_INPUT}, got {len(self.inputs)}.")
+        self.new_model().check()
+
+    def parameters(self, *, free: bool = False) -> dict[str, Any]:
+        """Return the parameters of the estimator that fields set; those of None are left out.
+
+        Parameters
+        ----------
+        free : bool, default=False
+            Return only those that a run may change when it is continued.
+        """
+        known = ((each.metadata, getattr(self, each.name)) for each in fields(self))
+        return {
+            meta["sets"]: value
+            for meta, value in known
+            if "sets" in meta and value is not None and (meta.get("free") or not free)
+        }
 
     def changed(self, **changes: Any) -> Self:
         """Return settings with some changed."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -18,18 +19,6 @@ from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
 from atomstream.viz.report import Section
-
-__all__ = [
-    "Input",
-    "InputFile",
-    "Pace",
-    "Table",
-    "Task",
-    "View",
-    "task_named",
-    "view_of",
-    "watched",
-]
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {
@@ -128,20 +117,29 @@ class Task(ABC):
     help: ClassVar[str]  # what the command takes and leaves
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several
-    view: ClassVar[str] = ""  # "module:Class" of its view, where it is not that of its model
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
+    words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 
     model: Any
     sources: Sequence[Input]
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
-        self.warnings: list[str] = []
+        self.model = settings.new_model()
 
     @property
     def learned(self) -> bool:
         """Whether there is a model that can be saved."""
         return bool(self.model.__sklearn_is_fitted__())
+
+    @property
+    def _n_samples(self) -> int:
+        learner = getattr(self.model, "learner_", self.model)
+        return int(learner.n_samples_seen_) if self.learned else 0
+
+    @property
+    def _n_steps(self) -> int:
+        return int(self.model.n_steps_) if self.learned else 0
 
     @property
     @abstractmethod
@@ -173,8 +171,8 @@ class Task(ABC):
         return {"position": list(self.position)}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model
+        """Go on from a checkpoint, with the settings that may have changed since."""
+        self.model = model.set_params(**self.settings.parameters(free=True))
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the results of a complete run, and return what the report needs of them."""
@@ -182,7 +180,10 @@ class Task(ABC):
 
     def explained(self, error: ValueError) -> str:
         """Return what a model complains about in the words of the command line."""
-        return str(error)
+        sentence = str(error)
+        for words, said in self.words.items():
+            sentence = sentence.replace(words, said)
+        return sentence
 
     @abstractmethod
     def results(self) -> dict[str, Any]:
@@ -266,10 +267,10 @@ def task_named(name: str) -> type[Task]:
     return _loaded(TASKS[name])
 
 
-def view_of(model: object, task: type[Task] | None = None) -> View:
-    """Return the view that a task names, or else that of the model, by the name of its class."""
-    place = task.view if task is not None and task.view else VIEWS[type(model).__name__]
-    return _loaded(place)()
+def view_of(model: object) -> View:
+    """Return how a model is looked at, by the name of its class."""
+    view: View = _loaded(VIEWS[type(model).__name__])()
+    return view
 
 
 def _loaded(place: str) -> Any:
@@ -278,13 +279,23 @@ def _loaded(place: str) -> Any:
 
 
 @contextmanager
-def watched(model: Any, pace: Pace, text: str = "learning") -> Iterator[None]:
-    """Show progress, note objectives and pause when due, while a model learns batch by batch."""
-    model.set_callbacks(pace.bar(text), _Watch(pace))
+def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
+    """Let a model call these after each batch, while it learns in the body."""
+    model.set_callbacks(*callbacks)
     try:
         yield
     finally:
         model.set_callbacks()
+
+
+def watched(model: Any, pace: Pace) -> AbstractContextManager[None]:
+    """Show progress, note objectives and pause when due, while a model learns batch by batch."""
+    return calling(model, pace.bar("learning"), _Watch(pace))
+
+
+def renumbered(sentence: str, words: Callable[[int], str]) -> str:
+    """Return a complaint of a model in which the number of a row is put in other words."""
+    return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)
 
 
 class _Watch(Callback):
@@ -308,3 +319,24 @@ def heard(warning: Callable[[str], None]) -> Iterator[None]:
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, *_, **__: warning(str(message))
         yield
+
+
+def checked(what: Any, make: Callable[[], Any]) -> Any:
+    """Return what is made, turning a bad setting or an unreadable file into a sentence."""
+    try:
+        return make()
+    except OSError as error:
+        raise InputError(f"{what} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
+
+
+@contextmanager
+def named(source: object) -> Iterator[None]:
+    """Turn what a model complains about in the body into a sentence that names the source."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from None

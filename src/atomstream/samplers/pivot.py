@@ -127,11 +127,9 @@ class MotifPivot(MotifChain[bool]):
     @property
     def root_weights(self) -> NDArray:
         """Weight of all copies with each node as their root, (n_nodes,); approximate: 1 or 0."""
-        return (
-            (self._heights[0] > 0) * 1.0
-            if self.approximate
-            else self.network.node_weights * self._heights[0]
-        )
+        if self.approximate:
+            return (self._heights[0] > 0) * 1.0
+        return self.network.node_weights * self._heights[0]
 
     @cached_property
     def _tree(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:

@@ -22,6 +22,7 @@ from atomstream.penalties.simplex import Simplex
 
 __all__ = ["Explained", "Updater"]
 
+PATIENCE = 10.0
 StateT = TypeVar("StateT", bound=State, contravariant=True)
 
 
@@ -64,6 +65,11 @@ class Updater(ABC, Generic[StateT]):
     def fixed(self) -> int:
         """Number of first atoms that never change."""
         return 0
+
+    @property
+    def patience(self) -> float:
+        """Times n_components: samples without use after which an atom is re-seeded; inf: never."""
+        return PATIENCE
 
     @abstractmethod
     def update(

@@ -15,7 +15,7 @@ from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.penalties.base import Penalty, kernel_form
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import PATIENCE, Explained, Updater
 
 __all__ = ["BlockCoordinate"]
 
@@ -35,7 +35,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     Averages of directions are shorter than the directions: without an l1 penalty atoms in a ball
     would shrink for ever, and codes grow. An atom shorter than one half is therefore scaled to
     length one, and its past codes with it (rows and columns of A, rows of B), which leaves the
-    surrogate as it is.
+    surrogate as it is. With damping the length of atoms is not free, and none is scaled.
 
     Parameters
     ----------
@@ -45,6 +45,9 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         The first so many atoms are never changed.
     n_sweeps : int, default=1
         Sweeps per batch.
+    patience : float, default=10.0
+        Times n_components: the mass of samples without use after which an atom is re-seeded; inf
+        never re-seeds, as the convergence theorems ask.
 
     References
     ----------
@@ -55,6 +58,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     damping: float = 0.0
     fixed: int = 0
     n_sweeps: int = 1
+    patience: float = PATIENCE
     statistics: ClassVar[GramSums] = GramSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
 

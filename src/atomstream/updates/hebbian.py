@@ -53,8 +53,8 @@ class HebbianFactor:
 
     References
     ----------
-    Yang, Braverman, Zhao, Wang, "Online factorization and partition of complex networks by random
-    walk", eqs. (10) and (11).
+    Yang, Braverman, Zhao, Wang, "Online factorization and partition of complex networks from
+    random walks", eqs. (10) and (11).
     """
 
     SAVED = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")

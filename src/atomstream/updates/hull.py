@@ -100,11 +100,7 @@ class RowWise:
         return self.updater.statistics
 
     def step(
-        self,
-        batch: Batch,
-        state: State[Hulls, Aggregates],
-        clock: Clock,
-        rng: np.random.Generator,
+        self, batch: Batch, state: State[Hulls, Aggregates], clock: Clock, rng: np.random.Generator
     ) -> tuple[Codes, GramDelta]:
         """Walk over the rows: code, absorb, swap one representative or none, move the atoms."""
         places = batch.position + np.arange(batch.X.shape[0])

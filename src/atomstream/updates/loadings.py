@@ -51,7 +51,8 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
 
     References
     ----------
-    Lyu (2022), Algorithms 7 and 8 and eqs. (4.120) to (4.128); docs/algorithms/cp-dictionaries.md.
+    Strohmeier (2023), Algorithms 7 and 8 and eqs. (4.120) to (4.128);
+    docs/algorithms/cp-dictionaries.md.
     """
 
     damping: float = 0.0

@@ -140,9 +140,8 @@ def _excess(atoms: NDArray, penalty: Penalty, free: bool) -> NDArray:
     shape = penalty.shape
     if shape is None or (not shape.total and shape.radius == np.inf):
         return np.ones(len(atoms))
-    size = (
-        atoms.sum(axis=1) / shape.total
-        if shape.total
-        else np.linalg.norm(atoms, axis=1) / shape.radius
-    )
+    if shape.total:
+        size = atoms.sum(axis=1) / shape.total
+    else:
+        size = np.linalg.norm(atoms, axis=1) / shape.radius
     return np.where(size > 0, size, 1.0) if free or shape.total else np.maximum(size, 1.0)

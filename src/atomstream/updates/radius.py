@@ -35,8 +35,7 @@ def project_within(target: NDArray, start: NDArray, radius: float, penalty: Pena
 
     References
     ----------
-    docs/algorithms/cp-dictionaries.md; Lyu, Strohmeier, Needell, "Online nonnegative CP-dictionary
-    learning for Markovian data", Algorithm 8 (the search radius).
+    Strohmeier (2023), Algorithm 7 (the search radius); docs/algorithms/cp-dictionaries.md.
     """
     point = penalty.prox(target, 0.0)
     if np.linalg.norm(point - start) <= radius:

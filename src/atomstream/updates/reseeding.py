@@ -32,7 +32,8 @@ class Reseeding:
     Parameters
     ----------
     patience : float, default=10
-        Times n_components: the mass of samples without use after which an atom is replaced.
+        Times n_components: the mass of samples without use after which an atom is replaced; with
+        inf none is.
     """
 
     patience: float = 10.0
@@ -210,11 +211,9 @@ def _spread(rows: Matrix, weights: NDArray, n_drawn: int, rng: np.random.Generat
 def _draw(keys: NDArray, chances: NDArray, size: int, rng: np.random.Generator) -> NDArray:
     points, mass = _points(keys, chances)
     size = min(size, len(points))
-    return (
-        points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())]
-        if size
-        else points
-    )
+    if size:
+        return points[rng.choice(len(points), size, replace=False, p=mass / mass.sum())]
+    return points
 
 
 def _dense_rows(X: Matrix, rows: NDArray) -> NDArray:

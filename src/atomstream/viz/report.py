@@ -44,8 +44,8 @@ td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numer
 {% for section in sections %}
 {% if section.chapter %}<h2>{{ section.chapter }}</h2>{% endif %}
 {% if section.title %}<h3>{{ section.title }}</h3>{% endif %}
-{% if section.picture %}<figure>
-<img alt="{{ section.title }}" src="data:image/png;base64,{{ section.picture }}">
+{% if section.figure is not none %}<figure>
+<img alt="{{ section.title }}" src="data:image/png;base64,{{ pictures[section.name] }}">
 <figcaption>{{ section.caption }}</figcaption></figure>
 {% elif section.caption %}<p>{{ section.caption }}</p>{% endif %}
 {% if section.facts %}{{ facts(section.facts) }}{% endif %}
@@ -121,22 +121,10 @@ def write_report(
     pictures = {
         name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
     }
-    shown = [
-        {
-            "chapter": section.chapter,
-            "title": section.title,
-            "caption": section.caption,
-            "picture": pictures.get(section.name) if section.figure is not None else None,
-            "facts": section.facts,
-            "columns": section.columns,
-            "rows": section.rows,
-        }
-        for section in sections
-    ]
     page = Environment(autoescape=True).from_string(TEMPLATE)
     path = folder / "report.html"
     with whole_file(path) as file:
-        text = page.render(title=title, facts_=dict(facts), sections=shown)
+        text = page.render(title=title, facts_=facts, sections=sections, pictures=pictures)
         file.write(text.encode("utf-8", "replace"))
     return path
 

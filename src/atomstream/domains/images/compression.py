@@ -212,9 +212,8 @@ def decompress(
         for patch, top, left in zip(
             of_type(np.clip(rows, 0, 1), like), down[at:end], right[at:end], strict=True
         ):
-            place = image[top * header.patch :, left * header.patch :][
-                : header.patch, : header.patch
-            ]
+            size = header.patch
+            place = image[top * size :, left * size :][:size, :size]
             place[:] = patch.reshape(shape)[: place.shape[0], : place.shape[1]]
     return image if header.channels else image[:, :, 0]
 

@@ -55,10 +55,8 @@ def strips(
     dtype = np.float64 if image.dtype == np.float64 else np.float32
     tops, lefts = steps(view.shape[0], stride), steps(view.shape[1], stride)
     per_band = max(1, TILE // len(lefts))
-    total, count = (
-        np.zeros((0, image.shape[1], n_channels), dtype),
-        np.zeros((0, image.shape[1]), dtype),
-    )
+    total = np.zeros((0, image.shape[1], n_channels), dtype)
+    count = np.zeros((0, image.shape[1]), dtype)
     first = 0
     for start in range(0, len(tops), per_band):
         band = tops[start : start + per_band]

@@ -73,11 +73,7 @@ def drawn_patches(
         )
         if color and not source.color:
             raise ValueError(f"{source.name} is grey, but the dictionary has colours.")
-        return Drawn(
-            (size, size, 3) if source.color else (size, size),
-            source.n_rows or 0,
-            _read(Feed([source], batch_size)),
-        )
+        return Drawn(source.shape or (), source.n_rows or 0, _read(Feed([source], batch_size)))
     if any(isinstance(image, str | Path) for image in listed):
         raise ValueError("images must be all arrays or all paths, got both.")
     arrays = [as_image(image) for image in listed]
@@ -89,12 +85,8 @@ def drawn_patches(
     for image in arrays:
         patch_view(image, size)  # raises if the image is too small
     cut = patches(arrays, size, batch_size, n_samples=n_patches, rng=rng)
-    scale = white(arrays[0])
-    return Drawn(
-        (size, size, *arrays[0].shape[2:]),
-        n_patches,
-        (rows / rows.dtype.type(scale) for rows in cut),
-    )
+    shape, scale = (size, size, *arrays[0].shape[2:]), white(arrays[0])
+    return Drawn(shape, n_patches, (rows / rows.dtype.type(scale) for rows in cut))
 
 
 def _read(feed: Feed) -> Generator[NDArray]:

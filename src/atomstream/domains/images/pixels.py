@@ -79,9 +79,8 @@ def of_type(values: NDArray, image: NDArray) -> NDArray:
     if image.dtype.kind == "f":
         return values.astype(image.dtype, copy=False)
     low, high = (-1, 1) if image.dtype.kind == "i" else (0, 1)
-    return np.clip(
-        np.rint(np.clip(values, low, high) * white(image)), low * white(image), None
-    ).astype(image.dtype)
+    rounded = np.rint(np.clip(values, low, high) * white(image))
+    return np.clip(rounded, low * white(image), None).astype(image.dtype)
 
 
 def noise_level(image: ArrayLike) -> float:
@@ -197,10 +196,8 @@ def first_guess(image: ArrayLike, missing: ArrayLike | None = None) -> NDArray:
     """
     image = as_image(image, holes=True, scaled=False)
     observed = where_observed(image, missing)
-    known = image.reshape(observed.shape).astype(
-        np.float64 if image.dtype == np.float64 else np.float32
-    )
-    return fill(known, observed).reshape(image.shape)
+    dtype = np.float64 if image.dtype == np.float64 else np.float32
+    return fill(image.reshape(observed.shape).astype(dtype), observed).reshape(image.shape)
 
 
 def psnr(image: ArrayLike, reconstruction: ArrayLike, peak: float | None = None) -> float:

@@ -105,14 +105,8 @@ def complete_image(
         means = (apart * seen).sum(axis=1, keepdims=True) / np.maximum(n_seen, 1)
         means = means.astype(rows.dtype)
         mask = seen.reshape(rows.shape)
-        codes = pursue(
-            (apart - means).reshape(rows.shape),
-            atoms,
-            mask.sum(axis=1) * HOLES_ERROR**2,
-            size**2 // 4,
-            mask=mask,
-            n_jobs=n_jobs,
-        )
+        centred, goals = (apart - means).reshape(rows.shape), mask.sum(axis=1) * HOLES_ERROR**2
+        codes = pursue(centred, atoms, goals, size**2 // 4, mask=mask, n_jobs=n_jobs)
         done = add_means((codes @ atoms).astype(rows.dtype), means)
         return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
 

@@ -90,9 +90,8 @@ class EdgeMeans:
             begin = part.stop
         indptr = np.cumsum(indptr).astype(np.int32 if n < 2**31 else np.int64)
         shape = (self._n_nodes, self._n_nodes)
-        return sp.csr_array((means, columns, indptr), shape), sp.csr_array(
-            (weights, columns, indptr), shape
-        )
+        parts = ((values, columns, indptr) for values in (means, weights))
+        return tuple(sp.csr_array(part, shape) for part in parts)
 
 
 class _Table:

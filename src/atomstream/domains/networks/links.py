@@ -129,10 +129,8 @@ def plant(
     edges = _edges(network)
     planted = _non_edges(network, _number(share, len(edges)), rng)
     weights = rng.choice(network.out.data, len(planted))
-    pairs, truth = (
-        np.concatenate([edges, planted]),
-        np.arange(len(edges) + len(planted)) < len(edges),
-    )
+    pairs = np.concatenate([edges, planted])
+    truth = np.arange(len(edges) + len(planted)) < len(edges)
     return _split(
         network, network.out + _symmetric(planted, weights, network.n_nodes), pairs, truth
     )
@@ -164,15 +162,12 @@ def neighbour_scores(
     graph = nx.from_scipy_sparse_array(network.out)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     places = list(zip(tails.tolist(), heads.tolist(), strict=True))
-    scores = {
-        "Jaccard": nx.jaccard_coefficient,
-        "Adamic-Adar": nx.adamic_adar_index,
-        "preferential attachment": nx.preferential_attachment,
+    known = {
+        "Jaccard": nx.jaccard_coefficient(graph, places),
+        "Adamic-Adar": nx.adamic_adar_index(graph, places),
+        "preferential attachment": nx.preferential_attachment(graph, places),
     }
-    return {
-        name: np.array([value for _, _, value in score(graph, places)])
-        for name, score in scores.items()
-    }
+    return {name: np.array([value for *_, value in scores]) for name, scores in known.items()}
 
 
 def _undirected(network: object) -> Network:

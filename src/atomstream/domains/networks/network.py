@@ -111,11 +111,10 @@ class Network:
         matrix.sort_indices()
         into = sp.csr_array(matrix.T)
         into.sort_indices()
-        weights = (
-            np.ones(matrix.shape[0])
-            if node_weights is None
-            else np.asarray(node_weights, dtype=np.float64)
-        )
+        if node_weights is None:
+            weights = np.ones(matrix.shape[0])
+        else:
+            weights = np.asarray(node_weights, dtype=np.float64)
         if weights.shape != (matrix.shape[0],) or not (np.isfinite(weights) & (weights > 0)).all():
             raise ValueError(f"node_weights must be {matrix.shape[0]} finite numbers above 0.")
         if directed is None:

@@ -75,10 +75,6 @@ def change_points(
         Number of surrogates; a p-value is at least 1 / (n_draws + 1).
     random_state : int, Generator or None, default=0
 
-    Returns
-    -------
-    ChangePoints
-
     Raises
     ------
     ValueError
@@ -108,15 +104,9 @@ def change_points(
     array([60])
     """
     series = np.asarray(series, dtype=np.float64)
-    _check(
-        series,
-        level,
-        {
-            "block": (1 if block is None else block, 1),
-            "min_size": (min_size, 2),
-            "n_draws": (n_draws, 1),
-        },
-    )
+    length = 1 if block is None else block
+    counts = {"block": (length, 1), "min_size": (min_size, 2), "n_draws": (n_draws, 1)}
+    _check(series, level, counts)
     rng = np.random.default_rng(random_state)
     gains, found = np.zeros(len(series)), []
     parts = [(0, len(series))]
@@ -162,9 +152,8 @@ def split_gains(series: NDArray, min_size: int) -> NDArray:
     )
     left = squares / before - (sums / before) ** 2
     right = (n - squares) / (n - before) - (sums / (n - before)) ** 2
-    logs = before * np.log(np.maximum(left, FLOOR)) + (n - before) * np.log(
-        np.maximum(right, FLOOR)
-    )
+    left, right = np.log(np.maximum(left, FLOOR)), np.log(np.maximum(right, FLOOR))
+    logs = before * left + (n - before) * right
     gains = np.zeros(series.shape[:2])
     gains[:, min_size : n - min_size + 1] = -0.5 * np.where(whole > 0, logs, 0).sum(axis=2)
     return gains

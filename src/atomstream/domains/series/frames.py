@@ -129,9 +129,9 @@ class Table:
         if hasattr(data, "dims") and hasattr(data, "to_pandas"):
             kind, axes, data = "xarray", tuple(map(str, data.dims)), data.to_pandas()
         elif hasattr(data, "iloc"):
-            kind, axes = (
-                "frame",
-                tuple(None if a is None else str(a) for a in (data.index.name, data.columns.name)),
+            kind = "frame"
+            axes = tuple(
+                None if a is None else str(a) for a in (data.index.name, data.columns.name)
             )
         try:
             values = np.array(data, dtype=np.float64)

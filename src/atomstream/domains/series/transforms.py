@@ -78,11 +78,10 @@ class MovingAverage(_SeriesTransformer):
         check_count("size", self.size)
         super().fit(Y)
         table = Table.of(Y)
-        self.last_ = (
-            table.values[-(self.size - 1) :]
-            if self.size > 1
-            else np.empty((0, self.n_features_in_))
-        )
+        if self.size > 1:
+            self.last_ = table.values[-(self.size - 1) :]
+        else:
+            self.last_ = np.empty((0, self.n_features_in_))
         self.form_ = table.form
         return self
 
@@ -95,10 +94,8 @@ class MovingAverage(_SeriesTransformer):
         """
         table = self._checked(Y)
         observed = ~np.isnan(table.values)
-        total, count = (
-            _trailing(part, self.size)
-            for part in (np.where(observed, table.values, 0), observed.astype(float))
-        )
+        total = _trailing(np.where(observed, table.values, 0), self.size)
+        count = _trailing(observed.astype(float), self.size)
         return table.wrap(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
     def inverse_transform(self, Y: Samples, *, follows: bool | None = None) -> Any:

@@ -145,11 +145,8 @@ class Axes:
         for matrix, group in zip(loadings, self.groups, strict=True):
             values = matrix.reshape(*(self.shape[mode] for mode in group), -1)
             dims = [self.names[mode] for mode in group]
-            coords = {
-                self.names[mode]: self.labels[mode]
-                for mode in group
-                if self.labels[mode] is not None
-            }
+            known = [mode for mode in group if self.labels[mode] is not None]
+            coords = {self.names[mode]: self.labels[mode] for mode in known}
             found.append(xr.DataArray(values, dims=[*dims, "atom"], coords=coords))
         return found
 

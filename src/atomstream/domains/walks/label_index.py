@@ -80,9 +80,8 @@ class StateIndex:
         if self.fixed:
             known = [s if isinstance(s, int) and 0 <= s < len(self) else -1 for s in distinct]
             return np.array(known, dtype=np.int64)[places]
-        return np.array([self._numbers.get(state, -1) for state in distinct], dtype=np.int64)[
-            places
-        ]
+        numbers = [self._numbers.get(state, -1) for state in distinct]
+        return np.array(numbers, dtype=np.int64)[places]
 
     @cached_property
     def _numbers(self) -> dict[Any, int]:

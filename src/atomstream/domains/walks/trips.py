@@ -59,35 +59,20 @@ class Grid:
         -------
         ndarray of int64 of shape (n,)
         """
-        latitude, longitude = (np.asarray(part, dtype=np.float64) for part in (latitude, longitude))
-        if latitude.ndim != 1 or latitude.shape != longitude.shape:
-            raise ValueError(
-                "latitude and longitude must have one axis of the same length, "
-                f"got {latitude.shape} and {longitude.shape}."
-            )
-        with np.errstate(invalid="ignore"):
-            good = (
-                (np.abs(latitude) <= 90)
-                & (np.abs(longitude) <= 360)
-                & ((latitude != 0) | (longitude != 0))
-            )
+        latitude, longitude, good = _positions(latitude, longitude)
         down, across = self.steps
         rows = np.floor((np.where(good, latitude, 0) - self.latitude) / down).astype(np.int64)
-        columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across).astype(
-            np.int64
-        )
+        columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across)
+        columns = columns.astype(np.int64)
         return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
 
     def corners(self, cells: ArrayLike) -> NDArray:
         """Return the south-west corners of cells, (latitude, longitude), of shape (n, 2)."""
         rows, columns = np.divmod(np.asarray(cells, dtype=np.int64), ROWS)
         down, across = self.steps
-        return np.column_stack(
-            [
-                self.latitude + (rows - ROWS // 2) * down,
-                self.longitude + (columns - ROWS // 2) * across,
-            ]
-        )
+        south = self.latitude + (rows - ROWS // 2) * down
+        west = self.longitude + (columns - ROWS // 2) * across
+        return np.column_stack([south, west])
 
     def geojson(self, cells: ArrayLike, labels: ArrayLike, visits: ArrayLike | None = None) -> str:
         """Return cells as the text of a GeoJSON file: squares with their clusters.
@@ -106,12 +91,8 @@ class Grid:
             if label < 0:
                 continue
             south, west = self.corners([cell])[0]
-            ring = [
-                (west, south),
-                (west + across, south),
-                (west + across, south + down),
-                (west, south + down),
-            ]
+            east, north = west + across, south + down
+            ring = [(west, south), (east, south), (east, north), (west, north)]
             properties: dict[str, Any] = {"cell": cell, "cluster": label}
             if visits is not None:
                 properties["visits"] = float(np.asarray(visits)[number])
@@ -161,18 +142,7 @@ def grid_cells(
     (True, -1)
     """
     if grid is None:
-        places = [np.asarray(part, dtype=np.float64) for part in (latitude, longitude)]
-        if places[0].ndim != 1 or places[0].shape != places[1].shape:
-            raise ValueError(
-                "latitude and longitude must have one axis of the same length, "
-                f"got {places[0].shape} and {places[1].shape}."
-            )
-        with np.errstate(invalid="ignore"):
-            usable = (
-                (np.abs(places[0]) <= 90)
-                & (np.abs(places[1]) <= 360)
-                & ((places[0] != 0) | (places[1] != 0))
-            )
+        *places, usable = _positions(latitude, longitude)
         if not usable.any():
             raise ValueError("No position is usable: all are missing or at (0, 0).")
         south, west = (float(np.floor(np.median(part[usable]))) for part in places)
@@ -181,3 +151,16 @@ def grid_cells(
     distinct, places_of, counts = np.unique(cells, return_inverse=True, return_counts=True)
     rare = (counts < min_count) | (distinct < 0)
     return np.where(rare[places_of], -1, cells), grid
+
+
+def _positions(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+    """Return positions in floating point, and which of them are usable."""
+    north, east = np.asarray(latitude, dtype=np.float64), np.asarray(longitude, dtype=np.float64)
+    if north.ndim != 1 or north.shape != east.shape:
+        raise ValueError(
+            "latitude and longitude must have one axis of the same length, "
+            f"got {north.shape} and {east.shape}."
+        )
+    with np.errstate(invalid="ignore"):
+        good = (np.abs(north) <= 90) & (np.abs(east) <= 360) & ((north != 0) | (east != 0))
+    return north, east, good

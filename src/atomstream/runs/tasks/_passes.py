@@ -11,8 +11,6 @@ from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
 
-__all__ = ["PassesTask"]
-
 
 class PassesTask(Task):
     """A run in passes over sources of rows, which rests after every batch.
@@ -29,7 +27,6 @@ class PassesTask(Task):
     def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
         super().__init__(settings)
         self.sources = sources
-        self.model = settings.new_model()
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
         self._stream_ended = False
@@ -50,7 +47,7 @@ class PassesTask(Task):
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self.model = model.set_params(n_jobs=self.settings.jobs)
+        super().restore(model, notes)
         self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
 
     def stop(self) -> None:

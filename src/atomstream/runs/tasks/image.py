@@ -12,9 +12,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.settings import Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task
-
-__all__ = ["ImageSettings", "ImageTask"]
+from atomstream.runs.task import Pace, Task, calling
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 SHARE = 8  # patches of each image in a round, at least: opening images must pay
@@ -46,7 +44,7 @@ class ImageSettings(checkpoints, Settings):
         """Raise ValueError for settings that the model refuses."""
         if not self.inputs:
             raise ValueError("No image was given; name image files or folders of images.")
-        self.new_model().check()
+        super().check()
 
     def new_model(self) -> ImageDictionary:
         """Return the model that will learn."""
@@ -71,27 +69,19 @@ class ImageTask(Task):
         self.sources = [source for source in found if isinstance(source, Pictures)]
         if not self.sources:
             raise InputError(f"{found[0].name} is not an image.")
-        self.model = settings.new_model()
 
     @property
     def position(self) -> tuple[int, ...]:
         """Patches learned from."""
-        return (self.model.learner_.n_samples_seen_ if self.learned else 0,)
-
-    def restore(self, model: ImageDictionary, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model.set_params(n_jobs=self.settings.jobs)
+        return (self._n_samples,)
 
     def advance(self, pace: Pace) -> None:
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""
         n_images = len(self.sources[0].paths)
         while (left := self.settings.patches - self.position[0]) > 0:
             n_patches = min(max(ROUND, SHARE * n_images), left)
-            self.model.set_params(n_patches=n_patches).set_callbacks(pace.bar("learning"))
-            try:
+            with calling(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
                 self.model.partial_fit(list(self.settings.inputs))
-            finally:
-                self.model.set_callbacks()
             pace.note(self.model.learner_)
             if pace.rest():
                 return
@@ -102,7 +92,5 @@ class ImageTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return (
-            f"{counted(self.settings.atoms, 'atom')} from "
-            f"{counted(self.position[0], 'patch', 'patches')}"
-        )
+        patches = counted(self.position[0], "patch", "patches")
+        return f"{counted(self.settings.atoms, 'atom')} from {patches}"

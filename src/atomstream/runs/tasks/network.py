@@ -13,8 +13,6 @@ from atomstream.exceptions import InputError
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 
-__all__ = ["NetworkSettings", "NetworkTask", "read_network"]
-
 
 @dataclass(frozen=True)
 class NetworkSettings(checkpoints, Settings):
@@ -22,6 +20,7 @@ class NetworkSettings(checkpoints, Settings):
 
     TASK = "network"
     COMMAND = "network learn"
+    ONE_INPUT = "A network is learned from one file of edges"
 
     motif: str = option(
         "path:5", "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.", sets="motif"
@@ -38,14 +37,6 @@ class NetworkSettings(checkpoints, Settings):
     batches: int = option(100, "Number of batches.", least=1, free=True, sets="n_batches")
     batch_size: int = option(1000, "Copies of the motif per batch.", least=1, sets="batch_size")
     thin: int = option(1, "Moves of the chain from copy to copy.", least=1, sets="thin")
-
-    def check(self) -> None:
-        """Raise ValueError for settings that the model refuses."""
-        if len(self.inputs) != 1:
-            raise ValueError(
-                f"A network is learned from one file of edges, got {len(self.inputs)}."
-            )
-        self.new_model().check()
 
     def new_model(self) -> NetworkDictionary:
         """Return the model that will learn."""
@@ -77,8 +68,7 @@ class NetworkTask(Task):
     summary = "Learn what a network looks like around a motif."
     help = (
         "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also "
-        ".gz), a matrix "
-        "(.npz, .mtx), or a graph (.gml, .graphml)."
+        ".gz), a matrix (.npz, .mtx), or a graph (.gml, .graphml)."
     )
     argument = "edges"
     goal = "batches"
@@ -88,21 +78,16 @@ class NetworkTask(Task):
         super().__init__(settings)
         self.network = read_network(settings.inputs[0])
         self.sources = [InputFile(settings.inputs[0])]
-        self.model = settings.new_model()
 
     @property
     def position(self) -> tuple[int, ...]:
         """Batches learned from."""
-        return (self.model.n_steps_ if self.learned else 0,)
+        return (self._n_steps,)
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all batches were learned from; older notes have no position."""
         return super().finished(settings, model, notes | {"position": (model.n_steps_,)})
-
-    def restore(self, model: NetworkDictionary, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model.set_params(n_batches=self.settings.batches)
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
@@ -116,14 +101,12 @@ class NetworkTask(Task):
             "nodes": self.network.n_nodes,
             "edges": self.network.n_edges,
             "atoms": self.settings.atoms,
-            "copies": self.model.learner_.n_samples_seen_ if self.learned else 0,
+            "copies": self._n_samples,
             "batches": self.position[0],
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return (
-            f"{counted(found['atoms'], 'atom')} from "
-            f"{counted(found['copies'], 'copy', 'copies')} of the motif"
-        )
+        copies = counted(found["copies"], "copy", "copies")
+        return f"{counted(found['atoms'], 'atom')} from {copies} of the motif"

@@ -18,14 +18,7 @@ from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import PassesTask
 from atomstream.schedules import Constant
 
-__all__ = ["RowsSettings", "RowsTask"]
-
 MODELS = ("nmf", "dictionary", "convex")
-OPTIONS = {  # what models say, in the words of the command line
-    "say missing=True": "say --missing",
-    "use OnlineDictionaryLearning": "use --model dictionary",
-    "OnlineNMF": "--model nmf",
-}
 
 
 @dataclass(frozen=True)
@@ -90,7 +83,7 @@ class RowsSettings(checkpoints, Settings):
             )
         if STANDARD_INPUT in self.inputs and self.epochs > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
-        self.new_model().check()
+        super().check()
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
@@ -135,10 +128,14 @@ class RowsTask(PassesTask):
     summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "
-        ".parquet, .mtx "
-        "or .zarr files, or - for lines on standard input."
+        ".parquet, .mtx or .zarr files, or - for lines on standard input."
     )
     many = True
+    words = {  # noqa: RUF012 - read only
+        "say missing=True": "say --missing",
+        "use OnlineDictionaryLearning": "use --model dictionary",
+        "OnlineNMF": "--model nmf",
+    }
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
@@ -201,9 +198,7 @@ class RowsTask(PassesTask):
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the row of the input."""
-        sentence = str(error)
-        for words, said in OPTIONS.items():
-            sentence = sentence.replace(words, said)
+        sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
         found = re.search(r"first in row (\d+)", sentence)
         if found and self._piece.after.source == self.at.source:
@@ -214,15 +209,8 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "samples": self.model.n_samples_seen_ if self.learned else 0,
-            "steps": self.model.n_steps_ if self.learned else 0,
-        }
+        return {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return (
-            f"{counted(self.settings.atoms, 'atom')} from "
-            f"{counted(self.results()['samples'], 'sample')}"
-        )
+        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, 'sample')}"

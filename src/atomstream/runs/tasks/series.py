@@ -21,8 +21,6 @@ from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 from atomstream.schedules import Constant
 
-__all__ = ["ForecastSettings", "ForecastTask", "ImputeSettings", "ImputeTask", "SeriesSettings"]
-
 WEIGHT = (
     "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
     "schedule."
@@ -33,6 +31,8 @@ KEPT = 240  # of the last rows, for the report
 @dataclass(frozen=True)
 class SeriesSettings(checkpoints, Settings):
     """Settings of a run on a table of series."""
+
+    ONE_INPUT = "Series are learned from one file"
 
     time: str | None = option(
         None,
@@ -67,13 +67,11 @@ class SeriesSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"Series are learned from one file, got {len(self.inputs)}.")
         if self.init_rows is not None and self.init_rows < self.window:
             raise ValueError(
                 f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
             )
-        self.new_model().check()
+        super().check()
 
     def new_model(self) -> SeriesDictionary:
         """Return the model that will learn."""
@@ -121,7 +119,6 @@ class _SeriesTask(Task):
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
         self.table = read_series(settings.inputs[0], time=settings.time, columns=settings.columns)
-        self.model = settings.new_model()
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
@@ -191,10 +188,8 @@ class _SeriesTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         found = self.results()
-        return (
-            f"{counted(found['atoms'], 'atom')} from {counted(found['times'], 'time')} "
-            f"of {found['series']} series"
-        )
+        times = f"{counted(found['times'], 'time')} of {found['series']} series"
+        return f"{counted(found['atoms'], 'atom')} from {times}"
 
 
 class ForecastTask(_SeriesTask):
@@ -204,8 +199,7 @@ class ForecastTask(_SeriesTask):
     summary = "Forecast the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves "
-        "forecast.csv with bands in the folder of the run."
+        "Leaves forecast.csv with bands in the folder of the run."
     )
     out = "forecast.csv"
     shifts = False
@@ -242,8 +236,7 @@ class ForecastTask(_SeriesTask):
         if np.isnan(self.values[-lags:]).all():
             raise InputError(
                 f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes "
-                "by these (one "
-                "less than --window): leave empty rows at the end out."
+                "by these (one less than --window): leave empty rows at the end out."
             )
         self.model.fit(self.values)
 
@@ -292,8 +285,7 @@ class ImputeTask(_SeriesTask):
     summary = "Fill the missing entries of the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves "
-        "imputed.csv in the folder of the run."
+        "Leaves imputed.csv in the folder of the run."
     )
     out = "imputed.csv"
     shifts = True

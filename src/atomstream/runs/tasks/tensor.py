@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,11 @@ from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
 from atomstream.io.tensors import Tensor, open_tensor
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.task import renumbered
 from atomstream.runs.tasks._passes import PassesTask
 
-__all__ = ["TensorSettings", "TensorTask", "axes_of", "in_samples"]
-
 JUDGED = 256  # samples that the figures are measured on, at most
-OPTIONS = {  # what the model says, in the words of the command line
-    "say missing=True": "say --missing",
-    OnlineCPDictionary.SIGNED: "say --signed",
-}
 
 
 @dataclass(frozen=True)
@@ -34,6 +28,7 @@ class TensorSettings(checkpoints, Settings):
 
     TASK = "tensor"
     COMMAND = "tensor learn"
+    ONE_INPUT = "A tensor is learned from one file"
 
     axis: str = option("0", "Axis of the samples: its number, or its name.")
     key: str | None = option(
@@ -55,20 +50,10 @@ class TensorSettings(checkpoints, Settings):
         "auto", "Bound on the step of a loading matrix: auto, none, or a number above 0."
     )
     sweeps: int = option(3, "Sweeps over the modes per step.", least=1, sets="n_sweeps")
-    schedule: str = option(
-        "harmonic",
-        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
-        sets="schedule",
-    )
+    schedule: str = option("harmonic", SCHEDULES, sets="schedule")
     batch_size: int = option(64, "Samples per step.", least=1, sets="batch_size")
     epochs: int = option(10, "Passes over the samples.", least=1, free=True, sets="n_epochs")
     jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
-
-    def check(self) -> None:
-        """Raise ValueError for settings that the model refuses."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"A tensor is learned from one file, got {len(self.inputs)}.")
-        self.new_model().check()
 
     def opened(self) -> Tensor:
         """Return the tensor."""
@@ -101,11 +86,7 @@ def axes_of(tensor: Tensor) -> Axes:
 
 def in_samples(sentence: str, first: int, name: str) -> str:
     """Return a complaint about rows in terms of samples, the first of which has this number."""
-    return re.sub(
-        r"first in row (\d+)",
-        lambda found: f"first in sample {first + int(found[1])} of {name}",
-        sentence,
-    )
+    return renumbered(sentence, lambda row: f"first in sample {first + row} of {name}")
 
 
 class TensorTask(PassesTask):
@@ -118,6 +99,10 @@ class TensorTask(PassesTask):
         ".parquet file (a line for each entry) with three axes or more, one of them the samples."
     )
     argument = "tensor"
+    words = {  # noqa: RUF012 - read only
+        "say missing=True": "say --missing",
+        OnlineCPDictionary.SIGNED: "say --signed",
+    }
     model: OnlineCPDictionary
 
     def __init__(self, settings: TensorSettings) -> None:
@@ -128,10 +113,6 @@ class TensorTask(PassesTask):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {"n_in_tensor": self.tensor.n_rows}
-
-    def restore(self, model: OnlineCPDictionary, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        super().restore(model.set_params(n_epochs=self.settings.epochs), notes)
 
     def batch_of(self, piece: Piece) -> Any:
         """Return samples as tensors."""
@@ -153,24 +134,19 @@ class TensorTask(PassesTask):
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the number of the sample."""
-        sentence = str(error)
-        for words, said in OPTIONS.items():
-            sentence = sentence.replace(words, said)
-        return in_samples(sentence, self.at.row, self.tensor.name)
+        return in_samples(super().explained(error), self.at.row, self.tensor.name)
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
         return {
             "atoms": self.settings.atoms,
-            "samples": self.model.n_samples_seen_ if self.learned else 0,
+            "samples": self._n_samples,
             "shape": list(self.tensor.shape),
-            "steps": self.model.n_steps_ if self.learned else 0,
+            "steps": self._n_steps,
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         sizes = " x ".join(map(str, self.tensor.shape))
-        return (
-            f"{counted(self.settings.atoms, 'atom')} from "
-            f"{counted(self.results()['samples'], 'sample')} of {sizes}"
-        )
+        samples = f"{counted(self._n_samples, 'sample')} of {sizes}"
+        return f"{counted(self.settings.atoms, 'atom')} from {samples}"

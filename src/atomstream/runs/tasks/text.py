@@ -9,12 +9,9 @@ from typing import Any
 
 from atomstream.core.checks import counted
 from atomstream.estimators.topics import TopicModel
-from atomstream.exceptions import InputError
 from atomstream.io.documents import open_documents
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task, watched
-
-__all__ = ["TextSettings", "TextTask"]
+from atomstream.runs.task import Pace, Task, named, watched
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class TextSettings(checkpoints, Settings):
         """Raise ValueError for settings that the model refuses."""
         if not self.inputs:
             raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
-        self.new_model().check()
+        super().check()
 
     def new_model(self) -> TopicModel:
         """Return the model that will learn."""
@@ -67,8 +64,7 @@ class TextTask(Task):
     summary = "Learn topics from documents."
     help = (
         "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or "
-        "tables with a "
-        "header; also with .gz."
+        "tables with a header; also with .gz."
     )
     argument = "files"
     many = True
@@ -79,39 +75,29 @@ class TextTask(Task):
         self.sources = open_documents(
             settings.inputs, settings.per, settings.field, settings.column
         )
-        self.model = settings.new_model()
 
     @cached_property
     def counts(self) -> Any:
         """The counted documents; a new model learns its vocabulary from them."""
         documents = _Chained(self.sources)
-        try:
+        with named(self.sources[0].name):
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"{self.sources[0].name}: {error}") from None
 
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
         size = self.settings.batch_size
-        n_steps = self.model.n_steps_ if self.learned else 0
-        passes, batches = divmod(n_steps, -(-self.counts.shape[0] // size))
+        passes, batches = divmod(self._n_steps, -(-self.counts.shape[0] // size))
         return passes, batches * size
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {"n_documents": self.counts.shape[0]}
 
-    def restore(self, model: TopicModel, notes: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.model = model.set_params(n_epochs=self.settings.epochs)
-
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left."""
-        counts = self.counts
+        counts = self.counts  # counted before the bar of learning is shown
         with watched(self.model, pace):
             self.model.fit_counts(counts)
 
@@ -120,15 +106,13 @@ class TextTask(Task):
         return {
             "topics": self.settings.topics,
             "documents": self.counts.shape[0],
-            "steps": self.model.n_steps_ if self.learned else 0,
+            "steps": self._n_steps,
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return (
-            f"{counted(self.settings.topics, 'topic')} from "
-            f"{counted(self.counts.shape[0], 'document')}"
-        )
+        documents = counted(self.counts.shape[0], "document")
+        return f"{counted(self.settings.topics, 'topic')} from {documents}"
 
 
 class _Chained:

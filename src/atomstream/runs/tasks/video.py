@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,20 +17,12 @@ from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import MODES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, open_video
-from atomstream.runs.settings import Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task, watched
-
-__all__ = ["SHORTEST", "VideoSettings", "VideoTask", "changes_of"]
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.task import Pace, Task, calling, renumbered, watched
 
 EPOCHS = 10
 LEAST = 2  # frames of a video
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
-ROW = re.compile(r"first in row (\d+)")
-COMPLAINTS = {  # of the learner, in terms of videos
-    ", or say missing=True": "",
-    " or use OnlineDictionaryLearning": "",
-    "OnlineNMF": "VideoDictionary",
-}
 
 
 @dataclass(frozen=True)
@@ -40,6 +31,7 @@ class VideoSettings(checkpoints, Settings):
 
     TASK = "video"
     COMMAND = "video learn"
+    ONE_INPUT = "A video is learned from one file or folder"
 
     mode: str = option(
         "frames",
@@ -49,11 +41,7 @@ class VideoSettings(checkpoints, Settings):
     )
     atoms: int = option(8, "Number of atoms.", least=1, sets="n_components")
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    schedule: str = option(
-        "power",
-        "Weights of the past: power, harmonic, polynomial, log_polynomial or constant.",
-        sets="schedule",
-    )
+    schedule: str = option("power", SCHEDULES, sets="schedule")
     snapshots: tuple[str, ...] = option(
         (), "Numbers of frames after which the atoms are kept, such as 10,100 (mode frames)."
     )
@@ -68,14 +56,12 @@ class VideoSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"A video is learned from one file or folder, got {len(self.inputs)}.")
         if self.mode == "frames" and self.epochs != EPOCHS:
             raise ValueError(
                 f"epochs is {self.epochs}, but frames come once; leave it out or choose "
                 "mode pixels."
             )
-        self.new_model().check()
+        super().check()
 
     def opened(self) -> Video:
         """Return the video."""
@@ -105,13 +91,17 @@ class VideoTask(Task):
         "decoder for it."
     )
     argument = "video"
+    words = {  # noqa: RUF012 - read only
+        ", or say missing=True": "",
+        " or use OnlineDictionaryLearning": "",
+        "OnlineNMF": "VideoDictionary",
+    }
     model: VideoDictionary
 
     def __init__(self, settings: VideoSettings) -> None:
         super().__init__(settings)
         self.video = settings.opened()
         self.sources = [self.video]
-        self.model = settings.new_model()
         self._ended, self._first = False, 0  # the first frame of the batch under way
         if settings.mode == "frames":
             self.goal = None  # type: ignore[misc]
@@ -124,7 +114,7 @@ class VideoTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and frames or pixels of the next one."""
-        seen = self.model.learner_.n_samples_seen_ if self.learned else 0
+        seen = self._n_samples
         if self.settings.mode == "frames":
             return int(self._ended), seen
         passes, pixels = divmod(seen, int(np.prod(self.model.frame_shape_)) if seen else 1)
@@ -137,7 +127,7 @@ class VideoTask(Task):
 
     def restore(self, model: VideoDictionary, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self.model = model.set_params(n_epochs=self.settings.epochs)
+        super().restore(model, notes)
         self._ended = self.settings.mode == "frames" and notes["position"][0] > 0
 
     def advance(self, pace: Pace) -> None:
@@ -160,11 +150,8 @@ class VideoTask(Task):
         if not head:
             return
         rest: Any = self._paced(chain(head, images), pace)
-        self.model.set_callbacks(pace.bar("learning"))
-        try:
+        with calling(self.model, pace.bar("learning")):
             self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
-        finally:
-            self.model.set_callbacks()
         if self._ended:
             pace.note(self.model.learner_)
 
@@ -188,31 +175,27 @@ class VideoTask(Task):
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in terms of the video."""
-        sentence = str(error)
-        for words, said in COMPLAINTS.items():
-            sentence = sentence.replace(words, said)
+        sentence = super().explained(error)
         if self.settings.mode == "frames":
-            first = self._first
-            sentence = ROW.sub(lambda found: f"first in frame {first + int(found[1])}", sentence)
+            sentence = renumbered(sentence, lambda row: f"first in frame {self._first + row}")
         else:
-            sentence = ROW.sub("in the course of a pixel", sentence)
+            sentence = renumbered(sentence, lambda _: "in the course of a pixel")
         return f"{self.video.name}: {sentence}"
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        seen = self.model.learner_.n_samples_seen_ if self.learned else 0
         return {
             "atoms": self.settings.atoms,
             "mode": self.settings.mode,
-            "samples": seen,
-            "steps": self.model.n_steps_ if self.learned else 0,
+            "samples": self._n_samples,
+            "steps": self._n_steps,
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        found = self.results()
-        what = "frames" if found["mode"] == "frames" else "courses of pixels"
-        return f"{counted(found['atoms'], 'atom')} from {found['samples']:,} {what}"
+        frames = self.settings.mode == "frames"
+        nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
+        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, *nouns)}"
 
 
 class _Counted:

@@ -24,8 +24,6 @@ from atomstream.exceptions import InputError
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task
 
-__all__ = ["WalkSettings", "WalkTask"]
-
 Transitions = tuple[NDArray, NDArray]
 
 
@@ -35,6 +33,7 @@ class WalkSettings(checkpoints, Settings):
 
     TASK = "walk"
     COMMAND = "walk partition"
+    ONE_INPUT = "Trips or states are learned from one file"
 
     states: bool = option(
         False, "FILE holds the states of a walk: one per line, or an .npy array of whole numbers."
@@ -56,8 +55,6 @@ class WalkSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together."""
-        if len(self.inputs) != 1:
-            raise ValueError(f"Trips or states are learned from one file, got {len(self.inputs)}.")
         for name in ("origin", "destination"):
             if not self.states and len(getattr(self, name)) != 2:
                 raise ValueError(
@@ -67,6 +64,7 @@ class WalkSettings(checkpoints, Settings):
                 raise ValueError(f"--{name} names one column twice.")
         if self.states and (self.origin or self.destination):
             raise ValueError("A file of states has no --origin or --destination.")
+        super().check()
 
     def new_model(self) -> RandomWalkFactorization:
         """Return the model that will learn."""
@@ -80,8 +78,7 @@ class WalkTask(Task):
     summary = "Partition places by the trips between them, or the states of a walk."
     help = (
         "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves "
-        "partition.csv and, of "
-        "trips, partition.geojson in the folder of the run."
+        "partition.csv and, of trips, partition.geojson in the folder of the run."
     )
     argument = "file"
     goal = "passes"
@@ -91,7 +88,6 @@ class WalkTask(Task):
     def __init__(self, settings: WalkSettings) -> None:
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
-        self.model = settings.new_model()
         self.grid: Grid | None = None
         self.kept: NDArray = np.empty(0, np.int64)  # cells with enough trip ends
         self.n_dropped = 0
@@ -219,15 +215,13 @@ class WalkTask(Task):
         """Return what the run came to."""
         return {
             "states": len(self.model.states_) if self.learned else 0,
-            "transitions": self.model.n_steps_ if self.learned else 0,
+            "transitions": self._n_steps,
             "dropped": self.n_dropped,
             "clusters": self.settings.clusters,
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        found = self.results()
-        return (
-            f"{counted(found['clusters'], 'cluster')} of {counted(found['states'], 'state')} from "
-            f"{counted(found['transitions'], 'transition')}"
-        )
+        clusters = counted(self.settings.clusters, "cluster")
+        states = counted(self.results()["states"], "state")
+        return f"{clusters} of {states} from {counted(self._n_steps, 'transition')}"

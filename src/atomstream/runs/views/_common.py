@@ -3,75 +3,131 @@
 from __future__ import annotations
 
 import platform
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.core.checks import counted
 from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, View
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
-def progress(record: Record, of: str = "passes") -> dict[str, Any]:
-    """Return how far a run is and how long it took; nothing for a model file."""
-    if record.settings is None:
+class CommonView(View):
+    """A view whose report has the usual chapters; a kind of model says what is in them."""
+
+    of: ClassVar[str] = "sample"  # what the objective is a mean over
+
+    @abstractmethod
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+
+    @abstractmethod
+    def learned(self, record: Record) -> list[Section]:
+        """Return the sections on what was learned."""
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the sections on how well it was learned, besides the objective."""
+        return []
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the inputs of a run."""
         return {}
-    done, goal = record.notes.get("position", (0,))[0], record.task.goal if record.task else None
-    state = "complete"
-    if record.complete is None:
-        state = "open: continues with what comes on standard input"
-    elif not record.complete:
-        state = f"{done} of {getattr(record.settings, goal) if goal else 1} {of} complete"
-    return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
+
+    def facts(self, record: Record) -> dict[str, Any]:
+        """Return the run in a few lines."""
+        facts = self.known(record) | _progress(record)
+        if hasattr(record.learner, "batch_objective_"):
+            mean = f"{record.objective:.6g} per {self.unit(record)}"
+            facts["objective"] = f"{mean}, recent batches before their update"
+        return facts
+
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return what was measured at the end of the run."""
+        return dict(record.notes.get("figures", {}))
+
+    def sections(self, record: Record) -> list[Section]:
+        """Return the sections of the report."""
+        source = {} if record.settings is None else self.source(record)
+        unit = self.unit(record)
+        samples = f"{unit}es" if unit.endswith("ch") else f"{unit}s"
+        chapters = {
+            "What was learned": self.learned(record),
+            "How well": [*self.judged(record), *_learning(record, samples)],
+            "From what": [Section("inputs", "", facts=source)] if source else [],
+            "How": [Section("how", "", facts=_how(record))],
+        }
+        return [
+            replace(section, chapter="" if number else chapter)
+            for chapter, found in chapters.items()
+            for number, section in enumerate(found)
+        ]
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        return self.of
 
 
-def objective(record: Record, of: str) -> dict[str, Any]:
-    """Return the mean objective of recent batches."""
-    return {"objective": f"{record.objective:.6g} per {of}, recent batches before their update"}
-
-
-def energy_shares(learner: Any) -> Any:
-    """Return the share of each atom in the energy of all reconstructions, (n_components,)."""
+def atoms_table(
+    record: Record, most: int, last: str = "", text: Callable[[int], str] | None = None
+) -> Table:
+    """Return shares of code and energy of the most important atoms, perhaps with a text on each."""
+    model, learner = record.model, record.learner
     energy = learner.memory_.atom_energy(learner.state_.dictionary)
-    return energy / max(energy.sum(), np.finfo(float).tiny)
+    energy = energy / max(energy.sum(), np.finfo(float).tiny)
+    rows: list[tuple[Any, ...]] = []
+    for atom in np.argsort(-model.importance_, kind="stable")[:most].tolist():
+        shares = float(model.importance_[atom]), float(energy[atom])
+        rows.append((atom, *shares) if text is None else (atom, *shares, text(atom)))
+    heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
+    return Table("atom", heads if text is None else heads | {"features": last}, rows)
 
 
-def table_section(name: str, title: str, table: Table, caption: str = "", **more: Any) -> Section:
-    """Return a table of atoms as a section, with shares in percent."""
-    heads = [
-        table.name,
-        *(
-            f"{head}, %" if _is_share(table, i) else head
-            for i, head in enumerate(table.columns.values(), 1)
-        ),
-    ]
+def importance(record: Record, table: Table, note: str = "") -> Section:
+    """Return a table of atoms as a section."""
+    shares = record.model.importance_
+    unused = int((shares == 0).sum())
+    notes = [note] * bool(note) + [f"Atoms that were never used: {unused}."] * bool(unused)
+    title = f"The {len(table.rows)} most important of {counted(len(shares), 'atom')}"
+    return table_section("importance", title, table, " ".join(notes))
+
+
+def table_section(name: str, title: str, table: Table, caption: str = "") -> Section:
+    """Return a table as a section, with shares in percent."""
+    first = table.rows[0] if table.rows else (None,) * (1 + len(table.columns))
+    shares = [isinstance(cell, float) for cell in first[1:]]
+    heads = zip(table.columns.values(), shares, strict=True)
+    columns = [table.name, *(f"{head}, %" if share else head for head, share in heads)]
     rows = [
         tuple(100 * cell if isinstance(cell, float) else cell for cell in row) for row in table.rows
     ]
-    return Section(name, title, caption, columns=heads, rows=rows, **more)
+    return Section(name, title, caption, columns=columns, rows=rows)
 
 
-def _is_share(table: Table, place: int) -> bool:
-    return bool(table.rows) and isinstance(table.rows[0][place], float)
+def rounded(figures: Mapping[str, float]) -> dict[str, str]:
+    """Return figures as text."""
+    return {name: f"{value:.4g}" for name, value in figures.items()}
 
 
-def learning(record: Record, of: str, chapter: str = "") -> list[Section]:
-    """Return the section on how the objective went, where a history was kept."""
-    if not record.history.n_samples:
-        return []
-    caption = f"Mean objective of the {of} of each batch before the model learned from them."
-    return [Section("objective", "Learning", caption, plots.objective(record.history), chapter)]
+def inputs(record: Record) -> str:
+    """Return the names of the first inputs."""
+    names = list(record.settings.inputs)
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
@@ -93,14 +149,30 @@ def write_rebuilt(out: Path, pixels: NDArray, rebuilt: NDArray) -> dict[str, Any
     return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
 
 
-def inputs(record: Record) -> str:
-    """Return the names of the first inputs."""
-    names = list(record.settings.inputs)
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+def _progress(record: Record) -> dict[str, Any]:
+    """Return how far a run is and how long it took; nothing for a model file."""
+    if record.settings is None or record.task is None:
+        return {}
+    done, goal = record.notes.get("position", (0,))[0], record.task.goal
+    state = "complete"
+    if record.complete is None:
+        state = "open: continues with what comes on standard input"
+    elif not record.complete:
+        wanted = getattr(record.settings, goal) if goal else 1
+        state = f"{done} of {wanted} {GOALS.get(goal, goal)} complete"
+    return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
 
 
-def how(record: Record) -> list[Section]:
-    """Return the chapter on settings, versions, time and warnings."""
+def _learning(record: Record, samples: str) -> list[Section]:
+    """Return the section on how the objective went, where a history was kept."""
+    if not record.history.n_samples:
+        return []
+    caption = f"Mean objective of the {samples} of each batch before the model learned from them."
+    return [Section("objective", "Learning", caption, plots.objective(record.history))]
+
+
+def _how(record: Record) -> dict[str, Any]:
+    """Return settings, versions, time and warnings."""
     learner = record.learner
     versions = {"atomstream": atomstream.__version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in PACKAGES}
@@ -118,4 +190,4 @@ def how(record: Record) -> list[Section]:
     if hasattr(learner, "n_reseeded_"):
         facts["re-seeded atoms"] = learner.n_reseeded_
     facts["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
-    return [Section("how", "", facts=facts, chapter="How")]
+    return facts

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
+from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["ColorView"]
 
-
-class ColorView(View):
+class ColorView(common.CommonView):
     """Restorers of colour: one dictionary of patches for each material."""
 
     learned_from = "images of materials"
     title = "Materials"
 
-    def facts(self, record: Record) -> dict[str, Any]:
+    def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model = record.model
-        names = ", ".join(map(str, model.dictionaries_))
         size = f"{model.patch_size} x {model.patch_size} pixels"
         return {
             "model": f"ColorRestorer, {model.n_components} atoms of {size} for each material",
-            "materials": names,
+            "materials": ", ".join(map(str, model.dictionaries_)),
         }
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -38,13 +36,10 @@ class ColorView(View):
         heads = {"code_share": "share of the code", "features": "material"}
         return Table("atom", heads, sorted(rows, key=lambda row: -row[1])[:most])
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        found, chapter = [], "What was learned"
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms of each material as patches."""
+        found, caption = [], "Atoms as patches, most important first."
         for number, (name, dictionary) in enumerate(record.model.dictionaries_.items()):
-            caption = "Atoms as patches, most important first."
             figure = plots.atoms(dictionary.learner_, dictionary.patch_shape_)
-            found.append(Section(f"atoms_{number}", str(name), caption, figure, chapter=chapter))
-            chapter = ""
-        facts = {"settings": repr(record.model).replace("\n", " ")}
-        return [*found, Section("how", "", facts=facts, chapter="How")]
+            found.append(Section(f"atoms_{number}", str(name), caption, figure))
+        return found

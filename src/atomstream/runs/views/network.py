@@ -18,40 +18,38 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
-from atomstream.runs.task import InputFile, Table, View
+from atomstream.runs.task import InputFile, Table
 from atomstream.runs.tasks.network import read_network
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["NetworkView"]
-
 MOST_DRAWN = 25
 STEPS = 50_000  # copies from which the network is rebuilt for the report
 
 
-class NetworkView(View):
+class NetworkView(common.CommonView):
     """Dictionaries of the patches of networks."""
 
     learned_from = "a network"
+    of = "patch"
     quality_on = "the network learned from"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model, k = record.model, record.model.motif_.size
         kind = f"{counted(len(model.components_), 'atom')} of {k} x {k} nodes, chain {model.chain}"
+        batches = counted(model.n_steps_, "batch", "batches")
         return {
             "model": f"NetworkDictionary, {kind}",
             "motif": f"{model.motif} ({k} nodes, {len(model.motif_.edges)} edges)",
-            "copies": f"{record.learner.n_samples_seen_:,} in "
-            f"{counted(model.n_steps_, 'batch', 'batches')}",
-            **common.progress(record, "batches"),
-            **common.objective(record, "patch"),
+            "copies": f"{record.learner.n_samples_seen_:,} in {batches}",
         }
 
     def quality(self, record: Record) -> dict[str, float]:
         """Return how well the network is rebuilt; empty where it cannot be read any more."""
-        return _figures(_rebuilt(record))
+        network = _network(record)
+        return {} if network is None else _figures(_rebuilt(record, network))
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of the code over the run and lately, and the heaviest entries of atoms.
@@ -64,48 +62,60 @@ class NetworkView(View):
         # Of atoms that are symmetric one of two entries says both.
         listed = np.triu(~(motif | motif.T)) if symmetric else ~motif
         rows = []
-        for atom in np.argsort(-model.recent_importance_, kind="stable")[:most]:
+        for atom in np.argsort(-model.recent_importance_, kind="stable")[:most].tolist():
             patch = model.components_[atom]
             beyond = np.where(listed, patch, 0)
-            order = np.argsort(-beyond, axis=None, kind="stable")[:4]
-            top = [np.unravel_index(place, patch.shape) for place in order]
             heaviest = max(float(patch.max()), 1e-12)
+            order = np.argsort(-beyond, axis=None, kind="stable")[:4]
             text = ", ".join(
                 f"{a}-{b} {patch[a, b] / heaviest:.2g}"
-                for a, b in top
+                for a, b in zip(*np.unravel_index(order, patch.shape), strict=True)
                 if beyond[a, b] > 0.01 * heaviest
             )
             shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
-            rows.append((int(atom), *shares, text))
+            rows.append((atom, *shares, text))
         heads = {"code_share": "share of the code", "recent_share": "second half"}
         return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        model = record.model
-        n_drawn = min(MOST_DRAWN, len(model.components_))
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms as patches and as graphs, and their shares."""
+        n_atoms = len(record.model.components_)
         caption = (
-            f"{n_drawn} of {counted(len(model.components_), 'atom')}, most important first, "
-            "with the share of "
-            "each in the "
-            "codes of the second half of the run. Each atom is shown as a patch (dark: heavy) and "
-            "as a graph of "
-            "the nodes of the motif, node 0 at the top and the others clockwise: the edges of the "
-            "motif are blue, "
-            "all others orange."
+            f"{min(MOST_DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
+            "the share of each in the codes of the second half of the run. Each atom is shown as "
+            "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
+            "the others clockwise: the edges of the motif are blue, all others orange."
         )
-        figure = plots.network_atoms(model)
-        table = self.table(record)
-        rebuilt = _rebuilt(record)
-        return [
-            Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
-            common.table_section(
-                "importance", f"The {len(table.rows)} most important atoms", table
-            ),
-            *_how_well(record, rebuilt),
-            *_from_what(record, rebuilt),
-            *common.how(record),
-        ]
+        figure = plots.network_atoms(record.model)
+        table = common.importance(record, self.table(record))
+        return [Section("atoms", "Atoms", caption, figure), table]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the network before and after."""
+        network = _network(record)
+        if network is None:
+            return []
+        rebuilt = _rebuilt(record, network)
+        caption = (
+            f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. "
+            "Nodes are in the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy "
+            "visited are 0."
+        )
+        figure = plots.adjacency(network.out, rebuilt.matrix)
+        facts = common.rounded(_figures(rebuilt))
+        return [Section("adjacency", "Before and after", caption, figure, facts=facts)]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the network."""
+        network, facts = _network(record), {"input": record.settings.inputs[0]}
+        if network is None:
+            return facts | {"network": "cannot be read any more, or has changed since"}
+        direction = "undirected" if network.undirected else "directed"
+        return facts | {
+            "nodes": f"{network.n_nodes:,}",
+            "edges": f"{network.n_edges:,}, {direction}",
+            "weights": "all equal" if np.ptp(network.out.data) == 0 else "not all equal",
+        }
 
     def encode(self, record: Record, inputs: Sequence[str]) -> Any:
         """Raise InputError: a network has no rows."""
@@ -145,11 +155,7 @@ def denoise(
     columns = ranking.scores.tolist(), ranking.visited.astype(int).tolist()
     lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
     write_table(out, ("tail", "head", "score", "visited"), lines)
-    return {
-        "out": str(out),
-        "pairs": len(ranking.pairs),
-        "coverage": round(ranking.coverage, 4),
-    }
+    return {"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)}
 
 
 def given(
@@ -174,59 +180,25 @@ def _learned_from(record: Record) -> Network:
     return network
 
 
-def _rebuilt(record: Record) -> Reconstruction | None:
-    """Return the reconstruction of the network, or None where it cannot be read any more."""
-    if record.settings is None:
-        return None
+def _network(record: Record) -> Network | None:
+    """Return the network learned from; None where it cannot be read any more."""
     try:
-        network = _learned_from(record)
+        return None if record.settings is None else _learned_from(record)
     except InputError:
         return None
+
+
+def _rebuilt(record: Record, network: Network) -> Reconstruction:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run has warned already
         rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
     return rebuilt
 
 
-def _figures(rebuilt: Reconstruction | None) -> dict[str, float]:
-    if rebuilt is None:
-        return {}
+def _figures(rebuilt: Reconstruction) -> dict[str, float]:
     norm = float(np.linalg.norm(rebuilt.network.out.data))
     return {
         "coverage of the edges": rebuilt.coverage,
         "relative error": rebuilt.error / norm,
         "error on edges never visited": rebuilt.unvisited_norm / norm,
     }
-
-
-def _how_well(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
-    found, chapter = [], "How well"
-    if rebuilt is not None:
-        caption = (
-            f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. "
-            "Nodes are in "
-            "the same order (reverse Cuthill-McKee) on both sides. Pairs that no copy visited are "
-            "0."
-        )
-        figure = plots.adjacency(rebuilt.network.out, rebuilt.matrix)
-        figures = {name: f"{value:.4g}" for name, value in _figures(rebuilt).items()}
-        found.append(
-            Section("adjacency", "Before and after", caption, figure, chapter, facts=figures)
-        )
-        chapter = ""
-    return found + common.learning(record, "patches", chapter)
-
-
-def _from_what(record: Record, rebuilt: Reconstruction | None) -> list[Section]:
-    if record.settings is None:
-        return []
-    facts: dict[str, Any] = {"input": record.settings.inputs[0]}
-    if rebuilt is None:
-        facts["network"] = "cannot be read any more, or has changed since"
-    else:
-        network = rebuilt.network
-        direction = "undirected" if network.undirected else "directed"
-        facts["nodes"] = f"{network.n_nodes:,}"
-        facts["edges"] = f"{network.n_edges:,}, {direction}"
-        facts["weights"] = "all equal" if np.ptp(network.out.data) == 0 else "not all equal"
-    return [Section("inputs", "", facts=facts, chapter="From what")]

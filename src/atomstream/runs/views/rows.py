@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,36 +20,28 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table, named, renumbered
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["RowsView"]
-
-MOST_LISTED = 20
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
 
 
-class RowsView(View):
+class RowsView(common.CommonView):
     """Dictionaries of rows: nonnegative, signed, or made of samples."""
 
     learned_from = "rows"
     quality_on = "held-out rows"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model = record.model
-        size = (
-            f"{counted(len(model.components_), 'atom')} of "
-            f"{counted(model.n_features_in_, 'feature')}"
-        )
+        atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
-            "model": f"{type(model).__name__}, {size}",
+            "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
             "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
-            **common.progress(record),
-            **common.objective(record, "sample"),
         }
 
     def quality(self, record: Record) -> dict[str, float]:
@@ -70,92 +61,79 @@ class RowsView(View):
                 "surrogate gap": model.surrogate_gap(rows),
             }
 
-    def table(self, record: Record, most: int = MOST_LISTED) -> Table:
+    def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest features or samples of atoms."""
         model, names = record.model, record.names
-        energy, rows = common.energy_shares(model), []
-        for atom in np.argsort(-model.importance_, kind="stable")[:most]:
+
+        def parts(atom: int) -> str:
+            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(atom))
+
+        def largest(atom: int) -> str:
             row = model.components_[atom]
             top = np.argsort(-np.abs(row), kind="stable")[:4]
-            text = (
-                ""
-                if names is None
-                else ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if row[i])
-            )
-            if hasattr(model, "explain"):
-                parts = model.explain(int(atom))
-                text = ", ".join(f"{part.share:.0%} of row {part.id}" for part in parts)
-            rows.append((int(atom), float(model.importance_[atom]), float(energy[atom]), text))
-        last = "made of" if hasattr(model, "explain") else "largest features"
-        heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
-        return Table("atom", heads | {"features": last}, rows)
+            return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        return [
-            *self._atoms(record),
-            *self._how_well(record),
-            *_from_what(record),
-            *common.how(record),
-        ]
+        if hasattr(model, "explain"):
+            return common.atoms_table(record, most, "made of", parts)
+        return common.atoms_table(record, most, "largest features", largest)
 
-    def _atoms(self, record: Record) -> list[Section]:
-        model, named = record.model, record.names is not None
-        n_atoms = len(model.components_)
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms as patches, bars or curves, and their shares."""
+        model, table = record.model, self.table(record)
+        n_atoms = n_drawn = len(model.components_)
         if record.shape is not None:
             figure, kind = plots.atoms(model, record.shape), "patches"
-        elif named or model.n_features_in_ <= plots.FEW:
+        elif record.names is not None or model.n_features_in_ <= plots.FEW:
             figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
         else:
             figure, kind = plots.curves(model), "curves over the features"
-        n_drawn = n_atoms if record.shape is not None else min(len(figure.axes), n_atoms)
+        if record.shape is None:
+            n_drawn = min(len(figure.axes), n_atoms)
         caption = (
-            f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the "
-            "order of the "
-            "table), with the "
-            "share of each in all codes."
+            f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
+            "of the table), with the share of each in all codes."
         )
-        table = self.table(record)
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
-            heads = {name: head for name, head in table.columns.items() if name != "features"}
-            table = Table("atom", heads, [row[:-1] for row in table.rows])
-        unused = int((model.importance_ == 0).sum())
-        title = f"The {len(table.rows)} most important of {counted(n_atoms, 'atom')}"
-        note = f"Atoms that were never used: {unused}." if unused else ""
+            table = common.atoms_table(record, len(table.rows))
+        return [Section("atoms", "Atoms", caption, figure), common.importance(record, table)]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return what the model makes of the rows held out."""
+        rows = record.held_out
+        if rows is None or not rows.shape[0]:
+            return []
+        shown = (
+            "Rows that were kept out of learning, from the smallest relative error to the largest."
+        )
+        figure = plots.triples(record.model, rows, record.shape, names=record.names)
+        measured = (
+            f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
+            "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
+            "these rows."
+        )
+        figures = common.rounded(self.quality(record))
         return [
-            Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
-            common.table_section("importance", title, table, note),
+            Section("held_out", "Held-out rows", shown, figure),
+            Section("quality", "Figures", measured, facts=figures),
         ]
 
-    def _how_well(self, record: Record) -> list[Section]:
-        found: list[Section] = []
-        rows, chapter = record.held_out, "How well"
-        if rows is not None and rows.shape[0]:
-            caption = (
-                "Rows that were kept out of learning, from the smallest relative error to the "
-                "largest."
-            )
-            figure = plots.triples(record.model, rows, record.shape, names=record.names)
-            found.append(Section("held_out", "Held-out rows", caption, figure, chapter=chapter))
-            figures = {name: f"{value:.4g}" for name, value in self.quality(record).items()}
-            caption = (
-                f"On {counted(rows.shape[0], 'row')} that were kept out of learning. "
-                "Stationarity is 0 at a "
-                "critical point; "
-                "the surrogate gap tends to 0, up to the sampling error of these rows."
-            )
-            found.append(Section("quality", "Figures", caption, facts=figures))
-            chapter = ""
-        return found + common.learning(record, "samples", chapter)
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the rows."""
+        notes, held = record.notes, record.held_out
+        missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
+        return {
+            "inputs": common.inputs(record),
+            "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
+            "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
+            "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
+        }
 
     # -- codes and reconstructions
 
     def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of atoms, and the codes of all inputs, block by block."""
-        sources = _opened(record, inputs)
-        return len(record.model.components_), (
-            codes for _, codes in _coded(record.model, Feed(sources, ROWS))
-        )
+        feed = Feed(_opened(record, inputs), ROWS)
+        return len(record.model.components_), _coded(record.model, feed)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
@@ -178,10 +156,8 @@ class RowsView(View):
         """Return the atoms of a run on images as an `ImageDictionary`."""
         if record.shape is None:
             return super().image_dictionary(record)
-        try:
+        with named(record.path):
             return ImageDictionary.from_learner(record.model, record.shape)
-        except ValueError as error:
-            raise InputError(f"{record.path}: {error}") from None
 
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
@@ -200,37 +176,18 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     if sources[0].n_features != n_features:
         raise InputError(
             f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
-            f"{record.path} has learned "
-            f"{n_features}."
+            f"{record.path} has learned {n_features}."
         )
     return sources
 
 
-def _coded(model: Any, feed: Feed) -> Iterator[tuple[Any, NDArray]]:
-    """Yield rows and their codes; complaints tell the number of the row among all."""
+def _coded(model: Any, feed: Feed) -> Iterator[NDArray]:
+    """Yield codes; complaints tell the number of the row among all."""
     n_rows = 0
     for piece in feed.batches(Position()):
         try:
-            yield piece.X, model.transform(piece.X)
+            yield model.transform(piece.X)
         except ValueError as error:
-            sentence = re.sub(
-                r"first in row (\d+)",
-                lambda found: f"first in row {n_rows + int(found[1])}",  # noqa: B023
-                str(error),
-            )
+            sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
             raise InputError(sentence) from None
         n_rows += piece.X.shape[0]
-
-
-def _from_what(record: Record) -> list[Section]:
-    if record.settings is None:
-        return []
-    notes, held = record.notes, record.held_out
-    missing = notes["n_missing"] / max(notes["n_entries"], 1)
-    facts = {
-        "inputs": common.inputs(record),
-        "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
-        "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
-        "missing entries": f"{100 * missing:.2f} %" if record.settings.missing else "none allowed",
-    }
-    return [Section("inputs", "", facts=facts, chapter="From what")]

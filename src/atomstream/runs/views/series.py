@@ -9,84 +9,71 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["SeriesView"]
-
 MOST_SERIES = 12  # drawn over time
 
 
-class SeriesView(View):
+class SeriesView(common.CommonView):
     """Dictionaries of what series do together over a window of time."""
 
     learned_from = "series"
+    of = "window"
     title = "Patterns over time"
     quality_on = "the table learned from"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model, notes = record.model, record.notes
         n, window, d = model.atoms_.shape
-        facts: dict[str, Any] = {
+        facts = {
             "model": f"SeriesDictionary, {counted(n, 'atom')} of {window} times x {d} series",
             "rows": f"{model.n_rows_:,}, in {counted(model.n_steps_, 'step')} of the learner",
         }
         if "n_missing" in notes:
             facts["missing entries"] = f"{notes['n_missing']:,} of {notes['n_times'] * d:,}"
-        return facts | common.progress(record, "tables") | common.objective(record, "window")
-
-    def quality(self, record: Record) -> dict[str, float]:
-        """Return the errors that were measured while learning."""
-        return dict(record.notes.get("figures", {}))
+        return facts
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest series of atoms."""
-        model, names, rows = record.model, _names(record), []
-        atoms = model.atoms_
-        energy = common.energy_shares(model.learner_)
-        for atom in np.argsort(-model.importance_, kind="stable")[:most]:
-            curves = atoms[atom]
-            top = np.argsort(-curves.mean(axis=0), kind="stable")[:3]
-            text = ", ".join(
-                f"{names[i]} {_trend(curves[:, i])}" for i in top if curves[:, i].any()
-            )
-            rows.append((int(atom), float(model.importance_[atom]), float(energy[atom]), text))
-        heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
-        return Table("atom", heads | {"features": "largest series"}, rows)
+        names, atoms = _names(record), record.model.atoms_
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
+        def largest(atom: int) -> str:
+            top = np.argsort(-atoms[atom].mean(axis=0), kind="stable")[:3]
+            curves = ((names[i], atoms[atom, :, i]) for i in top)
+            return ", ".join(f"{name} {_trend(curve)}" for name, curve in curves if curve.any())
+
+        return common.atoms_table(record, most, "largest series", largest)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms as curves, their shares, and how the online phase moved them."""
         model, names, table = record.model, _names(record), self.table(record)
         n_atoms = len(model.atoms_)
         caption = (
-            f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
-            "the share of each "
-            "in all "
-            f"codes: what the series do together in a window, {_units(record)}."
+            f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
+            "share of each in all codes: what the series do together in a window, "
+            f"{_units(record)}."
         )
-        figure = plots.series_atoms(model, names=names)
-        title = f"The {len(table.rows)} most important atoms"
         found = [
-            Section("atoms", "Atoms", caption, figure, chapter="What was learned"),
-            common.table_section("importance", title, table),
+            Section("atoms", "Atoms", caption, plots.series_atoms(model, names=names)),
+            common.importance(record, table),
         ]
         if model.initial_atoms_ is not None:
+            title = "Before and after the online phase"
             caption = (
                 "The atoms that the online phase moved most: dotted after the initialisation, "
-                "solid as they are "
-                "now. The change is one minus the cosine between the two."
+                "solid as they are now. The change is one minus the cosine between the two."
             )
             figure = plots.series_change(model, names=names)
-            title = "Before and after the online phase"
             found.append(Section("change", title, caption, figure))
-        found += self._how_well(record, names) + _from_what(record)
-        return found + common.how(record)
+        return found
 
-    def _how_well(self, record: Record, names: list[str]) -> list[Section]:
-        notes = record.notes
+    def judged(self, record: Record) -> list[Section]:
+        """Return what was observed beside what was rebuilt or predicted."""
+        notes, names = record.notes, _names(record)
         if "observed" not in notes:
             return []
         ahead, labels = notes.get("ahead"), [*notes["labels"]][-len(notes["observed"]) :]
@@ -94,10 +81,8 @@ class SeriesView(View):
             title = "Observed and rebuilt"
             caption = (
                 "The last rows as observed and as rebuilt from the atoms; dots mark missing "
-                "entries that were "
-                "filled. The error below is in-sample: it is measured on entries that the model "
-                "learned from. "
-                "Filled entries may be further off."
+                "entries that were filled. The error below is in-sample: it is measured on entries "
+                "that the model learned from. Filled entries may be further off."
             )
         else:
             labels += [*notes["ahead_labels"]]
@@ -105,12 +90,9 @@ class SeriesView(View):
             coverage = 100 * record.settings.coverage
             caption = (
                 "The last rows as observed, and as predicted one step ahead by a model that had "
-                "seen earlier rows "
-                f"only; then the forecast with bands of {coverage:g} %. The bands hold one step "
-                "ahead, are widened "
-                "by the square root of the step, and are cut where they leave the picture. Errors "
-                "are in the units "
-                "that were learned."
+                f"seen earlier rows only; then the forecast with bands of {coverage:g} %. The "
+                f"bands hold one step ahead, are widened by the square root of the step, and are "
+                "cut where they leave the picture. Errors are in the units that were learned."
             )
         if len(names) > MOST_SERIES:
             caption += f" {MOST_SERIES} of {len(names)} series are shown."
@@ -122,9 +104,28 @@ class SeriesView(View):
             names=names[some],
             labels=labels,
         )
-        figures = {name: f"{value:.4g}" for name, value in self.quality(record).items()}
-        course = Section("course", title, caption, figure, chapter="How well", facts=figures)
-        return [course, *common.learning(record, "windows")]
+        figures = common.rounded(self.quality(record))
+        return [Section("course", title, caption, figure, facts=figures)]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the table, and how it was prepared."""
+        settings, notes = record.settings, record.notes
+        if "n_times" not in notes:
+            return {}
+        average = getattr(settings, "average", 1)  # of forecasts alone
+        steps = [f"trailing mean of {average}"] * (average > 1)
+        steps += ["logarithm of one plus the value"] * settings.log
+        if "ahead" in notes:
+            scale = f"divided by the largest value of its first {record.model._n_init} rows"
+        else:
+            scale = "scaled by its range in the table"
+        steps += [f"each series {scale}"] * settings.scale
+        return {
+            "input": settings.inputs[0],
+            "times": f"{notes['n_times']:,}, last {notes['labels'][-1]}",
+            "series": ", ".join(_names(record)[:20]),
+            "prepared by": ", ".join(steps) or "nothing",
+        }
 
 
 def _trend(curve: NDArray) -> str:
@@ -144,24 +145,3 @@ def _units(record: Record) -> str:
     settings = record.settings
     steps = [] if settings is None else ["logarithm"] * settings.log + ["scaling"] * settings.scale
     return f"after {' and '.join(steps)}" if steps else "in the units of the table"
-
-
-def _from_what(record: Record) -> list[Section]:
-    settings, notes = record.settings, record.notes
-    if settings is None or "n_times" not in notes:
-        return []
-    average = getattr(settings, "average", 1)  # of forecasts alone
-    steps = [f"trailing mean of {average}"] * (average > 1)
-    steps += ["logarithm of one plus the value"] * settings.log
-    if "ahead" in notes:
-        scale = f"divided by the largest value of its first {record.model._n_init} rows"
-    else:
-        scale = "scaled by its range in the table"
-    steps += [f"each series {scale}"] * settings.scale
-    facts = {
-        "input": settings.inputs[0],
-        "times": f"{notes['n_times']:,}, last {notes['labels'][-1]}",
-        "series": ", ".join(_names(record)[:20]),
-        "prepared by": ", ".join(steps) or "nothing",
-    }
-    return [Section("inputs", "", facts=facts, chapter="From what")]

@@ -13,7 +13,7 @@ from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
 from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
@@ -22,69 +22,64 @@ from atomstream.viz.report import Section
 if TYPE_CHECKING:
     from atomstream.estimators.cp import OnlineCPDictionary
 
-__all__ = ["TensorView"]
-
 DRAWN = 12  # atoms in the picture
 FEW = 12  # labels that the caption lists
 LISTED = 3  # labels of a mode in tables
 MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 
 
-class TensorView(View):
+class TensorView(common.CommonView):
     """Dictionaries of rank-one atoms."""
 
     learned_from = "a tensor"
     quality_on = "the first samples learned from"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model = record.model
-        sizes = " x ".join(map(str, model.shape_in_))
+        sizes, steps = " x ".join(map(str, model.shape_in_)), counted(model.n_steps_, "step")
         return {
             "model": f"OnlineCPDictionary, {counted(model.n_components, 'atom')} of {sizes}",
             "axes": ", ".join(_names(model)),
-            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, "
-            "passes included",
-            **common.progress(record),
-            **common.objective(record, "sample"),
+            "samples": f"{model.n_samples_seen_:,} in {steps}, passes included",
         }
-
-    def quality(self, record: Record) -> dict[str, float]:
-        """Return what was measured at the end of the run."""
-        return dict(record.notes.get("figures", {}))
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and where the loadings of atoms are largest."""
-        model = record.model
-        energy, rows = common.energy_shares(model), []
-        for atom in np.argsort(-model.importance_, kind="stable")[:most]:
-            shares = float(model.importance_[atom]), float(energy[atom])
-            rows.append((int(atom), *shares, _largest(model, atom)))
-        heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
-        return Table("atom", heads | {"features": "largest loadings of each axis"}, rows)
+        last = "largest loadings of each axis"
+        return common.atoms_table(record, most, last, lambda atom: _largest(record.model, atom))
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        model, table = record.model, self.table(record)
-        n_atoms = model.n_components
-        n_drawn = min(DRAWN, n_atoms)
+    def learned(self, record: Record) -> list[Section]:
+        """Return the loadings of the atoms, and their shares."""
+        model, n_atoms = record.model, record.model.n_components
         caption = (
-            f"{n_drawn} of {counted(n_atoms, 'atom')}, most important first, with the share "
-            "of each in all "
-            "codes. An atom is the outer product of the vectors beside each other, one for each "
-            "axis; entries are numbered from 0 in the order of the axis."
+            f"{min(DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
+            "share of each in all codes. An atom is the outer product of the vectors beside each "
+            "other, one for each axis; entries are numbered from 0 in the order of the axis."
         ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(model))
-        title = f"The {len(table.rows)} most important of {counted(n_atoms, 'atom')}"
         note = f"Of each axis up to {LISTED} labels, the largest loading first."
-        unused = int((model.importance_ == 0).sum())
-        note += f" Atoms that were never used: {unused}." if unused else ""
         return [
-            Section("atoms", "Atoms", caption, plots.loadings(model), "What was learned"),
-            common.table_section("importance", title, table, note),
-            *_how_well(record, self.quality(record)),
-            *_from_what(record),
-            *common.how(record),
+            Section("atoms", "Atoms", caption, plots.loadings(model)),
+            common.importance(record, self.table(record), note),
         ]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the figures measured at the end of the run."""
+        figures = common.rounded(self.quality(record))
+        if not figures:
+            return []
+        n_judged = counted(record.notes["n_judged"], "sample")
+        caption = f"On the first {n_judged}, from which the model has learned too."
+        return [Section("quality", "Figures", caption, facts=figures)]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the tensor."""
+        return {
+            "input": common.inputs(record),
+            "samples": f"{record.notes['n_in_tensor']:,}, along axis {record.settings.axis}",
+            "axes of a sample": ", ".join(_names(record.model)),
+            "missing entries": "allowed" if record.settings.missing else "none allowed",
+        }
 
     def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of atoms, and the codes of all samples, block by block."""
@@ -160,27 +155,3 @@ def _largest(model: OnlineCPDictionary, atom: int) -> str:
         ]
         parts.append(", ".join(shown) or "none")
     return " | ".join(parts)
-
-
-def _how_well(record: Record, figures: dict[str, float]) -> list[Section]:
-    if not figures:
-        return common.learning(record, "samples", "How well")
-    caption = (
-        f"On the first {counted(record.notes['n_judged'], 'sample')}, from which the "
-        "model has learned too."
-    )
-    shown = {name: f"{value:.4g}" for name, value in figures.items()}
-    quality = Section("quality", "Figures", caption, facts=shown, chapter="How well")
-    return [quality, *common.learning(record, "samples")]
-
-
-def _from_what(record: Record) -> list[Section]:
-    if record.settings is None:
-        return []
-    facts = {
-        "input": common.inputs(record),
-        "samples": f"{record.notes['n_in_tensor']:,}, along axis {record.settings.axis}",
-        "axes of a sample": ", ".join(_names(record.model)),
-        "missing entries": "allowed" if record.settings.missing else "none allowed",
-    }
-    return [Section("inputs", "", facts=facts, chapter="From what")]

@@ -13,37 +13,30 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.io.documents import open_documents
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
-
-__all__ = ["TextView"]
 
 N_WORDS = 6  # of a topic in tables
 DOCUMENTS = 4096  # coded at a time
 
 
-class TextView(View):
+class TextView(common.CommonView):
     """Topics: distributions over words."""
 
     learned_from = "texts"
+    of = "document"
     title = "Topics"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
-        model, learner = record.model, record.learner
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model, n_seen = record.model, record.learner.n_samples_seen_
         n_topics, n_features = model.components_.shape
-        kind = (
-            f"{counted(n_topics, 'topic')} of {counted(n_features, 'feature')}, words by "
-            f"{model.vectorizer}"
-        )
-        seen = f"{learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
+        kind = f"{counted(n_topics, 'topic')} of {counted(n_features, 'feature')}"
         return {
-            "model": f"TopicModel, {kind}",
-            "documents": seen,
-            **common.progress(record),
-            **common.objective(record, "document"),
+            "model": f"TopicModel, {kind}, words by {model.vectorizer}",
+            "documents": f"{n_seen:,} in {counted(model.n_steps_, 'step')}, passes included",
         }
 
     def table(self, record: Record, most: int = 20) -> Table:
@@ -59,27 +52,36 @@ class TextView(View):
         }
         return Table("atom", heads, rows)
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        model = record.model
-        n_topics = len(model.components_)
+    def learned(self, record: Record) -> list[Section]:
+        """Return the words of each topic."""
+        model, n_topics = record.model, len(record.model.components_)
         caption = (
-            f"All {counted(n_topics, 'topic')}, the one that explains most words first; "
-            "bars are the shares "
-            "of its eight "
-            "likeliest words."
+            f"All {counted(n_topics, 'topic')}, the one that explains most words first; bars are "
+            "the shares of its eight likeliest words."
         )
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."
         figure = plots.topics(model, n_topics=n_topics)
         table = replace(self.table(record, n_topics), name="topic")
         return [
-            Section("topics", "Topics", caption, figure, chapter="What was learned"),
+            Section("topics", "Topics", caption, figure),
             common.table_section("words", "Their words", table),
-            *common.learning(record, "documents", "How well"),
-            *_from_what(record),
-            *common.how(record),
         ]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the documents."""
+        settings, words = record.settings, record.model.vocabulary_.names
+        column = "the column" if settings.column is None else f"{settings.column!r}"
+        facts = {
+            "inputs": common.inputs(record),
+            "documents": f"{record.notes['n_documents']:,}",
+            "a document is": f"a {settings.per} of text files, {settings.field!r} of JSON lines, "
+            f"{column} of tables",
+            "stop words": settings.stop_words,
+        }
+        if words is not None:
+            facts["features with a word"] = f"{int(np.sum(words != '')):,}"
+        return facts
 
     def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
         """Return the number of topics, and the codes of all documents, block by block."""
@@ -92,22 +94,3 @@ class TextView(View):
                 yield record.model.transform(block)
 
         return len(record.model.components_), codes()
-
-
-def _from_what(record: Record) -> list[Section]:
-    if record.settings is None:
-        return []
-    settings = record.settings
-    column = "the column of tables" if settings.column is None else f"{settings.column!r} of tables"
-    facts: dict[str, Any] = {
-        "inputs": common.inputs(record),
-        "documents": f"{record.notes['n_documents']:,}",
-        "a document is": (
-            f"a {settings.per} of text files, {settings.field!r} of JSON lines, {column}"
-        ),
-        "stop words": settings.stop_words,
-    }
-    words = record.model.vocabulary_.names
-    if words is not None:
-        facts["features with a word"] = f"{int(np.sum(words != '')):,}"
-    return [Section("inputs", "", facts=facts, chapter="From what")]

@@ -9,37 +9,32 @@ from numpy.typing import NDArray
 
 from atomstream.domains.walks import Grid
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, View
+from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
-__all__ = ["WalkView"]
 
-
-class WalkView(View):
+class WalkView(common.CommonView):
     """Partitions of the states of a chain."""
 
     learned_from = "a walk"
     title = "Partition"
 
-    def facts(self, record: Record) -> dict[str, Any]:
-        """Return the run in a few lines."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
         model, notes = record.model, record.notes
-        facts: dict[str, Any] = {
+        facts = {
             "model": f"RandomWalkFactorization, rank {model.n_components}",
             "states": f"{len(model.states_):,}",
             "transitions": f"{model.n_steps_:,}, passes included",
-            **common.progress(record),
         }
         if "n_dropped" in notes:
-            facts["dropped"] = (
-                f"{notes['n_dropped']:,} trips of a pass: no position, or a cell with too few trip "
-                "ends"
-            )
+            why = "no position, or a cell with too few trip ends"
+            facts["dropped"] = f"{notes['n_dropped']:,} trips of a pass: {why}"
         if "lumpability" in notes:
-            score = notes["lumpability"]
-            facts["lumpability"] = f"{score:.4f} (0: all states of a cluster go on alike)"
+            score = f"{notes['lumpability']:.4f}"
+            facts["lumpability"] = f"{score} (0: all states of a cluster go on alike)"
         return facts
 
     def table(self, record: Record, most: int | None = None) -> Table:
@@ -60,24 +55,21 @@ class WalkView(View):
             rows.append((int(cluster), int(inside.sum()), float(visits[inside].sum()), stays))
         return Table("cluster", heads, sorted(rows, key=lambda row: -row[2])[:most])
 
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        model, notes, chapter = record.model, record.notes, "What was learned"
+    def learned(self, record: Record) -> list[Section]:
+        """Return the map, the clusters, the chain between them, and the singular values."""
+        model, grid = record.model, record.notes.get("grid")
         found, table, chances = [], self.table(record), _between(record)
-        if notes.get("grid") is not None and table.rows:
-            grid, visits = Grid(*notes["grid"]), model.visits_.sum(axis=0)
+        if grid is not None and table.rows:
+            where, visits = Grid(*grid), model.visits_.sum(axis=0)
             caption = (
-                f"Cells of {grid.size:.0f} m in the colours of their clusters, pale where few "
+                f"Cells of {where.size:.0f} m in the colours of their clusters, pale where few "
                 "trips begin or end."
             )
-            figure = plots.partition_map(
-                grid, np.array(model.states_), model.partition_, visits=visits
-            )
-            found.append(Section("map", "Map", caption, figure, chapter=chapter))
-            chapter = ""
+            states = np.array(model.states_)
+            figure = plots.partition_map(where, states, model.partition_, visits=visits)
+            found.append(Section("map", "Map", caption, figure))
         if table.rows:
-            found.append(common.table_section("clusters", "Clusters", table, chapter=chapter))
-            chapter = ""
+            found.append(common.table_section("clusters", "Clusters", table))
         if chances is not None:
             caption = (
                 "Of 100 transitions that leave a state of the cluster on the left, how many end in "
@@ -91,11 +83,8 @@ class WalkView(View):
             "The larger a value is than those after it, the better so many dimensions describe the "
             "chain."
         )
-        values = {f"{i + 1}": f"{value:.4g}" for i, value in enumerate(model.singular_values_)}
-        found.append(
-            Section("singular_values", "Singular values", caption, chapter=chapter, facts=values)
-        )
-        return [*found, *common.how(record)]
+        values = {f"{i}": f"{value:.4g}" for i, value in enumerate(model.singular_values_, 1)}
+        return [*found, Section("singular_values", "Singular values", caption, facts=values)]
 
 
 def _between(record: Record) -> NDArray | None:

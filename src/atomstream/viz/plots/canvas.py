@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
@@ -60,7 +64,12 @@ class Fitted(Weighed, Protocol):
         """The atoms, along the first axis."""
 
 
-def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Any]:
+def most_important(model: Weighed, n_atoms: int | None = None) -> NDArray:
+    """Return the numbers of the atoms that matter most, the first one most."""
+    return np.argsort(-model.importance_, kind="stable")[:n_atoms]
+
+
+def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Figure]:
     """Return ``npanels`` axes in rows of ``n_columns``, and their figure."""
     n_columns = min(n_columns, npanels)
     n_rows = -(-npanels // n_columns)
@@ -77,7 +86,7 @@ def plain(text: str, length: int = 24) -> str:
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
 
 
-def empty(width: float, height: float) -> Any:
+def empty(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
     from matplotlib.figure import Figure
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, Ranks, Recoding, empty, panels, plain
+from atomstream.viz.plots.canvas import (
+    BLUE,
+    ORANGE,
+    Fitted,
+    Ranks,
+    Recoding,
+    empty,
+    most_important,
+    panels,
+    plain,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from atomstream.callbacks import History
     from atomstream.core.matrices import Matrix
 
@@ -55,14 +67,14 @@ def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]
         raise ValueError(
             f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
         )
-    order = np.argsort(-model.importance_, kind="stable")
+    order = most_important(model)
     rows = _atoms(model)[order]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     flat = (rows - low) / np.where(high > low, high - low, 1)
     return flat.reshape(-1, *shape), model.importance_[order]
 
 
-def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
+def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figure:
     """Draw the atoms in a grid, most important first, with their shares of the code.
 
     Parameters
@@ -71,10 +83,6 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
     shape : tuple of int
         (height, width) or (height, width, n_channels) of a patch.
     n_columns : int, default=10
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     images, shares = atoms_data(model, shape)
     n_rows = -(-len(images) // n_columns)
@@ -90,11 +98,11 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Any:
 
 def curves_data(model: Fitted, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
-    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    order = most_important(model, n_atoms)
     return _atoms(model)[order], model.importance_[order]
 
 
-def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
+def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
     """Draw the most important atoms as curves over the features.
 
     Parameters
@@ -102,10 +110,6 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Any:
     model : fitted estimator
     n_atoms : int, default=20
     n_columns : int, default=4
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     rows, shares = curves_data(model, n_atoms)
     grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
@@ -126,7 +130,7 @@ def bars_data(
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
-    for atom in np.argsort(-model.importance_, kind="stable")[:n_atoms]:
+    for atom in most_important(model, n_atoms):
         row = _atoms(model)[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
         labels = [str(place + 1) if names is None else str(names[place]) for place in top]
@@ -141,7 +145,7 @@ def bars(
     n_atoms: int = 12,
     n_features: int = 8,
     n_columns: int = 3,
-) -> Any:
+) -> Figure:
     """Draw the most important atoms as bars: their largest features by name.
 
     Parameters
@@ -153,17 +157,12 @@ def bars(
     n_features : int, default=8
         Number of features of each atom.
     n_columns : int, default=3
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     drawn = bars_data(model, names, n_atoms, n_features)
     grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
     for axes, (labels, values, share) in zip(grid, drawn, strict=True):
-        axes.barh(
-            range(len(values)), values, color=[BLUE if value >= 0 else ORANGE for value in values]
-        )
+        colours = [BLUE if value >= 0 else ORANGE for value in values]
+        axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
         axes.invert_yaxis()
         axes.tick_params(axis="x", labelsize=7)
@@ -182,9 +181,8 @@ def triples_data(
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
     order = order[energy[order] > 0] if (energy > 0).any() else order
-    drawn = order[
-        np.unique(np.linspace(0, len(order) - 1, min(n_rows, len(order))).round().astype(int))
-    ]
+    places = np.linspace(0, len(order) - 1, min(n_rows, len(order)))
+    drawn = order[np.unique(places.round().astype(int))]
     return X[drawn], X_hat[drawn], X_hat[drawn] - X[drawn]
 
 
@@ -195,7 +193,7 @@ def triples(
     *,
     names: Sequence[str] | None = None,
     n_rows: int = 6,
-) -> Any:
+) -> Figure:
     """Draw samples, their reconstructions and the errors, from the best explained to the worst.
 
     Parameters
@@ -208,10 +206,6 @@ def triples(
     names : sequence of str, optional
         Names of the features; written if there are few.
     n_rows : int, default=6
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     X, X_hat, error = triples_data(model, rows, n_rows)
     if shape is not None:
@@ -228,16 +222,13 @@ def triples(
             axes.margins(x=0)
         axes.tick_params(labelsize=7)
         if few and names is not None:
-            axes.set_xticks(
-                range(len(sample)),
-                [plain(name, 10) for name in names],
-                rotation=90 * (len(names) > 6),
-            )
+            listed = [plain(name, 10) for name in names]
+            axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
     grid[0].legend(frameon=False, fontsize=7)
     return figure
 
 
-def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Any:
+def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Figure:
     figure = empty(1.2 * len(X) + 0.6, 4.0)
     grid = figure.subplots(3, len(X), squeeze=False)
     for axes in grid.flat:
@@ -246,14 +237,12 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         low, high = np.nanmin(sample), np.nanmax(sample)
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
-            axes.imshow(
-                np.clip((image - low) / span, 0, 1).reshape(shape), cmap="gray", vmin=0, vmax=1
-            )
+            shown = np.clip((image - low) / span, 0, 1).reshape(shape)
+            axes.imshow(shown, cmap="gray", vmin=0, vmax=1)
         flat = lacking.reshape(shape)
         if len(shape) == 3:  # draw the channel with the largest error, with its sign
-            flat = np.take_along_axis(flat, np.abs(flat).argmax(axis=2)[:, :, None], axis=2)[
-                :, :, 0
-            ]
+            worst = np.abs(flat).argmax(axis=2)[:, :, None]
+            flat = np.take_along_axis(flat, worst, axis=2)[:, :, 0]
         grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
         axes.set_ylabel(title, fontsize=8)
@@ -268,37 +257,25 @@ def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
 
 
-def rank(choice: Ranks) -> Any:
+def rank(choice: Ranks) -> Figure:
     """Draw the held-out error and the stability of the atoms against the number of atoms.
 
     Parameters
     ----------
     choice : RankChoice
         Result of `atomstream.choose_rank`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     ranks, error, spread, stability, chosen = rank_data(choice)
     figure = empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
     best = int(np.argmin(error))
-    top.axhline(
-        error[best] + spread[best],
-        color="0.6",
-        linewidth=0.8,
-        linestyle=":",
-        label="one standard error",
-    )
+    bound = error[best] + spread[best]
+    top.axhline(bound, color="0.6", linewidth=0.8, linestyle=":", label="one standard error")
     top.set_ylabel("error on held-out entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
-    bottom.set(
-        xlabel="number of atoms",
-        ylabel="similarity of\nmatched atoms",
-        ylim=(min(0, stability.min()), 1.03),
-    )
+    bottom.set(xlabel="number of atoms", ylabel="similarity of\nmatched atoms")
+    bottom.set_ylim(min(0, stability.min()), 1.03)
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
@@ -316,16 +293,12 @@ def reconstruction_data(
     return image, rebuilt, rebuilt - image
 
 
-def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Any:
+def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
     """Draw an image, its reconstruction and the error side by side.
 
     Parameters
     ----------
     image, approximation : array of shape (height, width) or (height, width, 3)
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     image, approximation, error = reconstruction_data(image, approximation)
     error = error if error.ndim == 2 else error.mean(axis=2)
@@ -353,16 +326,12 @@ def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     return n_samples, values, (total[last] - total[first]) / (last - first)
 
 
-def objective(history: History) -> Any:
+def objective(history: History) -> Figure:
     """Draw the objective against the number of samples seen.
 
     Parameters
     ----------
     history : atomstream.callbacks.History
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     n_samples, values, smooth = objective_data(history)
     figure = empty(7, 3.6)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import panels, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["comparison", "comparison_data", "material_map", "material_map_data"]
 
@@ -43,7 +46,7 @@ def comparison_data(
 
 def comparison(
     pictures: Mapping[str, Any], original: ArrayLike | None = None, *, n_columns: int = 4
-) -> Any:
+) -> Figure:
     """Draw images side by side, such as before and after.
 
     Parameters
@@ -53,10 +56,6 @@ def comparison(
     original : array, optional
         Drawn first; the titles of the others contain their quality in decibels.
     n_columns : int, default=4
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     drawn = comparison_data(pictures, original)
     height, width = drawn[0][1].shape[:2]
@@ -77,7 +76,7 @@ def material_map_data(
     return classes, list(zip(names, shares.tolist(), strict=True))
 
 
-def material_map(classes: ArrayLike, names: Sequence[str]) -> Any:
+def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
     """Draw the material of each pixel, with the share of each material.
 
     Parameters
@@ -86,10 +85,6 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Any:
         As returned by `atomstream.ColorRestorer.restore`.
     names : sequence of str
         Names of the materials: ``materials_``.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
@@ -99,13 +94,8 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Any:
     palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
     colours = [palette(i % palette.N) for i in range(len(names))]
     (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
-    axes.imshow(
-        classes,
-        cmap=ListedColormap(colours),
-        vmin=-0.5,
-        vmax=len(names) - 0.5,
-        interpolation="nearest",
-    )
+    ends = {"vmin": -0.5, "vmax": len(names) - 0.5}
+    axes.imshow(classes, cmap=ListedColormap(colours), interpolation="nearest", **ends)
     axes.set(xticks=[], yticks=[])
     entries = [
         Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")

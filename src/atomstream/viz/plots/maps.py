@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.viz.plots.canvas import empty
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from atomstream.domains.walks.trips import Grid
 
 __all__ = ["partition_map", "partition_map_data", "reduced_chain", "reduced_chain_data"]
@@ -24,7 +26,7 @@ def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple
 
 def partition_map(
     grid: Grid, cells: ArrayLike, labels: ArrayLike, *, visits: ArrayLike | None = None
-) -> Any:
+) -> Figure:
     """Draw cells in the colours of their clusters; the legend starts with the largest one.
 
     Parameters
@@ -35,10 +37,6 @@ def partition_map(
         Clusters of the cells; cells with a negative one are not drawn.
     visits : array-like of shape (n,), optional
         Numbers of visits; cells with few visits are paler.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     from matplotlib import colormaps
     from matplotlib.collections import PolyCollection
@@ -82,7 +80,7 @@ def reduced_chain_data(probabilities: ArrayLike, shares: ArrayLike) -> tuple[NDA
     return np.asarray(probabilities, dtype=float), np.asarray(shares, dtype=float)
 
 
-def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Any:
+def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     """Draw the transition probabilities between clusters.
 
     Parameters
@@ -91,10 +89,6 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Any:
         The rows sum to 1.
     shares : array-like of shape (n_clusters,)
         Shares of the clusters in all visits.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     probabilities, shares = reduced_chain_data(probabilities, shares)
     n = len(probabilities)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.matrices import Matrix
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, most_important
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from atomstream.domains.networks.motifs import Motif
 
@@ -52,12 +53,11 @@ def network_atoms_data(model: NetworkAtoms, n_atoms: int = 25) -> tuple[NDArray,
     """
     order = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
     largest = model.components_[order].max(axis=(1, 2), keepdims=True)
-    return model.components_[order] / np.where(largest > 0, largest, 1), model.recent_importance_[
-        order
-    ]
+    shares = model.recent_importance_[order]
+    return model.components_[order] / np.where(largest > 0, largest, 1), shares
 
 
-def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5) -> Any:
+def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5) -> Figure:
     """Draw the most important atoms of a network dictionary, each as a patch and as a graph.
 
     The nodes of the motif are on a circle, node 0 at the top and the others clockwise. Edges of the
@@ -68,10 +68,6 @@ def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5)
     model : fitted NetworkDictionary
     n_atoms : int, default=25
     n_columns : int, default=5
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     patches, shares = network_atoms_data(model, n_atoms)
     joined = model.motif_.adjacency() + model.motif_.adjacency().T > 0
@@ -160,7 +156,7 @@ def adjacency(
     after: Matrix | None = None,
     *,
     titles: tuple[str, str] = ("network", "reconstruction"),
-) -> Any:
+) -> Figure:
     """Draw adjacency matrices side by side as heat maps, with the same nodes and colours.
 
     Parameters
@@ -168,10 +164,6 @@ def adjacency(
     before : sparse array of shape (n_nodes, n_nodes)
     after : sparse array of shape (n_nodes, n_nodes), optional
     titles : (str, str), default=("network", "reconstruction")
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     matrices = adjacency_data(before, after)
     figure = empty(4.6 * len(matrices) + 0.7, 4.6)
@@ -184,7 +176,7 @@ def adjacency(
         axes.set_title(title, fontsize=10)
         axes.set(xticks=[], yticks=[])
     bar = figure.colorbar(drawn, ax=list(grid), fraction=0.03, pad=0.02)
-    ticks = top * np.linspace(0, 1, 5)
+    ticks = (top * np.linspace(0, 1, 5)).tolist()
     bar.set_ticks(ticks, labels=[f"{tick**2:.2g}" for tick in ticks])
     bar.set_label("mean weight (scale of square roots)", fontsize=8)
     return figure
@@ -200,7 +192,7 @@ def spins_data(
     drawn: list[tuple[NDArray, ...]] = []
     for spin, model, image in zip(configurations, models, rebuilt, strict=True):
         side = min(5, int(np.sqrt(len(model.components_))))
-        order = np.argsort(-model.importance_, kind="stable")[: side**2]
+        order = most_important(model)[: side**2]
         atoms = model.components_[order]
         atoms = atoms / np.maximum(atoms.max(axis=1, keepdims=True), 1e-12)
         framed = np.pad(atoms.reshape(-1, *shape), ((0, 0), (1, 1), (1, 1)), constant_values=0.5)
@@ -217,7 +209,7 @@ def spins(
     shape: tuple[int, int],
     *,
     titles: Sequence[str] | None = None,
-) -> Any:
+) -> Figure:
     """Draw configurations of spins with their atoms and reconstructions, one per column.
 
     Parameters
@@ -229,10 +221,6 @@ def spins(
     shape : (int, int)
         Shape of a patch.
     titles : sequence of str, optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     columns = spins_data(configurations, models, rebuilt, shape)
     figure = empty(3.2 * len(columns) + 0.3, 9.6)

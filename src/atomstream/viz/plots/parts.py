@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, panels, plain
+from atomstream.viz.plots.canvas import BLUE, Weighed, most_important, panels, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["parts", "parts_data"]
 
@@ -48,14 +51,14 @@ def parts_data(model: Explained, top: int = 5) -> list[tuple[list[str], NDArray,
         others together.
     """
     drawn = []
-    for atom in np.argsort(-model.importance_, kind="stable"):
+    for atom in most_important(model):
         found = model.explain(int(atom), top)
         shares = np.array([part.share for part in found])
         drawn.append(([str(part.id) for part in found], shares, max(0.0, 1 - float(shares.sum()))))
     return drawn
 
 
-def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Any:
+def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Figure:
     """Draw the shares of the largest representatives of each atom as bars, with their ids.
 
     Parameters
@@ -64,16 +67,12 @@ def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Any:
     top : int, default=5
         Largest number of representatives of an atom.
     n_columns : int, default=3
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     drawn = parts_data(model, top)
     grid, figure = panels(
         len(drawn), n_columns, 3.2, 0.6 + 0.19 * min(top, max(len(ids) for ids, _, _ in drawn))
     )
-    order = np.argsort(-model.importance_, kind="stable")
+    order = most_important(model)
     for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
         axes.barh(range(len(shares)), 100 * shares, color=BLUE)
         axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=7)

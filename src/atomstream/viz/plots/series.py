@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Weighed, panels, plain
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Weighed, most_important, panels, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,17 +52,13 @@ def series_atoms_data(model: SeriesAtoms, n_atoms: int = 24) -> tuple[NDArray, N
 
     The atoms are of shape (n, window, n_series).
     """
-    order = _most_important(model, n_atoms)
+    order = most_important(model, n_atoms)
     return model.atoms_[order], model.importance_[order]
-
-
-def _most_important(model: SeriesAtoms, n_atoms: int) -> NDArray:
-    return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 
 
 def series_atoms(
     model: SeriesAtoms, *, names: Sequence[str] | None = None, n_atoms: int = 24, n_columns: int = 6
-) -> Any:
+) -> Figure:
     """Draw the most important atoms, with their numbers and shares of the code.
 
     The curves of all series of an atom share one panel.
@@ -74,15 +70,11 @@ def series_atoms(
         Names of the series; by default those that the model knows.
     n_atoms : int, default=24
     n_columns : int, default=6
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     atoms, shares = series_atoms_data(model, n_atoms)
     grid, figure = panels(len(atoms), n_columns, 1.9, 1.45)
     for axes, number, curves, share in zip(
-        grid, _most_important(model, n_atoms), atoms, shares, strict=True
+        grid, most_important(model, n_atoms), atoms, shares, strict=True
     ):
         for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
@@ -111,7 +103,7 @@ def series_change_data(model: SeriesAtoms, n_atoms: int = 12) -> tuple[NDArray, 
 
 def series_change(
     model: SeriesAtoms, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 6
-) -> Any:
+) -> Figure:
     """Draw the atoms that the online phase changed most: dotted before it, solid after it.
 
     Parameters
@@ -120,10 +112,6 @@ def series_change(
     names : sequence of str, optional
     n_atoms : int, default=12
     n_columns : int, default=6
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     before, after, moved = series_change_data(model, n_atoms)
     grid, figure = panels(len(after), n_columns, 1.9, 1.45)
@@ -156,11 +144,8 @@ def series_forecast_data(
     ahead = np.empty((0, 0, observed.shape[1])) if ahead is None else np.asarray(ahead, dtype=float)
     after = np.full((ahead.shape[1], observed.shape[1]), np.nan)
     before = np.full((len(ahead), *observed.shape), np.nan)
-    return (
-        np.vstack([observed, after]),
-        np.vstack([predicted, after]),
-        np.concatenate([before, ahead], axis=1),
-    )
+    drawn = np.vstack([observed, after]), np.vstack([predicted, after])
+    return *drawn, np.concatenate([before, ahead], axis=1)
 
 
 def series_forecast(
@@ -171,7 +156,7 @@ def series_forecast(
     names: Sequence[str] | None = None,
     labels: Sequence[object] | None = None,
     n_columns: int = 3,
-) -> Any:
+) -> Figure:
     """Draw the observations, predictions and forecasts (with bands) of each series.
 
     Parameters
@@ -185,10 +170,6 @@ def series_forecast(
     labels : sequence of str, optional
         Labels of the rows and of the forecasts.
     n_columns : int, default=3
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     observed, predicted, ahead = series_forecast_data(observed, predicted, ahead)
     names = [f"series {i + 1}" for i in range(observed.shape[1])] if names is None else names
@@ -200,14 +181,9 @@ def series_forecast(
         axes.plot(places, observed[:, i], color="0.35", linewidth=1.4, label="observed")
         axes.plot(places, predicted[:, i], color=BLUE, linewidth=1, label=said)
         if filled.any() and not len(ahead):
-            axes.plot(
-                places[filled[:, i]],
-                predicted[filled[:, i], i],
-                ".",
-                color=ORANGE,
-                markersize=4,
-                label="filled",
-            )
+            here = filled[:, i]
+            style = {"color": ORANGE, "markersize": 4, "label": "filled"}
+            axes.plot(places[here], predicted[here, i], ".", **style)
         if len(ahead):
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:
@@ -232,10 +208,8 @@ def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
     """Return limits that show the lines, and the band as far as it leaves the lines visible."""
     low, high = np.nanmin(lines), np.nanmax(lines)
     span = (high - low) or 1.0
-    low, high = (
-        max(np.nanmin(band, initial=low), low - span),
-        min(np.nanmax(band, initial=high), high + span),
-    )
+    low = max(np.nanmin(band, initial=low), low - span)
+    high = min(np.nanmax(band, initial=high), high + span)
     return low - 0.04 * (high - low), high + 0.04 * (high - low)
 
 
@@ -262,11 +236,5 @@ def _legend(figure: Figure, lines: Sequence[Line2D], names: Sequence[str] | None
     """Add a legend if the series have names and are not too many."""
     if names is not None and len(lines) <= LISTED:
         shown = [plain(str(name)) for name in names]
-        figure.legend(
-            lines,
-            shown,
-            frameon=False,
-            fontsize=8,
-            ncols=min(6, len(shown)),
-            loc="outside lower center",
-        )
+        style: dict[str, Any] = {"frameon": False, "fontsize": 8, "loc": "outside lower center"}
+        figure.legend(lines, shown, ncols=min(6, len(shown)), **style)

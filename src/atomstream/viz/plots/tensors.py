@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, empty
+from atomstream.viz.plots.canvas import BLUE, Weighed, empty, most_important
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Panel
+    from matplotlib.figure import Figure
 
     from atomstream.domains.tensors.axes import Axes
 
@@ -49,7 +49,7 @@ def loadings_data(model: Loaded, n_atoms: int = 12) -> tuple[list[NDArray], NDAr
     shares : ndarray of shape (n_atoms,)
         Shares of the code, largest first.
     """
-    order = np.argsort(-model.importance_, kind="stable")[:n_atoms]
+    order = most_important(model, n_atoms)
     columns = []
     for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):
         sizes = [model.axes_.shape[mode] for mode in group]
@@ -59,7 +59,7 @@ def loadings_data(model: Loaded, n_atoms: int = 12) -> tuple[list[NDArray], NDAr
 
 def loadings(
     model: Loaded, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 2
-) -> Any:
+) -> Figure:
     """Draw the loadings of the most important atoms, the modes of an atom side by side.
 
     A single mode is drawn as a curve, or as bars if it is short. A group of two modes is drawn as
@@ -75,10 +75,6 @@ def loadings(
     n_atoms : int, default=12
     n_columns : int, default=2
         Number of atoms in a row.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     columns, shares = loadings_data(model, n_atoms)
     names = _names(model) if names is None else list(names)

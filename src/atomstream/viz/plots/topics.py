@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, empty, panels, plain
+from atomstream.viz.plots.canvas import BLUE, Weighed, empty, most_important, panels, plain
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from atomstream.domains.text.topic_shares import TopicsOverTime
 
 __all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
@@ -28,11 +30,11 @@ def topics_data(
 ) -> list[tuple[int, float, list[tuple[str, float]]]]:
     """Return what `topics` draws: numbers, shares of all words, and top words of topics."""
     words = model.top_words(n_words)
-    order = np.argsort(-model.importance_, kind="stable")[:n_topics]
+    order = most_important(model, n_topics)
     return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
 
 
-def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Any:
+def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Figure:
     """Draw the most important topics: bars of the shares of their top words.
 
     Parameters
@@ -42,10 +44,6 @@ def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: i
     n_words : int, default=8
         Number of words of each topic.
     n_columns : int, default=4
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     drawn = topics_data(model, n_topics, n_words)
     grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * len(drawn[0][2]))
@@ -78,7 +76,7 @@ def topics_over_time_data(
 
 def topics_over_time(
     over_time: TopicsOverTime, names: Sequence[str] | None = None, *, n_topics: int = 8
-) -> Any:
+) -> Figure:
     """Draw the shares over time of the topics that vary most.
 
     Parameters
@@ -87,22 +85,14 @@ def topics_over_time(
     names : sequence of str, optional
         Names of all topics, for example a few top words of each.
     n_topics : int, default=8
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     starts, drawn, shares = topics_over_time_data(over_time, n_topics)
     figure = empty(7.5, 0.8 * len(drawn) + 0.6)
     grid = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, topic, curve in zip(grid, drawn, shares.T, strict=True):
         axes.plot(starts, 100 * curve, color=BLUE, linewidth=1.2, marker=".", markersize=3)
-        axes.set_title(
-            f"topic {topic}" + (f": {plain(names[topic], 70)}" if names is not None else ""),
-            fontsize=8,
-            loc="left",
-            pad=2,
-        )
+        name = "" if names is None else f": {plain(names[topic], 70)}"
+        axes.set_title(f"topic {topic}{name}", fontsize=8, loc="left", pad=2)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=7)
     grid[-1].set_ylim(0, None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, most_important
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from atomstream.callbacks import Learner
     from atomstream.domains.series.change_points import ChangePoints
 
@@ -57,7 +59,7 @@ def spatial_atoms_data(model: VideoAtoms) -> tuple[NDArray, NDArray]:
     return times, images / largest.reshape(*largest.shape, *(1,) * (images.ndim - 2))
 
 
-def spatial_atoms(model: VideoAtoms, *, frames: NDArray | None = None) -> Any:
+def spatial_atoms(model: VideoAtoms, *, frames: NDArray | None = None) -> Figure:
     """Draw the atoms of frames at the times of the snapshots, from top to bottom.
 
     Parameters
@@ -66,10 +68,6 @@ def spatial_atoms(model: VideoAtoms, *, frames: NDArray | None = None) -> Any:
         With mode "frames".
     frames : array of shape (n_frames, height, width[, n_channels]), optional
         The video; the frame of each snapshot is drawn on the left.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     times, images = spatial_atoms_data(model)
     n_atoms, first = images.shape[1], int(frames is not None)
@@ -100,14 +98,13 @@ def temporal_atoms_data(
     """
     if model.mode != "pixels":
         raise ValueError(f"temporal_atoms needs mode='pixels', got mode={model.mode!r}.")
-    atoms = model.components_[np.argsort(-model.importance_, kind="stable")]
+    atoms = model.components_[most_important(model)]
     largest = atoms.max(axis=1, keepdims=True)
-    return atoms / np.where(largest > 0, largest, 1), np.zeros(
-        0, int
-    ) if changes is None else changes.times
+    times = np.zeros(0, int) if changes is None else changes.times
+    return atoms / np.where(largest > 0, largest, 1), times
 
 
-def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Any:
+def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Figure:
     """Draw temporal atoms as curves over the frames, most important first.
 
     Parameters
@@ -117,10 +114,6 @@ def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> An
     changes : ChangePoints, optional
         Result of `VideoDictionary.change_points`, drawn as lines before the first frame of each new
         regime.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     curves, times = temporal_atoms_data(model, changes)
     shares = np.sort(model.importance_)[::-1]
