@@ -110,8 +110,11 @@ DENSE = """
 **Dense data of the paper** (`experiments/synthetic.py`: 20,000 samples, 200 features, 40 atoms):
 batch is 200 rounds of multiplicative updates (scikit-learn's where it has the loss), ours ten
 passes with defaults, MiniBatchNMF the best of 10, 100 and 300 passes. Seconds are those to within 1
-% of the batch's end.
+% of the batch's end. Under Huber, l1 and l2, where 30 % of the entries are outliers, all figures
+are judged on clean rows: they are the root mean squared error against the held-out rows without
+outliers, because atoms that copy outliers lower the loss of contaminated rows.
 """
+ROBUST = ("huber", "l1", "l2")
 
 
 def _time_to(curve, goal):
@@ -160,10 +163,10 @@ def divergences():
                 f"{end:.4g}",
                 f"{seconds:.1f}",
                 there,
-                f"{seconds / float(there):.0f}",
+                "-" if there == "never" else f"{seconds / float(there):.0f}",
                 f"{ours_end:.4g}",
                 f"{ours_seconds:.1f}",
-                f"{ours_end - truth:.3g} / {end - truth:.3g}",
+                "-" if loss in ROBUST else f"{ours_end - truth:.3g} / {end - truth:.3g}",
                 "-" if peer is None else f"{peer:.4g}",
                 f"{told['samples_per_second']:,.0f}",
                 f"{told['memory_mb']:.1f}",

@@ -1,5 +1,7 @@
 """The paper's projected stochastic subgradient method: its set, its steps, its rules for codes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
+from atomstream.io.codec import Decoder
 from atomstream.penalties import Box, Covering, Free
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep
@@ -111,18 +114,36 @@ def test_every_rule_finds_nearly_the_best_codes(loss, rule):
         assert value <= best * 1.02 + 1e-6
 
 
-def test_steps_fall_along_the_stream_and_never_exceed_one_unit():
-    model = OnlineNMF(3, loss="kl", method=SubgradientStep(a=5.0, b=50.0), random_state=0)
-    X, moves = positive(2000), []
-    for start in range(0, 2000, 20):
-        before = None if start == 0 else model.components_
-        model.partial_fit(X[start : start + 20])
-        if before is not None:
-            free = (model.components_ > 1e-6) & (model.components_ < 1)
-            unit = np.abs(model.memory_.slope / model.memory_.curvature)[free]
-            moves.append(np.abs(model.components_ - before)[free].sum() / unit.sum())
-    rates = [min(1.0, 50.0 / (20 * step + 50.0)) for step in range(2, 101)]
-    assert_allclose(moves[::10], rates[::10], rtol=0.05)
+@pytest.mark.parametrize("unit", ["curvature", "printed"])
+@pytest.mark.parametrize(("a", "b"), [(5.0, 50.0), (500.0, 50.0)])
+@pytest.mark.parametrize("name", ["kl", "huber:2", "l2"])
+def test_every_step_is_that_of_equation_8_and_stays_in_the_set(name, unit, a, b):
+    method = SubgradientStep(a=a, b=b, unit=unit)
+    model = OnlineNMF(3, loss=name, method=method, random_state=0)
+    X, lengths = positive(400), []
+    model.partial_fit(X[:20])
+    # The batches differ in size: a small one must not bring back the long steps of the beginning.
+    for start, stop in pairwise([20, 40, 47, 50, 150, 170, 171, 400]):
+        before, seen = model.components_, stop
+        model.partial_fit(X[start:stop])
+        lengths.append(a / (seen + b))
+        slope = model.memory_.slope
+        if unit == "curvature":
+            slope = slope / model.memory_.curvature
+        expected = Covering().prox(before - lengths[-1] * slope, 0.0)
+        assert_allclose(model.components_, expected, rtol=1e-12, atol=1e-15)
+        assert (Covering().value(model.components_) == 0).all()
+    assert (np.diff(lengths) < 0).all()
+
+
+def test_an_unknown_unit_of_steps_is_refused():
+    with pytest.raises(ValueError, match=r"knows the units curvature, printed, got 'raw'"):
+        SubgradientStep(unit="raw")
+
+
+def test_steps_that_were_saved_without_their_unit_are_read():
+    saved = {"part": "SubgradientStep", "fields": {"a": 3.0, "b": 4.0, "fixed": 1}}
+    assert Decoder([], []).decode(saved) == SubgradientStep(3.0, 4.0, 1)
 
 
 @pytest.mark.slow

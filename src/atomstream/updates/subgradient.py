@@ -22,25 +22,27 @@ from atomstream.updates.base import Explained, Updater
 
 __all__ = ["SubgradientStep"]
 
-UNITS = 10.0  # of one over the curvature for a / b = 1, capped at one: a tenth of a must still do
+UNITS = ("curvature", "printed")
 
 
 @dataclass(frozen=True)
 class SubgradientStep(Updater[State[Rows, Subgradient]]):
     r"""Step against the newest batch's subgradient, by ever shorter lengths, and project.
 
-    At step t, with :math:`\tau` the mass of the batch, :math:`10\,\eta_t = 10 a / (\tau t + b)` is
-    a length in units of one over the curvature of each feature's problem (see `Subgradient`), never
-    above one unit: raw lengths would have to be chosen anew for every loss and every scale of the
-    data. Since :math:`\eta_t` tends to 0, its sum is infinite and the sum of its squares finite, as
-    Theorem 1 needs; the cap ends after finitely many steps.
+    The length of a step is :math:`a / (\tau t + b)`, where :math:`\tau t` is the number of samples
+    so far, the newest batch included. It tends to 0, its sum is infinite and the sum of its squares
+    is finite, as Theorem 1 needs.
 
     Parameters
     ----------
     a, b : float, default=2e4
-        Above 0.
+        Above 0. The first steps have the length a / b. They have halved after b samples.
     fixed : int, default=0
         The first so many atoms are never changed.
+    unit : {"curvature", "printed"}, default="curvature"
+        Unit of the length: "curvature" is one over the curvature of each feature's problem (see
+        `Subgradient`), so that the same a and b serve every loss and every scale of the data;
+        "printed" is 1, as in the paper, where a must be chosen anew for each of them.
 
     References
     ----------
@@ -50,6 +52,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     a: float = 2e4
     b: float = 2e4
     fixed: int = 0
+    unit: str = "curvature"
     statistics: ClassVar[Subgradients] = Subgradients()
     coder: ClassVar[Coder | None] = ProjectedSubgradient()
 
@@ -59,6 +62,10 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
                 raise ValueError(
                     f"SubgradientStep needs {name} above 0, got {getattr(self, name)!r}."
                 )
+        if self.unit not in UNITS:
+            raise ValueError(
+                f"SubgradientStep knows the units {', '.join(UNITS)}, got {self.unit!r}."
+            )
 
     def update(
         self,
@@ -69,12 +76,14 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     ) -> None:
         """Step and project."""
         memory = state.memory
-        mass = latest[0].batch.mass if latest else 1.0
-        rate = min(1.0, UNITS * self.a / (mass * clock.step + self.b))
+        # Samples are counted, not steps: tau t would jump back where a pass ends on a small batch.
+        seen = clock.n_samples + sum(each.batch.X.shape[0] for each in latest)
+        move = self.a / (seen + self.b) * memory.slope
+        if self.unit == "curvature":
+            # A feature without curvature has no slope either: nothing is divided by zero.
+            move /= np.maximum(memory.curvature, np.finfo(np.float64).tiny)
         atoms = state.dictionary.atoms().astype(np.float64)
-        # A feature without curvature has no slope either: nothing is divided by zero.
-        curvature = np.maximum(memory.curvature, np.finfo(np.float64).tiny)
-        moved = objective.atoms.prox(atoms - rate * memory.slope / curvature, 0.0)
+        moved = objective.atoms.prox(atoms - move, 0.0)
         # After the projection, which may move every row where the set ties rows together.
         moved[: self.fixed] = atoms[: self.fixed]
         state.dictionary.assign(moved)
