@@ -31,6 +31,7 @@ RESULTS = Path(__file__).parent / "results"
 N_SAMPLES, N_HELD_OUT, BATCH, DELTA = 20_000, 300, 256, 100.0
 ROBUST, SHARES, SEEDS = ("huber", "l1", "l2"), (0.05, 0.15, 0.30), (0, 1, 2)
 PASSES, ROUNDS = (1, 3, 10), (60, 200)
+STYLES = {"true atoms": "k--", "one atom": "k:", "batch": "s--", "ours": "o-"}
 
 
 def weights(loss: str, X: np.ndarray):
@@ -74,16 +75,14 @@ def study(loss: str, share: float, seed: int) -> dict[str, float]:
 
 def draw(report: dict) -> Figure:
     """Draw the mean clean error over seeds against the share of outliers, a panel per loss."""
-    figure = Figure(figsize=(12, 3.8), layout="constrained")
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
     for axes, loss in zip(figure.subplots(1, len(ROBUST)), ROBUST, strict=True):
         for name in next(iter(report[loss].values()))[0]:
             means = [np.mean([one[name] for one in report[loss][str(s)]]) for s in SHARES]
-            ours, batch = name.startswith("ours"), name.startswith("batch")
-            style = {"marker": "o"} if ours else {"marker": "s", "linestyle": "--"} if batch else {}
-            axes.plot(SHARES, means, label=name, **(style or {"color": "0.5", "linestyle": ":"}))
+            axes.plot(SHARES, means, STYLES[name.split(",")[0]], label=name)
         axes.set(title=loss, xlabel="share of outliers", xticks=SHARES, ylim=(0, None))
     figure.axes[0].set_ylabel("RMSE against clean rows")
-    figure.axes[-1].legend(fontsize=8)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     return figure
 
 
