@@ -38,17 +38,21 @@ def least(x, atoms, penalty):
     n_features=st.integers(1, 30),
     penalty=st.sampled_from([Nonnegative(), Nonnegative(l1=0.4), Box(0.1, 1.5)]),
     holes=st.booleans(),
-    whole=st.booleans(),
+    kind=st.sampled_from(["dense", "whole", "binary", "uneven"]),
     seed=st.integers(0, 1000),
 )
 def test_codes_of_least_absolute_error_are_those_of_a_linear_program(
-    n_atoms, n_features, penalty, holes, whole, seed
+    n_atoms, n_features, penalty, holes, kind, seed
 ):
     rng = np.random.default_rng(seed)
     atoms = rng.gamma(0.7, 1.0, (n_atoms, n_features))
     X = np.maximum(rng.gamma(1.0, 1.0, (5, n_atoms)) @ atoms + rng.laplace(size=(5, n_features)), 0)
-    if whole:  # many ties: errors that vanish together
+    if kind == "whole":  # many ties: errors that vanish together
         atoms, X = np.ceil(atoms), np.floor(X)
+    elif kind == "binary":  # normals that depend on each other
+        atoms, X = (rng.random(atoms.shape) < 0.3) * 1.0, (rng.random(X.shape) < 0.3) * 1.0
+    elif kind == "uneven":
+        atoms *= 10 ** rng.uniform(-8, 8, (n_atoms, 1))
     mask = rng.random(X.shape) < 0.8 if holes else np.ones(X.shape, bool)
     mask[:, 0] = True
     objective = Objective(L1(), penalty, Nonnegative())

@@ -11,6 +11,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.method import Method, _cross_fit
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
+from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
 from atomstream.memory.majorant import MajorantDelta, MajorantSums
 from atomstream.penalties import Nonnegative
@@ -41,7 +42,7 @@ def test_parts_measured_at_the_same_codes_add_up_to_the_whole(loss):
         MajorantSums().measure(batch.on(part), codes, dictionary.on(part), objective)
         for part in parts
     ]
-    joined = MajorantDelta.across(parts, deltas)
+    joined = MajorantDelta.across(parts, deltas, batch.mass)
     for name in ("plus", "minus", "bend", "gram", "constant", "usage", "objective", "atoms"):
         assert_allclose(getattr(joined, name), getattr(whole, name), rtol=1e-12, err_msg=name)
     assert joined.mass == whole.mass
@@ -120,6 +121,51 @@ def test_more_passes_over_outliers_do_not_move_atoms_away_from_clean_rows(loss, 
     found = errors("auto")
     assert found[-1] <= min(1.02 * min(found), found[0])
     assert found[-1] < of_plain * errors(Majorise())[-1]
+
+
+def test_a_row_that_only_one_part_has_seen_weighs_in_the_batch_and_harms_nothing():
+    X, _, _ = contaminated(200, 0.1)
+    model = OnlineNMF(N_ATOMS, loss="huber", missing=True, random_state=0).partial_fit(X)
+    before = model.clock_.mass
+    model.partial_fit(np.where(np.arange(N_FEATURES) == 5, X[:1], np.nan))
+    assert model.clock_.mass == before + 1
+    assert np.isfinite(model.components_).all()
+    few = np.where(np.random.default_rng(4).random(X.shape) < 0.06, X, np.nan)
+    model.partial_fit(few)
+    assert model.clock_.mass == before + 1 + (~np.isnan(few)).any(axis=1).sum()
+
+
+@pytest.mark.parametrize("penalty", [{"alpha": 1.0}, {"ridge": 0.5}])
+def test_a_penalty_weighs_as_much_as_without_parts(penalty):
+    X, _, _ = contaminated(400, 0.0)
+    found = [
+        OnlineNMF(N_ATOMS, loss="huber", method=method, random_state=0, batch_size=50, **penalty)
+        .fit(X)
+        .batch_objective_
+        for method in (Majorise(), Majorise(folds=2))
+    ]
+    assert_allclose(found[1], found[0], rtol=0.3)
+
+
+def test_there_are_no_more_parts_than_features():
+    X, _, _ = contaminated(60, 0.1)
+    model = OnlineNMF(N_ATOMS, loss="huber", method=Majorise(folds=50), random_state=0)
+    assert np.isfinite(model.fit(X).components_).all()
+
+
+def test_only_robust_losses_are_cross_fitted():
+    X, _, _ = contaminated(60, 0.1)
+    with pytest.raises(IncompatiblePartsError, match="folds=2 needs a robust loss, got Kullback"):
+        OnlineNMF(N_ATOMS, loss="kl", method=Majorise(folds=2)).fit(X)
+
+
+def test_atoms_on_few_features_may_vanish_on_a_part():
+    X, _, _ = contaminated(100, 0.1)
+    atoms = np.zeros((2, N_FEATURES))
+    atoms[0, 3] = atoms[1, 4] = 1
+    for seed in range(8):
+        model = OnlineNMF(2, loss="huber", init=atoms, n_epochs=1, random_state=seed).fit(X)
+        assert np.isfinite(model.components_).all()
 
 
 def test_folds_must_be_a_number_of_parts():

@@ -12,7 +12,7 @@ SMALL = 1e-10  # directions and slopes that are shorter, relative to what they a
 
 @kernel
 def descend(codes, certified, samples, observed, atoms, penalty, most):  # type: ignore[no-untyped-def]
-    """Minimise |x - h D|_1 + l1 sum(h) over low <= h <= high, row by row.
+    """Minimise |x - h D|_1 + l1 h over low <= h <= high, row by row.
 
     A row moves along the projected gradient until an entry of the error or a distance to a bound
     becomes zero where the slope turns, and keeps it at zero from there on. Where it can move no
@@ -27,7 +27,9 @@ def descend(codes, certified, samples, observed, atoms, penalty, most):  # type:
     samples : ndarray of shape (n_samples, n_features)
     observed : ndarray of bool of shape (n_samples, n_features)
     atoms : ndarray of shape (n_components, n_features)
+        Of sums about one, so that the multipliers of all constraints have one scale.
     penalty : (l1, low, high)
+        Each of shape (n_components,).
     most : int
         Moves that a row may make.
     """
@@ -65,20 +67,11 @@ def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-
             continue
         rate = step @ atoms
         stop, length = _line_search(
-            h, step, error, rate, side, slope @ step, observed, inactive, lengths, low, high
+            (h, step), (error, rate, side, slope @ step), observed, inactive, lengths, (low, high)
         )
         if stop < 0:
             return False
-        for f in range(d):
-            if observed[f] and inactive[f]:
-                error[f] -= length * rate[f]
-                if f != stop and error[f] * side[f] < 0:
-                    side[f] = -side[f]
-        h += length * step
-        if stop < d:
-            error[stop] = 0.0
-        else:
-            h[stop - d] = low if step[stop - d] < 0 else high
+        _move((h, step), (error, rate, side), observed, inactive, (stop, length), (low, high))
         _append(stop, atoms, basis, triangle, n_active)
         active[n_active] = stop
         inactive[stop] = False
@@ -87,20 +80,37 @@ def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-
 
 
 @kernel
-def _line_search(  # type: ignore[no-untyped-def]
-    h, step, error, rate, side, slope, observed, inactive, lengths, low, high
-):
+def _move(path, line, observed, inactive, end, bounds):  # type: ignore[no-untyped-def]
+    """Follow a step to its end, where one more constraint holds; errors may change sides."""
+    (h, step), (error, rate, side), (stop, length) = path, line, end
+    d = len(error)
+    for f in range(d):
+        if observed[f] and inactive[f]:
+            error[f] -= length * rate[f]
+            if f != stop and error[f] * side[f] < 0:
+                side[f] = -side[f]
+    h += length * step
+    if stop < d:
+        error[stop] = 0.0
+    else:  # exactly on the bound, whatever rounding left
+        h[stop - d] = (bounds[0] if step[stop - d] < 0 else bounds[1])[stop - d]
+
+
+@kernel
+def _line_search(path, line, observed, inactive, lengths, bounds):  # type: ignore[no-untyped-def]
     """Return the constraint where the slope along a step turns, and how far away it is."""
+    (h, step), (error, rate, side, slope), (low, high) = path, line, bounds
     r, d = len(h), len(error)
     wall, at = -1, np.inf
+    # Shorter rates are rounding: a bound whose normal depends on the active ones is no wall.
+    least = SMALL * np.sqrt(step @ step)
     for k in range(r):
-        if not inactive[d + k] or step[k] == 0:
+        if not inactive[d + k] or abs(step[k]) <= least:
             continue
-        room = (low - h[k]) / step[k] if step[k] < 0 else (high - h[k]) / step[k]
+        room = ((low[k] if step[k] < 0 else high[k]) - h[k]) / step[k]
         if room < at:
             wall, at = d + k, max(room, 0.0)
     times = np.full(d, np.inf)
-    least = SMALL * np.sqrt(step @ step)
     for f in range(d):
         if observed[f] and inactive[f] and rate[f] * side[f] > least * lengths[f]:
             times[f] = max(error[f] / rate[f], 0.0)
@@ -125,7 +135,7 @@ def _worst_multiplier(triangle, inner, active, h, bounds, n_entries):  # type: i
     for j in range(n_active):
         wrong, k = abs(inner[j]) - 1, active[j] - n_entries
         if k >= 0:
-            wrong = -inner[j] if h[k] - low < high - h[k] else inner[j]
+            wrong = -inner[j] if h[k] - low[k] < high[k] - h[k] else inner[j]
         if wrong > excess:
             worst, excess = j, wrong
     return worst

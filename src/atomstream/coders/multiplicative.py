@@ -16,7 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
-from atomstream.core.products import products
+from atomstream.core.products import DenseProducts, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
 
@@ -103,7 +103,7 @@ class Multiplicative(Coder):
             )
             if precise:
                 found, residual[rows] = polish(block, found, penalty, gap, most_newton)
-            if vertices:
+            if vertices and isinstance(block, DenseProducts):  # as all are under such a loss
                 found, certified = to_vertices(block, found, penalty)
                 residual[rows][certified] = 0
             codes[rows] = found

@@ -38,7 +38,9 @@ def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
 def starting_codes(block: Products, projector: NDArray) -> NDArray:
     """Return the least-squares codes, no entry below a small share of an even code."""
     samples, atoms = block.sums()
-    even = samples / np.maximum(atoms.sum(axis=1, keepdims=True), np.finfo(atoms.dtype).tiny)
+    sizes = np.broadcast_to(atoms.sum(axis=1, keepdims=True), samples.shape)
+    # Atoms without any entry here explain nothing, however large their code.
+    even = np.divide(samples, sizes, out=np.zeros_like(samples), where=sizes > 0)
     codes = np.repeat(even, atoms.shape[1], axis=1)
     for _ in range(1 if block.is_complete else FILLED):
         codes = np.maximum(block.project(projector, codes), SHARE * even)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.products import Products
+from atomstream.core.products import DenseProducts
 from atomstream.penalties.base import Penalty, kernel_form
 
 __all__ = ["has_vertices", "to_vertices"]
@@ -19,12 +19,12 @@ def has_vertices(penalty: Penalty) -> bool:
     return not l2 and not total
 
 
-def to_vertices(block: Products, codes: NDArray, penalty: Penalty) -> tuple[NDArray, NDArray]:
+def to_vertices(block: DenseProducts, codes: NDArray, penalty: Penalty) -> tuple[NDArray, NDArray]:
     """Return the codes of least absolute error, and where that is certified.
 
     Parameters
     ----------
-    block : Products
+    block : DenseProducts
         The samples, in float64.
     codes : ndarray of shape (n_samples, n_components)
         Inside the set; not changed.
@@ -35,6 +35,10 @@ def to_vertices(block: Products, codes: NDArray, penalty: Penalty) -> tuple[NDAr
 
     l1, _, low, high, _, _ = kernel_form(penalty)
     X, observed, atoms = block.entries()
-    found, certified = codes.copy(), np.zeros(len(codes), bool)
-    descend(found, certified, X, observed, atoms, (l1, low, high), MOVES * codes.shape[1])
-    return found, certified
+    sizes = atoms.sum(axis=1)
+    sizes[sizes == 0] = 1
+    found, certified = codes * sizes, np.zeros(len(codes), bool)
+    scaled = (l1 / sizes, low * sizes, high * sizes)
+    most = MOVES * codes.shape[1]
+    descend(found, certified, X, observed, atoms / sizes[:, None], scaled, most)
+    return np.clip(found / sizes, low, high), certified

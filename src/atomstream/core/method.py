@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta, Statistics
+from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
@@ -99,21 +100,28 @@ def _cross_fit(
     latest : list of Explained
     """
     order = rng.permutation(dictionary.shape[1])
-    parts = [np.sort(part) for part in np.array_split(order, method.updater.folds)]
+    n_parts = min(method.updater.folds, len(order))
+    parts = [np.sort(part) for part in np.array_split(order, n_parts)]
     latest, deltas = [], []
     for part in parts:
         others = np.setdiff1d(order, part)
-        codes = method.coder.encode(
-            batch.on(others), dictionary.on(others), method.objective, accuracy
-        )
-        there = batch.on(part)
-        deltas.append(
-            method.statistics.measure(there, codes, dictionary.on(part), method.objective)
-        )
+        seen, there = batch.on(others), batch.on(part)
+        if seen.weights is not None:  # a row unseen on the others has no code to explain it by
+            weights = 1.0 if there.weights is None else there.weights
+            there = replace(there, weights=np.where(seen.weights > 0, weights, 0.0))
+        # The penalty of a code counts as much as the features that it is found on.
+        objective = _weaker(method.objective, len(others) / len(order))
+        codes = method.coder.encode(seen, dictionary.on(others), objective, accuracy)
+        objective = _weaker(method.objective, 1 / n_parts)
+        deltas.append(method.statistics.measure(there, codes, dictionary.on(part), objective))
         latest.append(Explained(there, codes, part))
     values = np.mean([item.codes.values for item in latest], axis=0)
     residual = np.max([item.codes.residual for item in latest], axis=0)
-    return Codes(values, residual), type(deltas[0]).across(parts, deltas), latest
+    return Codes(values, residual), type(deltas[0]).across(parts, deltas, batch.mass), latest
+
+
+def _weaker(objective: Objective, share: float) -> Objective:
+    return replace(objective, codes=weakened(objective.codes, share))
 
 
 def check_compatible(method: Method) -> None:
@@ -125,6 +133,11 @@ def check_compatible(method: Method) -> None:
         raise IncompatiblePartsError(
             f"{type(method.coder).__name__} needs complete rows, got missing=True; "
             "choose another coder."
+        )
+    if method.updater.folds > 1 and not method.objective.loss.robust:
+        raise IncompatiblePartsError(
+            f"folds={method.updater.folds} needs a robust loss, got {method.objective.loss!r}: "
+            "others are infinite where codes foresee nothing; choose folds=1."
         )
     for job in ("coder", "statistics", "updater"):
         part = getattr(method, job)

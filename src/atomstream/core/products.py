@@ -87,10 +87,6 @@ class Products(ABC):
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
 
-    def entries(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the samples, which entries were observed, and the atoms, all dense."""
-        raise TypeError(f"{type(self).__name__} holds stored entries only.")
-
     @abstractmethod
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, Any]:
         """Return both parts of the gradient in the reconstruction, and the curvature there."""

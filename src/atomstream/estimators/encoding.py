@@ -120,7 +120,7 @@ def encode_exactly(
     """Code to a residual of 1e-9 (float32: 1e-6; more where the loss says so), or warn."""
     wanted = max(GAPS[np.dtype(batch.X.dtype)], getattr(objective.loss, "precision", 0.0))
     codes = coder.encode(batch, dictionary, objective, Accuracy(gap=wanted), start)
-    missed = codes.residual > wanted
+    missed = ~(codes.residual <= wanted)  # NaN has missed it too
     if missed.any():
         warnings.warn(
             f"{int(missed.sum())} of {len(missed)} codes stopped at a residual of up to "

@@ -49,7 +49,7 @@ class Delta:
         return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @classmethod
-    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self]) -> Self:
+    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self], mass: float) -> Self:
         """Return what parts of the features add together, each measured at codes of its own."""
         raise TypeError(f"{cls.__name__} cannot be measured for parts of the features.")
 

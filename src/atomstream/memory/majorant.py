@@ -65,7 +65,7 @@ class MajorantDelta(Delta):
         return MajorantDelta(**sums, atoms=self.atoms)
 
     @classmethod
-    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self]) -> Self:
+    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self], mass: float) -> Self:
         """Return what parts of the features add together, each measured at codes of its own.
 
         All features share one Gram matrix: the mean of those of the parts.
@@ -81,7 +81,7 @@ class MajorantDelta(Delta):
             constant=sum(delta.constant for delta in deltas),
             usage=np.mean([delta.usage for delta in deltas], axis=0),
             objective=sum(delta.objective for delta in deltas),
-            mass=deltas[0].mass,
+            mass=mass,
         )
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
@@ -250,7 +250,9 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
         h, loss = codes.values, objective.loss
         atoms, (p, q) = dictionary.atoms().astype(np.float64), exponents_of(loss)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
-        unit = float(weights.max())  # tiny or huge weights must not leave the range of float32
+        unit = (
+            float(weights.max()) or 1.0
+        )  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
         block = products(batch, slice(None), dictionary.atoms(), loss)
         *parts, curvature = block.split_entries(h)

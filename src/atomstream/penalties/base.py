@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "kernel_form", "project"]
+__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "kernel_form", "project", "weakened"]
 
 # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 SLACK = 1e-5
@@ -115,6 +116,14 @@ def kernel_form(penalty: Penalty) -> tuple[float, float, float, float, float, fl
         raise TypeError(f"{penalty!r} has no shape for compiled kernels.")
     low, high, radius, total = (float(side) for side in penalty.shape)
     return float(penalty.l1), float(penalty.l2), low, high, radius, total
+
+
+def weakened(penalty: Penalty, share: float) -> Penalty:
+    """Return a set with its elastic net times a share; sets of other kinds as they are."""
+    if not isinstance(penalty, ElasticNetOnSet) or not (penalty.l1 or penalty.l2):
+        return penalty
+    fields: Any = penalty  # every set with an elastic net is a dataclass with these fields
+    return replace(fields, l1=share * penalty.l1, l2=share * penalty.l2)
 
 
 def project(rows: NDArray, penalty: Penalty, fixed: int) -> NDArray:
