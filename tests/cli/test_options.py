@@ -136,7 +136,8 @@ def test_what_the_help_shows_for_none_is_what_happens():
     video = task_named("video").settings_type
     sizes = [video(("x",), mode=mode).new_model()._batch_size for mode in ("frames", "pixels")]
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
-    told = {"alpha", "batch_size", "checkpoint_every", "memory", "init_rows"}
+    assert shown["epochs"] == "10, more of a small video, until its atoms settle"
+    told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
     assert set(shown) == told | {"time", "columns"}
 
 

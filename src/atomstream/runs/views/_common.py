@@ -32,7 +32,8 @@ def progress(record: Record, of: str = "passes") -> dict[str, Any]:
     if record.complete is None:
         state = "open: continues with what comes on standard input"
     elif not record.complete:
-        state = f"{done} of {getattr(record.settings, goal) if goal else 1} {of} complete"
+        wanted = getattr(record.settings, goal) if goal else 1
+        state = f"{done}{f' of {wanted}' if wanted else ''} {of} complete"
     return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
 
 
