@@ -87,8 +87,10 @@ def choose_forecaster(
     ----------
     Y : array, frame or xarray.DataArray of shape (n_times, n_series)
         As in `SeriesDictionary.fit`. Large series outweigh small ones: scale them first.
-    windows, atoms, ridges : sequences of numbers
-        Tried in all combinations.
+    windows : sequence of int, default=(6, 12, 24)
+    atoms : sequence of int, default=(10, 20, 40)
+    ridges : sequence of float, default=(0.01, 0.05, 0.2)
+        All combinations of the three are tried.
     horizon : int, default=1
         Rows to forecast; all steps count alike.
     n_origins : int, optional
