@@ -22,7 +22,10 @@ NAMES = {
         *("NetworkDictionary", "RandomWalkFactorization", "SeriesDictionary", "ImageDictionary"),
         *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster"),
     ),
-    "Functions": ("sparse_encode", "online_parafac", "choose_rank", "align", "save", "load"),
+    "Functions": (
+        *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
+        "load",
+    ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
         *("NewerFormatError", "NotAModelError", "NotConvergedWarning", "ScheduleWarning"),

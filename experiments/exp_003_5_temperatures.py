@@ -37,7 +37,7 @@ DATA = (
     / "temperature"
 )
 CITIES = ["LA", "SD", "SF", "NYC"]
-SETTINGS = {"n_components": 16, "window": 6, "memory": 50}
+SETTINGS = {"n_components": 16, "window": 6, "memory": 50, "ridge": 0.01, "schedule": "power"}
 VARIANTS = {
     "ours, 6 months": SETTINGS,
     "ours, 12 months": SETTINGS | {"window": 12},

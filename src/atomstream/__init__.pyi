@@ -24,6 +24,7 @@ from .estimators.convex import OnlineConvexMF as OnlineConvexMF
 from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
+from .estimators.forecast_choice import choose_forecaster as choose_forecaster
 from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
 from .estimators.matching import align as align

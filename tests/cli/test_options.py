@@ -38,7 +38,7 @@ ESTIMATORS = {
 DIFFERENT = {
     ("OnlineConvexMF", "atoms"): "one default for the three models of learn",
     ("OnlineConvexMF", "schedule"): "one default for the three models of learn",
-    ("SeriesDictionary", "weight"): "a forecast goes by the last rows; imputing uses all",
+    ("series impute", "ridge"): "a forecast stays close to the last row; a gap has none",
 }
 ALWAYS_DIFFERENT = {
     "seed": "a run can be repeated: its seed is 0, not random",
@@ -67,7 +67,8 @@ def test_the_default_of_a_setting_is_that_of_the_estimator(name, each):
     for estimator in ESTIMATORS[name] if parameter else ():
         known = defaults(estimator)
         assert parameter in known
-        if each.name in ALWAYS_DIFFERENT or (estimator, each.name) in DIFFERENT:
+        different = {(estimator, each.name), (name, each.name)} & set(DIFFERENT)
+        if each.name in ALWAYS_DIFFERENT or different:
             assert each.default != known[parameter]
         elif each.default is not None:  # None leaves the parameter out
             assert each.default == known[parameter]
@@ -90,8 +91,8 @@ def test_defaults_that_pass_through_code_are_those_of_the_estimator():
         task_named(kind).settings_type(("x",))
         for kind in ("series forecast", "series impute", "text")
     )
-    assert forecast.new_model().schedule.weight == 1
-    assert impute.new_model().schedule == defaults("SeriesDictionary")["schedule"]
+    assert forecast.new_model().schedule == defaults("SeriesDictionary")["schedule"]
+    assert impute.new_model().schedule == "power"  # gaps are filled from all rows
     assert text.new_model().stop_words == defaults("TopicModel")["stop_words"]
 
 
@@ -135,7 +136,8 @@ def test_what_the_help_shows_for_none_is_what_happens():
     video = task_named("video").settings_type
     sizes = [video(("x",), mode=mode).new_model()._batch_size for mode in ("frames", "pixels")]
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
-    told = {"alpha", "batch_size", "checkpoint_every", "memory", "init_rows"}
+    assert shown["epochs"] == "10, more of a small video, until its atoms settle"
+    told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
     assert set(shown) == told | {"time", "columns"}
 
 

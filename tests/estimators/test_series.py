@@ -1,6 +1,7 @@
 """SeriesDictionary against plain loops of OnlineNMF, honest prediction, tables of every form."""
 
 import copy
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,9 @@ from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError
 from atomstream.schedules import Constant
 
+# Most tests are of the plain algorithm, without correction, which loses to persistence.
+pytestmark = pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+
 
 def waves(n=90, d=3, seed=0):
     rng = np.random.default_rng(seed)
@@ -32,9 +36,16 @@ def new(**settings):
         "window": 4,
         "memory": 12,
         "alpha": 0.02,
+        "ridge": 0.01,
+        "schedule": "power",
+        "correction": 0.0,
         "random_state": 0,
     } | settings
     return SeriesDictionary(**settings)
+
+
+def rms(error):
+    return np.sqrt(np.nanmean(error**2))
 
 
 def holes(Y, share=0.2, seed=1):
@@ -96,6 +107,50 @@ def test_extrapolation_is_one_step_after_another():
         rows = np.vstack([rows, code @ model.atoms_[:, -1]])
         assert_allclose(whole[step], rows[-1], atol=1e-7)
     assert_array_equal(model.predict(5), whole)
+
+
+def test_what_the_atoms_leave_of_the_last_row_is_carried_on():
+    Y = waves()
+    plain, half, whole = (new(correction=share).fit(Y) for share in (0.0, 0.5, 1.0))
+    assert_array_equal(plain.atoms_, whole.atoms_)
+    atoms = whole.atoms_
+    code = sparse_encode(Y[-3:].reshape(1, -1), atoms[:, :-1].reshape(5, -1), ridge=0.01)
+    left = Y[-1] - (code @ atoms[:, -2])[0]
+    assert_allclose(whole.predict()[0] - plain.predict()[0], left, atol=1e-7)
+    assert_allclose(half.predict()[0] - plain.predict()[0], left / 2, atol=1e-7)
+    gap = np.vstack([Y[:-1], [np.nan, *Y[-1, 1:]]])
+    plain, whole = (new(correction=share).fit(gap) for share in (0.0, 1.0))
+    assert plain.predict()[0, 0] == whole.predict()[0, 0]  # nothing to carry on
+    assert plain.predict()[0, 1] != whole.predict()[0, 1]
+
+
+def test_the_defaults_follow_series_that_grow():
+    t, rng = np.arange(160)[:, None], np.random.default_rng(0)
+    season = np.sin(2 * np.pi * t / 12 + np.arange(3))
+    Y = np.exp(t / 40) * (3 + season + 0.05 * rng.standard_normal((160, 3)))
+    steps = SeriesDictionary(random_state=0).fit(Y).one_step_[-100:]
+    assert rms(steps - Y[-100:]) < 0.5 * rms(Y[-100:] - Y[-101:-1])
+    assert rms(steps - Y[-100:]) < 0.5 * rms(Y[-100:] - Y[-112:-12])
+
+
+def test_a_model_that_loses_to_persistence_says_so():
+    walk = 20 + 0.1 * np.cumsum(np.random.default_rng(0).standard_normal((150, 2)), axis=0)
+    model = SeriesDictionary(random_state=0, correction=0.0).fit(walk)
+    with pytest.warns(UserWarning, match="larger than those of persistence, 0"):
+        model.predict()
+    cycle = 1 + np.random.default_rng(0).random((7, 2))
+    weeks = np.tile(cycle, (30, 1)) + 0.001 * np.random.default_rng(1).random((210, 2))
+    model = SeriesDictionary(random_state=0, n_components=2, window=5).fit(weeks)
+    with pytest.warns(UserWarning, match="those of seasonal persistence .the row [0-9]+ times"):
+        model.predict()
+
+
+def test_a_model_that_wins_or_has_hardly_begun_says_nothing():
+    Y = waves(150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SeriesDictionary(random_state=0).fit(Y).predict()
+        SeriesDictionary(random_state=0, correction=0.0).fit(Y[:50]).predict()
 
 
 def test_a_series_that_goes_round_is_foreseen():

@@ -37,6 +37,7 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
             alpha=1.5,
             ridge=0.0,
             forecast_alpha=0.5,
+            correction=0.0,
             schedule=lambda t, n, N: t**-4.0,
         )
         model.set_params(random_state=seed).fit(epidemic, init=epidemic)
@@ -44,11 +45,13 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
         assert np.isnan(model.one_step_).all()
 
 
+@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
 def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
     settings = {
         "memory": 16,
         "alpha": 0.5,
         "ridge": 0.0,
+        "correction": 0.0,
         "schedule": Constant(weight=1.0),
         "n_init": 40,
     }
@@ -61,6 +64,14 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
             model.partial_fit(row[None])
         errors.append(rms(np.array(steps) - epidemic[40:]))
     assert np.mean(errors) < 0.97 * rms(np.diff(epidemic[39:], axis=0))
+
+
+def test_the_defaults_follow_the_epidemic_as_well_as_the_last_day(epidemic):
+    errors = []
+    for seed in range(3):
+        model = SeriesDictionary(n_init=40, random_state=seed).fit(epidemic)
+        errors.append(rms(model.one_step_[40:] - epidemic[40:]))
+    assert np.mean(errors) < rms(np.diff(epidemic[39:], axis=0))
 
 
 @pytest.mark.slow
@@ -77,7 +88,9 @@ def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month():
     scaler = series.NonnegativeScaler().fit(left)
     Z = scaler.transform(left)
     filled = scaler.inverse_transform(
-        SeriesDictionary(16, 6, memory=50, random_state=0).fit(Z, init=Z).impute(Z)
+        SeriesDictionary(16, 6, memory=50, ridge=0.01, schedule="power", random_state=0)
+        .fit(Z, init=Z)
+        .impute(Z)
     )
     west = hidden[:, :3]
     assert rms((filled - Y)[:, :3][west]) <= 0.85 * rms((usual - Y)[:, :3][west])

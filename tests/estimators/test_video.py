@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
+from sklearn.decomposition import NMF
 
 import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
@@ -385,3 +386,62 @@ def test_pictures_draw_their_data():
         plots.spatial_atoms(pixels)
     with pytest.raises(ValueError, match="temporal_atoms needs mode='pixels'"):
         plots.temporal_atoms(last)
+
+
+class Stop(History):
+    """Stops after seven batches."""
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "batch":
+            super().on_fit_task_end(estimator, context)
+            return estimator.n_steps_ >= 7
+        return None
+
+
+def flame_and_noise(seed, n=36, height=40, width=30):
+    """Return frames of a flame that leans and shrinks, and as many of noise (003-7, smaller)."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:height, :width]
+    lean, size, frames = 0.0, 0.0, []
+    for _ in range(n):
+        lean = 0.8 * lean + 0.6 * rng.standard_normal()
+        size = 0.7 * size + 0.7 * rng.standard_normal()
+        up = np.clip((0.9 * height - y) / (0.55 * height * (1 + 0.1 * np.tanh(size))), 0, 1)
+        far = x - width / 2 - 0.2 * width * np.tanh(lean) * up
+        wide = 0.32 * width * np.sqrt(up) * (1 - up) + 0.5
+        frames.append(np.exp(-0.5 * (far / wide) ** 2) * ((up > 0) & (up < 1)))
+    return np.concatenate([frames, rng.random((n, height, width))])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")  # of the batch method
+def test_a_small_video_is_learned_until_it_settles_and_its_change_is_found():
+    for seed in (0, 1, 2, 7, 19):  # ten passes in batches of 256 miss the change of 0, 7 and 19
+        frames = flame_and_noise(seed)
+        rows = frames.reshape(72, -1).T
+        model = VideoDictionary(5, mode="pixels", random_state=seed).fit(frames)
+        first = VideoDictionary(5, mode="pixels", n_epochs=1, random_state=seed).fit(frames)
+        assert model.settled_
+        settled = model.learner_.stationarity(rows)
+        assert settled <= 0.1 * first.learner_.stationarity(rows)
+        batch = NMF(5, init="nndsvda", max_iter=1000, tol=1e-4).fit(rows)
+        error = np.sum((batch.transform(rows) @ batch.components_ - rows) ** 2) / (2 * len(rows))
+        assert model.learner_.objective(rows) <= 1.02 * error
+        assert np.abs(model.change_points().times - 36).min(initial=9) <= 1
+
+
+def test_passes_that_settle_can_be_stopped_and_continued():
+    frames = flame_and_noise(0, n=10, height=12, width=8)
+    whole = VideoDictionary(3, mode="pixels", random_state=0).fit(frames)
+    parts = VideoDictionary(3, mode="pixels", random_state=0)
+    parts.set_callbacks(Stop()).fit(frames)
+    assert not parts.settled_
+    assert parts.n_steps_ == 7
+    parts.set_callbacks().fit_pixels(frames)
+    assert parts.settled_
+    assert parts.n_steps_ == whole.n_steps_ > 10
+    assert_array_equal(parts.components_, whole.components_)
+    assert parts.fit_pixels(frames).n_steps_ == whole.n_steps_
+    many = VideoDictionary(3, mode="pixels", n_epochs=12, random_state=0).fit(frames)
+    assert many.n_steps_ == 12
+    assert not hasattr(many, "settled_")

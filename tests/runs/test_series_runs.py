@@ -104,6 +104,7 @@ def test_a_forecast_is_that_of_the_class(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
 def test_preparation_is_undone(folder, tmp_path, capsys):
     run(
         *(
@@ -124,7 +125,7 @@ def test_preparation_is_undone(folder, tmp_path, capsys):
     values = waves()
     for step in steps:
         values = step.fit(values[:24]).transform(values)
-    model = SeriesDictionary(20, 6, schedule=Constant(weight=1.0), random_state=0).fit(values)
+    model = SeriesDictionary(20, 6, random_state=0).fit(values)
     ahead = steps[1].inverse_transform(steps[2].inverse_transform(model.predict(2)))
     table = np.array([row[1::3] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
     assert_allclose(table, ahead)

@@ -162,6 +162,18 @@ def test_more_passes_over_the_pixels(folder, tmp_path, capsys):
     assert capsys.readouterr().out == f"Nothing is left to do in {folder}/frames\n"
 
 
+def test_passes_until_the_atoms_settle_can_be_stopped_and_continued(folder, tmp_path):
+    """Without --epochs and --batch-size a small video is learned until its atoms settle."""
+    command = ("video", "learn", folder / "v.npy", "--mode", "pixels", "--atoms", 3)
+    run(*command, "--out", tmp_path / "run", "--max-time", 0)
+    assert not atomstream.load(tmp_path / "run/model.atoms").settled_
+    run("resume", tmp_path / "run")
+    again = atomstream.load(tmp_path / "run/model.atoms")
+    assert again.settled_
+    whole = VideoDictionary(3, mode="pixels", random_state=0).fit(FRAMES)
+    assert_array_equal(again.components_, whole.components_)
+
+
 def test_a_model_goes_on_with_the_pixels_that_are_left():
     """A callback may end `fit_pixels`; called again it goes on, and another video is refused."""
     model = VideoDictionary(

@@ -13,9 +13,12 @@ class Saved:
     ----------
     LEARNED : tuple of str
         Names of the attributes made by learning, in the order of the file.
+    ABSENT : dict
+        Values of younger parameters in files that were written before there were these.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ()
+    ABSENT: ClassVar[dict[str, Any]] = {}
 
     def learned_attributes(self) -> dict[str, Any]:
         """Return the attributes of ``LEARNED``, as far as they are there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.checks import check_count
 from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths
+from atomstream.domains.series.persistence import better_lag
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 
 
@@ -30,6 +32,7 @@ class SeriesForecast(SeriesReconstruction):
     """A learned dictionary of windows that predicts the next rows."""
 
     forecast_alpha: float
+    correction: float
     _steps: NDArray
     _n_rows: int
     _first_honest: int
@@ -37,7 +40,8 @@ class SeriesForecast(SeriesReconstruction):
     def predict(self, horizon: int = 1) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.
 
-        This is Algorithm 2, applied recursively.
+        This is Algorithm 2, applied recursively, with the share ``correction`` of what the atoms
+        leave of the row before added to each prediction.
 
         Parameters
         ----------
@@ -47,8 +51,15 @@ class SeriesForecast(SeriesReconstruction):
         -------
         array or frame of shape (horizon, n_series)
             NaN where the last ``window - 1`` rows hold nothing to go by.
+
+        Warns
+        -----
+        UserWarning
+            Where the honest one-step errors of the last rows are larger than those of persistence
+            or seasonal persistence, which take an earlier row for the next.
         """
         self._check_horizon(horizon)
+        self._warn_of_loss()
         return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
@@ -116,8 +127,23 @@ class SeriesForecast(SeriesReconstruction):
         for step in range(horizon):
             sample = both[step : step + self.window]
             if not np.isnan(sample).all():
-                both[step + lags] = self._from_atoms(sample.reshape(1, -1), method)[0, -1]
+                made = self._from_atoms(sample.reshape(1, -1), method)[0]
+                left = np.nan_to_num(sample[-2] - made[-2])  # nothing where the last is missing
+                both[step + lags] = np.maximum(made[-1] + self.correction * left, 0)
         return both[lags:]
+
+    def _warn_of_loss(self) -> None:
+        """Warn where an earlier row is a better prediction than that of the atoms."""
+        found = better_lag(self._predicted(honest=True), self._rows)
+        if found:
+            season = f"seasonal persistence (the row {found.lag} times before)"
+            warnings.warn(
+                f"The honest one-step errors of the last rows, {found.own:.4g} in root mean "
+                f"square, are larger than those of {season if found.lag > 1 else 'persistence'}, "
+                f"{found.error:.4g}; choose_forecaster compares other settings.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,12 @@ from atomstream.estimators._series_forecast import SeriesForecast
 from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.schedules import Constant
 from atomstream.streams import windows
 
 __all__ = ["SeriesDictionary"]
+
+FOLLOWING = Constant(weight=1.0)
 
 
 class SeriesDictionary(SeriesForecast):
@@ -53,15 +56,18 @@ class SeriesDictionary(SeriesForecast):
         Rows whose windows make a batch, at least ``window``; by default ten windows.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes while learning and reconstructing.
-    ridge : float, default=0.01
+    ridge : float, default=0.05
         Strength of the squared l2 penalty (halved) on all codes; atoms have length one at most. It
-        decides between codes where few entries were observed, and costs some accuracy where all
-        were.
+        keeps forecasts close to the last row, and decides between codes where few entries were
+        observed. To impute, less is better: 0.01.
     forecast_alpha : float, default=0.0
         Strength of the l1 penalty on the codes of predictions.
-    schedule : str or callable, default="power"
-        Of the online phase, as in `OnlineNMF`. ``Constant(weight=1.0)`` of `atomstream.schedules`
-        knows the last ``memory`` rows and nothing else.
+    correction : float, default=1.0
+        Share, from 0 to 1, of what the atoms leave of the last row that is added to the prediction
+        of the next (an intercept correction): with 1 the atoms predict the change, with 0 the row.
+    schedule : str or callable, default=Constant(weight=1.0)
+        Of the online phase, as in `OnlineNMF`. The default follows the last ``memory`` rows and
+        forgets those before. "power" keeps all of the past, as a summary or gaps in it need.
     n_init : int, optional
         How many of the first rows the initialisation sees; by default four windows. Without
         initialisation learning begins with the first window.
@@ -101,8 +107,9 @@ class SeriesDictionary(SeriesForecast):
     ----------
     Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
     data", Algorithms 1 to 3, eqs. (2.3) to (2.9), section 3.4; its lambda is 2 alpha. There
-    t^-4 counts from a fresh memory, and the initialisation sees the rows that are then "predicted":
-    here such predictions are `in_sample_`.
+    t^-4 counts from a fresh memory, nothing is corrected, and the initialisation sees the rows that
+    are then "predicted": here such predictions are `in_sample_`. Clements, Hendry (1998),
+    "Forecasting economic time series", chapter 8, for intercept corrections.
 
     Examples
     --------
@@ -117,6 +124,7 @@ class SeriesDictionary(SeriesForecast):
     True
     """
 
+    ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0}
     LEARNED = (
         "learner_",
         "form_",
@@ -147,9 +155,10 @@ class SeriesDictionary(SeriesForecast):
         *,
         memory: int | None = None,
         alpha: float = 0.0,
-        ridge: float = 0.01,
+        ridge: float = 0.05,
         forecast_alpha: float = 0.0,
-        schedule: ScheduleChoice = "power",
+        correction: float = 1.0,
+        schedule: ScheduleChoice = FOLLOWING,
         n_init: int | None = None,
         n_init_batches: int = 20,
         init_batch_size: int = 100,
@@ -161,6 +170,7 @@ class SeriesDictionary(SeriesForecast):
         self.alpha = alpha
         self.ridge = ridge
         self.forecast_alpha = forecast_alpha
+        self.correction = correction
         self.schedule = schedule
         self.n_init = n_init
         self.n_init_batches = n_init_batches
@@ -332,6 +342,8 @@ class SeriesDictionary(SeriesForecast):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
         check_number("alpha", self.forecast_alpha)
+        if not 0 <= self.correction <= 1:
+            raise ValueError(f"correction must be from 0 to 1, got {self.correction!r}.")
         super().check()
 
     def _validate_learned(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,11 @@ __all__ = ["VideoDictionary"]
 
 MODES = ("frames", "pixels")
 BATCH = {"frames": 1, "pixels": 256}
+PASSES = 10
+SMALL = 2**20  # most numbers of a video that is learned whole, each pass one step
+MOST_PASSES = 1000
+SETTLED = 1e-3  # stationarity at which such passes end
+EXACT = 1e-3  # accuracy of their codes: rough ones keep the dictionary from settling
 
 
 class VideoDictionary(VideoCoding):
@@ -53,8 +58,11 @@ class VideoDictionary(VideoCoding):
         Whether three channels become their luma.
     batch_size : int, optional
         Samples per step; 1 frame or 256 pixels by default.
-    n_epochs : int, default=10
-        Passes over the pixels. Frames come once.
+    n_epochs : int, optional
+        Passes over the pixels. By default 10 of a large video, and as many of a small one (of at
+        most 2^20 numbers, no ``batch_size`` given) as it takes to learn what a batch method does:
+        each is one step with exact codes, until `OnlineNMF.stationarity` is at most 0.001, or for
+        1000 passes. Frames come once.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -70,6 +78,8 @@ class VideoDictionary(VideoCoding):
         Frames learned from until then: with batches, at the end of the batch in which the time
         lies.
     frame_shape_ : tuple of int
+    settled_ : bool
+        Whether passes until the dictionary settles are complete; only where these were made.
     learner_ : OnlineNMF
         Codes flattened frames or the courses of pixels, and tells how well.
     n_steps_ : int
@@ -98,11 +108,12 @@ class VideoDictionary(VideoCoding):
     array([40])
     """
 
-    LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times")
-    OPTIONAL = ("batch_size",)
+    LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
+    OPTIONAL = ("batch_size", "n_epochs")
 
     learner_: OnlineNMF
     frame_shape_: tuple[int, ...]
+    settled_: bool
 
     def __init__(
         self,
@@ -115,7 +126,7 @@ class VideoDictionary(VideoCoding):
         snapshots: Sequence[int] = (),
         grey: bool = False,
         batch_size: int | None = None,
-        n_epochs: int = 10,
+        n_epochs: int | None = None,
         random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
@@ -151,7 +162,7 @@ class VideoDictionary(VideoCoding):
         return self
 
     def fit_pixels(self, video: object) -> Self:
-        """Make what is left of ``n_epochs`` passes over the pixels of a video; mode "pixels" only.
+        """Make the passes over the pixels of a video that are left; mode "pixels" only.
 
         A callback may end it; called again with the same video, it goes on.
 
@@ -164,12 +175,17 @@ class VideoDictionary(VideoCoding):
         with Transaction(self):
             if not hasattr(self, "learner_"):
                 self._begin()
-            done = self.n_steps_ if self._n_seen else 0
-            frames = self._whole(video) if done else as_array(video, grey=self.grey)
+            seen = self._n_seen
+            frames = self._whole(video) if seen else as_array(video, grey=self.grey)
             self.__dict__.setdefault("frame_shape_", tuple(frames.shape[1:]))
             self._check_shape(tuple(frames.shape[1:]))
             n_pixels = int(np.prod(self.frame_shape_))
-            n_batches = -(-n_pixels // self._batch_size) * self.n_epochs
+            if self.n_epochs is None and self.batch_size is None and frames.size <= SMALL:
+                self._learn(self._settling(frames), None, horizon=n_pixels, tol=EXACT)
+                return self
+            in_a_pass = -(-n_pixels // self._batch_size)
+            done = seen // n_pixels * in_a_pass + seen % n_pixels // self._batch_size
+            n_batches = in_a_pass * self._n_passes
             self._learn(self._across(frames, done), n_batches - done, horizon=n_pixels)
         return self
 
@@ -203,18 +219,23 @@ class VideoDictionary(VideoCoding):
         self._mode = self.mode
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
-        self.__dict__.pop("frame_shape_", None)
+        for name in ("frame_shape_", "settled_"):
+            self.__dict__.pop(name, None)
 
     def _follow(self, video: object) -> None:
         """Learn frames as they come."""
         self._learn(self._along(as_frames(video, grey=self.grey)), self._n_batches(video))
 
     def _learn(
-        self, batches: Generator[NDArray], n_batches: int | None, horizon: float = np.inf
+        self,
+        batches: Generator[NDArray],
+        n_batches: int | None,
+        horizon: float = np.inf,
+        **settings: Any,
     ) -> None:
         """Hand batches to the learner."""
         self._kept, self._kept_times = list(self._kept), list(self._kept_times)
-        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
+        settings |= {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
         self._teach(batches, n_batches, horizon, **settings)
 
     def _along(self, frames: Iterator[NDArray]) -> Generator[NDArray]:
@@ -234,10 +255,27 @@ class VideoDictionary(VideoCoding):
         """Yield the batches that are left of the courses of pixels, each pass in another order."""
         rng = np.random.default_rng(self.learner_.random_state)
         size, n_pixels = self._batch_size, int(np.prod(frames.shape[1:]))
-        for epoch in range(self.n_epochs):
+        for epoch in range(self._n_passes):
             order = rng.permutation(n_pixels)  # drawn for earlier passes too: the same as at first
             first = max(done - epoch * -(-n_pixels // size), 0) * size
             yield from pixel_courses(frames, order[first:], size)
+
+    def _settling(self, frames: NDArray) -> Generator[NDArray]:
+        """Yield the courses of all pixels, until the dictionary has settled."""
+        n_pixels = int(np.prod(frames.shape[1:]))
+        rows = np.concatenate(list(pixel_courses(frames, range(n_pixels), n_pixels)))
+        self.settled_ = vars(self).get("settled_", False)
+        while not self.settled_:
+            yield rows
+            n_passes = self._n_seen // n_pixels
+            # Measuring codes all pixels once more: every tenth pass.
+            if n_passes % 10 == 0:
+                settled = self.learner_.stationarity(rows) <= SETTLED
+                self.settled_ = bool(settled or n_passes >= MOST_PASSES)
+
+    @property
+    def _n_passes(self) -> int:
+        return PASSES if self.n_epochs is None else self.n_epochs
 
     def _n_batches(self, video: object) -> int | None:
         n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None

@@ -267,7 +267,8 @@ class Decoder:
 
     def model(self, encoded: dict[str, Any]) -> Any:
         """Return a model from its name, its parameters and what it has learned."""
-        model = model_class(encoded["model"])(**self.fields(encoded["parameters"]))
+        kind = model_class(encoded["model"])
+        model = kind(**(kind.ABSENT | self.fields(encoded["parameters"])))
         model.restore_learned(self.fields(encoded["learned"]))
         return model
 

@@ -55,9 +55,9 @@ class SeriesSettings(checkpoints, Settings):
     )
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
     ridge: float = option(
-        0.01, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
+        0.05, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
     )
-    weight: float = option(0.0, WEIGHT, least=0)
+    weight: float = option(1.0, WEIGHT, least=0)
     init_rows: int | None = option(
         None, "Rows that the initialisation sees.", least=1, sets="n_init", shown="four windows"
     )
@@ -81,12 +81,11 @@ class SeriesSettings(checkpoints, Settings):
 
 @dataclass(frozen=True)
 class ForecastSettings(SeriesSettings):
-    """Settings of a forecast; by default it goes by the last ``memory`` rows."""
+    """Settings of a forecast."""
 
     TASK = "series forecast"
     COMMAND = "series forecast"
 
-    weight: float = option(1.0, WEIGHT, least=0)
     horizon: int = option(1, "Rows to forecast.", least=1)
     coverage: float = option(
         0.9, "Share of next values that the bands hold, one step ahead.", above=0, below=1
@@ -98,11 +97,18 @@ class ForecastSettings(SeriesSettings):
 
 @dataclass(frozen=True)
 class ImputeSettings(SeriesSettings):
-    """Settings of a run that fills missing entries; series are scaled by default."""
+    """Settings of a run that fills missing entries; series are scaled by default.
+
+    Gaps are filled from all rows and with less ridge than a forecast has.
+    """
 
     TASK = "series impute"
     COMMAND = "series impute"
 
+    ridge: float = option(
+        0.01, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
+    )
+    weight: float = option(0.0, WEIGHT, least=0)
     scale: bool = option(True, "Scale each series to 0 to 1.")
 
 

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
-from atomstream.estimators.video import MODES, VideoDictionary
+from atomstream.estimators.video import MODES, PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling, renumbered, watched
 
-EPOCHS = 10
 LEAST = 2  # frames of a video
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 
@@ -50,13 +49,18 @@ class VideoSettings(checkpoints, Settings):
     batch_size: int | None = option(
         None, "Frames or pixels per step.", least=1, sets="batch_size", shown="1 frame, 256 pixels"
     )
-    epochs: int = option(
-        EPOCHS, "Passes over the pixels; frames come once.", least=1, free=True, sets="n_epochs"
+    epochs: int | None = option(
+        None,
+        "Passes over the pixels; frames come once.",
+        least=1,
+        free=True,
+        sets="n_epochs",
+        shown="10, more of a small video, until its atoms settle",
     )
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
-        if self.mode == "frames" and self.epochs != EPOCHS:
+        if self.mode == "frames" and self.epochs not in (None, PASSES):
             raise ValueError(
                 f"epochs is {self.epochs}, but frames come once; leave it out or choose "
                 "mode pixels."
@@ -123,7 +127,10 @@ class VideoTask(Task):
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; frames have one."""
-        return bool(notes["position"][0] >= (1 if settings.mode == "frames" else settings.epochs))
+        if settings.epochs is None and hasattr(model, "settled_"):
+            return bool(model.settled_)
+        passes = 1 if settings.mode == "frames" else settings.epochs or PASSES
+        return bool(notes["position"][0] >= passes)
 
     def restore(self, model: VideoDictionary, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""

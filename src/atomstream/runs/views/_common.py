@@ -159,7 +159,7 @@ def _progress(record: Record) -> dict[str, Any]:
         state = "open: continues with what comes on standard input"
     elif not record.complete:
         wanted = getattr(record.settings, goal) if goal else 1
-        state = f"{done} of {wanted} {GOALS.get(goal, goal)} complete"
+        state = f"{done}{f' of {wanted}' if wanted else ''} {GOALS.get(goal, goal)} complete"
     return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
 
 

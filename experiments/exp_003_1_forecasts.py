@@ -1,0 +1,196 @@
+"""Experiment 003-1, forecasts: defaults of `SeriesDictionary` on series they were not chosen on.
+
+Honest one-step forecasts over the last rows of each set, with default settings, three seeds. Beside
+them stand persistence (the row before for the next) and seasonal persistence (the row one known
+season before). Chosen on the first group, judged on the second: other days, cities, stocks and
+synthetic processes. A set of which `predict` warned at its end is marked. Errors are root mean
+squares over all series, each divided by its largest value in the first rows; the epidemic's are in
+log units. `choose_forecaster` sees no row that is judged: it chooses on the rows before these.
+Leaves ``results/003-1-forecasts.json``.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import warnings
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from exp_003_1_covid import rms, table
+from matplotlib import cbook
+
+from atomstream import SeriesDictionary, choose_forecaster, series
+
+RESULTS = Path(__file__).parent / "results"
+DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+SEEDS = range(3)
+Set = tuple[np.ndarray, int, int]  # rows, the first judged, the season
+
+
+def loads(n: int, d: int, day: int, week: int, seed: int) -> np.ndarray:
+    """Return electricity-like loads: a daily curve, lower at weekends, and slow noise."""
+    rng, t = np.random.default_rng(seed), np.arange(n)[:, None]
+    phase, high, low = rng.normal(0, 0.1, d), rng.uniform(0.15, 0.35, d), rng.uniform(0.05, 0.15, d)
+    daily = high * np.sin(2 * np.pi * (t / day + phase))
+    daily += low * np.sin(4 * np.pi * (t / day + phase + 0.2))
+    weekend = (t // day) % week >= week - 2
+    slow = np.zeros((n, d + 1))
+    for i in range(1, n):
+        noise = 0.015 * rng.standard_normal(d + 1)
+        slow[i] = np.append(np.full(d, 0.9), 0.97) * slow[i - 1] + noise
+    noise = 0.01 * rng.standard_normal((n, d))
+    shape = np.where(weekend, 0.6 * daily - 0.15, daily)
+    return np.exp(shape + slow[:, :d] + slow[:, d:] + noise) * rng.uniform(1, 5, d)
+
+
+def weather(n: int, d: int, day: int, seed: int) -> np.ndarray:
+    """Return weather-like temperatures: a daily curve, shared fronts and slow local noise."""
+    rng, t = np.random.default_rng(seed), np.arange(n)[:, None]
+    fronts, own = np.zeros((n, 2)), np.zeros((n, d))
+    for i in range(1, n):
+        fronts[i] = 0.98 * fronts[i - 1] + 0.5 * rng.standard_normal(2)
+        own[i] = 0.95 * own[i - 1] + 0.4 * rng.standard_normal(d)
+    daily = rng.uniform(2, 5, d) * np.sin(2 * np.pi * (t / day + rng.normal(0, 0.03, d)))
+    return np.maximum(15 + daily + 1.5 * fronts @ rng.random((2, d)) + own, 0)
+
+
+def months() -> np.ndarray:
+    """Return monthly temperatures of four cities, NaN where missing."""
+    with (DATA / "temperature/monthly_mean_f_1944_2020.csv").open() as file:
+        return np.array(
+            [[float(x or "nan") for x in row[1:]] for row in list(csv.reader(file))[1:]]
+        )
+
+
+def hours(cities: range, measurement: int, start: int) -> np.ndarray:
+    """Return 500 hours of some cities; temperatures in Fahrenheit."""
+    with np.load(DATA / "weather_hourly/weather_36x2998x4.npz") as stored:
+        values = stored["values"][list(cities), start : start + 500, measurement].T.astype(float)
+    return np.maximum(1.8 * (values - 273.15) + 32 if measurement == 0 else values, 0)
+
+
+def stocks() -> np.ndarray:
+    """Return monthly prices of IBM, Apple, Microsoft and Xerox, from the samples of matplotlib."""
+    path = cbook.get_sample_data("Stocks.csv", asfileobj=False)
+    text = Path(path).read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    rows = [row[1:5] for row in csv.reader(lines[1:]) if row[1]]
+    return np.array([[float(x or "nan") for x in row] for row in rows])
+
+
+def taxis() -> np.ndarray:
+    """Return trips per hour from three boroughs of New York in March 2019."""
+    counts: dict[str, np.ndarray] = {}
+    with gzip.open(DATA / "taxi/nyc_zones_2019-03.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            when = datetime.fromisoformat(row["pickup"])
+            if when.month == 3 and row["pickup_borough"]:
+                hour = (when.day - 1) * 24 + when.hour
+                counts.setdefault(row["pickup_borough"], np.zeros(744))[hour] += 1
+    return np.column_stack(sorted(counts.values(), key=np.sum)[-3:])
+
+
+def tuning() -> dict[str, Set]:
+    """Return the sets that the defaults were chosen on."""
+    t, rng = np.arange(300)[:, None], np.random.default_rng(3)
+    waves = 2 + np.sin(t / (3 + np.arange(4))) + 0.1 * rng.standard_normal((300, 4))
+    return {
+        "epidemic, days 20 to 39": (table()[0][:40], 20, 7),
+        "loads, hourly": (loads(520, 5, 24, 7, 1), 400, 24),
+        "loads, daily": (loads(370, 3, 7, 99, 4), 250, 7),
+        "weather, hourly": (weather(470, 5, 24, 2), 350, 24),
+        "temperatures of 6 cities, hourly": (hours(range(0, 36, 6), 0, 0)[:470], 350, 24),
+        "humidity of 6 cities, hourly": (hours(range(0, 36, 6), 1, 1000)[:470], 350, 24),
+        "temperatures of 4 cities, monthly, to 1979": (months()[:420], 300, 12),
+        "stocks, monthly, to 2004": (stocks()[:180], 120, 12),
+        "waves": (waves, 200, 28),
+    }
+
+
+def judging() -> dict[str, Set]:
+    """Return the sets that the defaults are judged on."""
+    return {
+        "epidemic, from day 40": (table()[0], 40, 7),
+        "loads, half-hourly": (loads(800, 4, 48, 7, 11), 600, 48),
+        "loads, hourly, weekly season": (loads(700, 6, 24, 7, 12), 500, 168),
+        "weather, 3-hourly": (weather(500, 6, 8, 13), 350, 8),
+        "temperatures of 6 others, hourly": (hours(range(3, 36, 6), 0, 2000), 350, 24),
+        "humidity of 6 others, hourly": (hours(range(3, 36, 6), 1, 1500), 350, 24),
+        "wind in 6 others, hourly": (hours(range(3, 36, 6), 3, 500), 350, 24),
+        "temperatures of 4 cities, monthly, from 1980": (months()[432:], 300, 12),
+        "stocks, monthly, from 2005": (stocks()[180:], 120, 12),
+        "taxi trips, hourly": (taxis(), 500, 24),
+    }
+
+
+def followed(model: SeriesDictionary, Y: np.ndarray, first: int) -> tuple[float, bool]:
+    """Return the honest one-step error from a row on, and whether `predict` warns at the end."""
+    if model._n_init > first:
+        model.set_params(n_init=first)
+    model.fit(Y[:first])
+    made = []
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for row in Y[first:]:
+            found.clear()
+            made.append(model.predict()[0])
+            model.partial_fit(row[None])
+        found.clear()
+        model.predict()
+        warned = any("one-step errors" in str(each.message) for each in found)
+    return rms(np.array(made) - Y[first:]), warned
+
+
+def judged(name: str, given: Set, *, choose: bool) -> dict:
+    """Return errors on one set, also as shares of the better persistence."""
+    rows, first, season = given
+    scaler = series.NonnegativeScaler(shift=False).fit(rows[:first])
+    Y = rows if name.startswith("epidemic") else scaler.transform(rows)
+    runs = [followed(SeriesDictionary(random_state=seed), Y, first) for seed in SEEDS]
+    told = {
+        "persistence": rms(Y[first:] - Y[first - 1 : -1]),
+        "seasonal": rms(Y[first:] - Y[first - season : len(Y) - season]),
+        "default": float(np.mean([error for error, _ in runs])),
+        "runs that warn": sum(warned for _, warned in runs),
+    }
+    told["ratio"] = told["default"] / min(told["persistence"], told["seasonal"])
+    if choose:
+        found = choose_forecaster(
+            Y[:first],
+            windows=[window for window in (6, 12, 24) if window <= first // 2],
+            atoms=(10, 30),
+            ridges=(0.05, 0.2),
+            n_origins=min(100, first // 2),
+            random_state=0,
+        )
+        fresh = SeriesDictionary(**found.settings, random_state=0)
+        told["chosen"] = followed(fresh, Y, first)[0]
+        told["settings"] = found.settings
+    return told
+
+
+def main() -> None:
+    """Judge all sets, print the table, write the numbers."""
+    began = perf_counter()
+    report = {
+        "chosen on": {name: judged(name, given, choose=False) for name, given in tuning().items()},
+        "judged on": {name: judged(name, given, choose=True) for name, given in judging().items()},
+    }
+    for group, sets in report.items():
+        print(f"| {group} | persistence | seasonal | default | ratio | chosen | warns |")
+        print("|---|---|---|---|---|---|---|")
+        for name, told in sets.items():
+            names = ("persistence", "seasonal", "default", "ratio", "chosen")
+            cells = " | ".join(f"{told[each]:.3f}" if each in told else "" for each in names)
+            print(f"| {name} | {cells} | {told['runs that warn']} of {len(SEEDS)} |")
+    report["seconds"] = perf_counter() - began
+    (RESULTS / "003-1-forecasts.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Windows, atoms and ridge of a forecaster, chosen by rolling validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from atomstream.core.checks import check_count
+from atomstream.domains.series.frames import nonnegative_table
+from atomstream.domains.series.persistence import rms
+from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._types import RandomSource
+from atomstream.estimators.series import SeriesDictionary
+
+__all__ = ["ForecasterChoice", "choose_forecaster"]
+
+
+@dataclass(frozen=True)
+class ForecasterChoice:
+    """Choice of `choose_forecaster`; errors are root mean squares over origins and series.
+
+    Attributes
+    ----------
+    model : SeriesDictionary
+        With the settings of the smallest error, fitted to all rows.
+    settings : dict
+        Its ``n_components``, ``window`` and ``ridge``.
+    tried : list of dict
+        All settings, in the order of ``errors``.
+    errors : ndarray of shape (n_tried, horizon)
+        For every step ahead.
+    persistence : ndarray of shape (horizon,)
+        Errors of the last row, taken for those that follow.
+    seasonal : ndarray of shape (horizon,)
+        Errors of the rows ``season`` times before, the season with the smallest errors.
+    season : int
+    seed : int
+        The random state of every model.
+    """
+
+    model: SeriesDictionary
+    settings: dict[str, Any]
+    tried: list[dict[str, Any]]
+    errors: NDArray
+    persistence: NDArray
+    seasonal: NDArray
+    season: int
+    seed: int
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """Settings with their mean error, also as a share of that of persistence; best first."""
+        means, last = self.errors.mean(axis=1), self.persistence.mean()
+        rows = [
+            settings | {"error": float(error), "over_persistence": float(error / last)}
+            for settings, error in zip(self.tried, means, strict=True)
+        ]
+        return sorted(rows, key=lambda row: row["error"])
+
+
+def choose_forecaster(
+    Y: object,
+    *,
+    windows: Sequence[int] = (6, 12, 24),
+    atoms: Sequence[int] = (10, 20, 40),
+    ridges: Sequence[float] = (0.01, 0.05, 0.2),
+    horizon: int = 1,
+    n_origins: int | None = None,
+    model: SeriesDictionary | None = None,
+    random_state: RandomSource = None,
+) -> ForecasterChoice:
+    """Choose the windows, atoms and ridge of a `SeriesDictionary` by rolling validation.
+
+    Every model learns from the first rows. From each of the last ``n_origins`` rows it forecasts
+    ``horizon`` rows, and then learns from one more, as it would in use: no forecast depends on rows
+    that it is judged by. The error of the chosen settings is the smallest of many, and therefore a
+    little too small.
+
+    Parameters
+    ----------
+    Y : array, frame or xarray.DataArray of shape (n_times, n_series)
+        As in `SeriesDictionary.fit`. Large series outweigh small ones: scale them first.
+    windows : sequence of int, default=(6, 12, 24)
+    atoms : sequence of int, default=(10, 20, 40)
+    ridges : sequence of float, default=(0.01, 0.05, 0.2)
+        All combinations of the three are tried.
+    horizon : int, default=1
+        Rows to forecast; all steps count alike.
+    n_origins : int, optional
+        By default a third of the rows, at most 100.
+    model : SeriesDictionary, optional
+        Not fitted; holds all other settings. Where the initialisation asks for more rows than come
+        before the first origin, it gets these.
+    random_state : int, Generator, RandomState or None, default=None
+        The same seed is drawn for all models.
+
+    Returns
+    -------
+    ForecasterChoice
+
+    Raises
+    ------
+    ValueError
+        For settings out of range and for too few rows.
+
+    References
+    ----------
+    Tashman (2000), "Out-of-sample tests of forecasting accuracy: an analysis and review", rolling
+    origins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import choose_forecaster
+    >>> t, rng = np.arange(150)[:, None], np.random.default_rng(0)
+    >>> Y = 3 + np.sin(2 * np.pi * t / 7 + np.arange(2)) + 0.1 * rng.standard_normal((150, 2))
+    >>> Y *= np.exp(t / 100)
+    >>> choice = choose_forecaster(Y, windows=(4, 8), atoms=(3, 6), ridges=[0.05], random_state=0)
+    >>> choice.settings["window"]
+    8
+    >>> choice.model.predict(2).shape
+    (2, 2)
+    """
+    values = nonnegative_table(Y, "Y").values
+    check_count("horizon", horizon, 1)
+    grid = {"n_components": atoms, "window": windows, "ridge": ridges}
+    for name, numbers in zip(("atoms", "windows", "ridges"), grid.values(), strict=True):
+        if not len(numbers):
+            raise ValueError(f"{name} must hold at least one number.")
+    tried = [dict(zip(grid, numbers, strict=True)) for numbers in product(*grid.values())]
+    n_origins = min(100, len(values) // 3) if n_origins is None else n_origins
+    check_count("n_origins", n_origins, 1)
+    first, needed = len(values) - n_origins - horizon + 1, max(windows)
+    if first < needed:
+        raise ValueError(
+            f"Y has {len(values)} rows, {n_origins} origins and a horizon of {horizon} leave "
+            f"{first}; needed are at least {needed} before the first origin."
+        )
+    base = SeriesDictionary() if model is None else model
+    seed = drawn_seed(base.random_state if random_state is None else random_state)
+    models = [_prepared(base, settings | {"random_state": seed}, first) for settings in tried]
+    errors = np.array([_rolled(each, values, first, n_origins, horizon) for each in models])
+    lags = range(1, first + 1)
+    naive = np.array([_naive(values, first, n_origins, horizon, lag) for lag in lags])
+    season = int(np.nanargmin(naive[1:].mean(axis=1))) + 2
+    best = int(errors.mean(axis=1).argmin())
+    return ForecasterChoice(
+        clone(models[best]).fit(Y),
+        tried[best],
+        tried,
+        errors,
+        naive[0],
+        naive[season - 1],
+        season,
+        seed,
+    )
+
+
+def _prepared(base: SeriesDictionary, settings: dict[str, Any], first: int) -> SeriesDictionary:
+    """Return a model with these settings whose initialisation sees no more rows than there are."""
+    model = clone(base).set_params(**settings)
+    model.check()
+    return model.set_params(n_init=first) if model._n_init > first else model
+
+
+def _rolled(
+    model: SeriesDictionary, values: NDArray, first: int, n_origins: int, horizon: int
+) -> NDArray:
+    """Return the root mean square error of each step ahead, over all origins."""
+    model, errors = clone(model).fit(values[:first]), []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The honest one-step errors", UserWarning)
+        for origin in range(first, first + n_origins):
+            errors.append(model.predict(horizon) - values[origin : origin + horizon])
+            model.partial_fit(values[origin : origin + 1])
+    return np.array([rms(step) for step in np.stack(errors, axis=1)])
+
+
+def _naive(values: NDArray, first: int, n_origins: int, horizon: int, lag: int) -> NDArray:
+    """Return these errors where a row some lag before an origin, or a season of these, is taken."""
+    origins = np.arange(first, first + n_origins)
+    steps = range(horizon)
+    return np.array(
+        [rms(values[origins - lag + step % lag] - values[origins + step]) for step in steps]
+    )

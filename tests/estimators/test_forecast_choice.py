@@ -1,0 +1,82 @@
+"""Windows, atoms and ridge of a forecaster, chosen by rolling validation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import SeriesDictionary, choose_forecaster
+
+GRID = {"windows": (4, 8), "atoms": (3, 6), "ridges": (0.02, 0.5)}
+
+
+def season(n=120, seed=0):
+    t, rng = np.arange(n)[:, None], np.random.default_rng(seed)
+    return 3 + np.sin(2 * np.pi * t / 7 + np.arange(2)) + 0.1 * rng.standard_normal((n, 2))
+
+
+def rolled(model, Y, n_origins, horizon):
+    """Return the errors of every step, by a plain loop."""
+    first = len(Y) - n_origins - horizon + 1
+    errors = []
+    model.fit(Y[:first])
+    for origin in range(first, first + n_origins):
+        errors.append(model.predict(horizon) - Y[origin : origin + horizon])
+        model.partial_fit(Y[origin : origin + 1])
+    return np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
+
+
+@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+def test_every_setting_is_judged_from_the_same_origins():
+    Y = season()
+    choice = choose_forecaster(Y, **GRID, horizon=3, n_origins=30, random_state=0)
+    assert len(choice.tried) == len(choice.errors) == 8
+    assert choice.errors.shape == (8, 3)
+    for settings, errors in zip(choice.tried[::3], choice.errors[::3], strict=True):
+        model = SeriesDictionary(**settings, random_state=choice.seed)
+        assert_allclose(rolled(model, Y, 30, 3), errors)
+    first = len(Y) - 32
+    for step in range(3):
+        origins = np.arange(first, first + 30)
+        last = Y[origins - 1] - Y[origins + step]
+        assert choice.persistence[step] == pytest.approx(np.sqrt(np.mean(last**2)))
+        weeks = Y[origins - choice.season + step] - Y[origins + step]
+        assert choice.seasonal[step] == pytest.approx(np.sqrt(np.mean(weeks**2)))
+    assert choice.season % 7 == 0
+
+
+def test_the_best_learns_from_all_rows():
+    Y = season() * np.exp(np.arange(120)[:, None] / 100)
+    choice = choose_forecaster(pd.DataFrame(Y, columns=["a", "b"]), **GRID, random_state=0)
+    best = choice.errors.mean(axis=1).argmin()
+    assert choice.settings == choice.tried[best]
+    assert choice.errors[best] < 0.3 * choice.persistence
+    assert choice.model.n_rows_ == len(Y)
+    assert list(choice.model.predict().columns) == ["a", "b"]
+    twin = SeriesDictionary(**choice.settings, random_state=choice.seed).fit(Y)
+    assert_array_equal(choice.model.components_, twin.components_)
+    table = choice.table
+    assert [row["error"] for row in table] == sorted(row["error"] for row in table)
+    assert {"n_components", "window", "ridge", "error", "over_persistence"} == set(table[0])
+
+
+def test_other_settings_are_those_of_the_model_and_gaps_are_left_out():
+    Y = season()
+    Y[60:64, 0] = Y[-5, 1] = np.nan
+    model = SeriesDictionary(memory=20, random_state=3)
+    choice = choose_forecaster(Y, windows=[6], atoms=[4], ridges=[0.1], model=model)
+    assert choice.model.memory == 20
+    assert np.isfinite(choice.errors).all()
+    assert not hasattr(model, "learner_")
+
+
+def test_what_cannot_be_judged_is_refused():
+    Y = season(40)
+    with pytest.raises(ValueError, match=r"Y has 40 rows.* needed are at least 24 before"):
+        choose_forecaster(Y, windows=[24], n_origins=20)
+    with pytest.raises(ValueError, match="windows must hold"):
+        choose_forecaster(Y, windows=[])
+    with pytest.raises(ValueError, match="horizon must be a whole number of at least 1"):
+        choose_forecaster(Y, horizon=0)
+    with pytest.raises(ValueError, match="ridge must be a number"):
+        choose_forecaster(Y, windows=[4], ridges=[-1.0])
