@@ -791,3 +791,11 @@ def test_sktime_gets_what_the_model_says():
     assert_array_equal(forecaster.model_.atoms_, model.partial_fit(frame()[80:]).atoms_)
     with pytest.raises(NotImplementedError):
         forecaster.predict(fh=[-1])
+
+
+def test_the_default_schedule_raises_no_warning():
+    t = np.arange(120)
+    X = np.column_stack([2 + np.sin(t / 7), 2 + np.cos(t / 9)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SeriesDictionary(random_state=0).fit(X)

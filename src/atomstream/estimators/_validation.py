@@ -16,7 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix
 from atomstream.exceptions import ScheduleWarning
-from atomstream.schedules import Schedule, check_conditions
+from atomstream.schedules import Constant, Schedule, check_conditions
 
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
@@ -263,9 +263,10 @@ def warn_of_schedule(name: object, schedule: Schedule) -> None:
     """Warn where a schedule breaks condition (A3), saying which part of it.
 
     Only schedules that know their decay are judged: a function of the user's may remember its
-    calls, so it is never called for anything but a step.
+    calls, so it is never called for anything but a step. A weight of 1 keeps nothing of the past:
+    there no average is meant to converge, and nothing is said.
     """
-    if getattr(schedule, "decay", None) is None:
+    if getattr(schedule, "decay", None) is None or schedule == Constant(weight=1.0):
         return
     broken = check_conditions(schedule).broken
     if broken:

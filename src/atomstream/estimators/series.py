@@ -67,7 +67,8 @@ class SeriesDictionary(SeriesForecast):
         of the next (an intercept correction): with 1 the atoms predict the change, with 0 the row.
     schedule : str or callable, default=Constant(weight=1.0)
         Of the online phase, as in `OnlineNMF`. The default follows the last ``memory`` rows and
-        forgets those before. "power" keeps all of the past, as a summary or gaps in it need.
+        forgets those before, so that no convergence theorem covers it. "power" keeps all of the
+        past, as a summary or gaps in it need.
     n_init : int, optional
         How many of the first rows the initialisation sees; by default four windows. Without
         initialisation learning begins with the first window.

@@ -261,8 +261,7 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
             for part in parts
         )
         bend = np.asarray(curvature.T @ weights, dtype=np.float64)
-        # The curvature of each entry is split into a mean per row (in the Gram matrix) and a sum
-        # per feature (bend): one matrix for all features instead of one for each.
+        # Curvature as a mean per row and a sum per feature: one Gram matrix for all features.
         per_row = np.asarray(curvature.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
         total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
