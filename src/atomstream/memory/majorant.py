@@ -242,10 +242,7 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
         """
         if len(codes.values) > ROWS and sp.issparse(batch.X) and objective.loss.ratio_power is None:
             blocks = [slice(start, start + ROWS) for start in range(0, len(codes.values), ROWS)]
-            deltas = (
-                self.measure(batch.of(rows), codes.of(rows), dictionary, objective)
-                for rows in blocks
-            )
+            deltas = (self.measure(batch.of(b), codes.of(b), dictionary, objective) for b in blocks)
             return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
         atoms, (p, q) = dictionary.atoms().astype(np.float64), exponents_of(loss)
