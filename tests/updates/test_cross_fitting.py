@@ -135,16 +135,41 @@ def test_a_row_that_only_one_part_has_seen_weighs_in_the_batch_and_harms_nothing
     assert model.clock_.mass == before + 1 + (~np.isnan(few)).any(axis=1).sum()
 
 
-@pytest.mark.parametrize("penalty", [{"alpha": 1.0}, {"ridge": 0.5}])
-def test_a_penalty_weighs_as_much_as_without_parts(penalty):
-    X, _, _ = contaminated(400, 0.0)
-    found = [
-        OnlineNMF(N_ATOMS, loss="huber", method=method, random_state=0, batch_size=50, **penalty)
-        .fit(X)
-        .batch_objective_
-        for method in (Majorise(), Majorise(folds=2))
-    ]
-    assert_allclose(found[1], found[0], rtol=0.3)
+@pytest.mark.parametrize("net", [{"l1": 1.0}, {"l2": 0.5}])
+def test_a_penalty_weighs_as_much_as_the_features_that_a_code_is_found_on(net):
+    X, _, atoms = contaminated(30, 0.0)
+    batch, rows, loss = Batch(X), Rows(atoms), Huber(1.0)
+    whole, half = (
+        Objective(
+            loss, Nonnegative(**{name: share * value for name, value in net.items()}), Nonnegative()
+        )
+        for share in (1.0, 0.5)
+    )
+    method = Method(whole, Multiplicative(), Majorise(folds=2))
+    _, delta, latest = _cross_fit(batch, rows, method, Accuracy(), np.random.default_rng(2))
+    total = 0.0
+    for item in latest:
+        others = np.setdiff1d(np.arange(N_FEATURES), item.features)
+        codes = Multiplicative().encode(batch.on(others), rows.on(others), half, Accuracy())
+        assert_array_equal(item.codes.values, codes.values)
+        total += half.values(item.batch, codes.values, rows.on(item.features)).sum()
+    assert_allclose(delta.objective, total, rtol=1e-12)
+
+
+def test_a_row_without_a_code_of_its_own_weighs_nothing():
+    X, _, atoms = contaminated(10, 0.0)
+    mask = np.ones(X.shape, bool)
+    mask[3] = np.arange(N_FEATURES) == 5
+    method = Method(
+        Objective(Huber(1.0), Nonnegative(), Nonnegative()), Multiplicative(), Majorise(folds=2)
+    )
+    weights = np.arange(1.0, 11.0)
+    _, delta, latest = _cross_fit(
+        Batch(X, weights, mask), Rows(atoms), method, Accuracy(), np.random.default_rng(2)
+    )
+    assert delta.mass == weights.sum()
+    for item in latest:
+        assert_array_equal(item.batch.weights, np.where(np.arange(10) == 3, 0, weights))
 
 
 def test_there_are_no_more_parts_than_features():
