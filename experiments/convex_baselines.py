@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -13,8 +11,6 @@ from sklearn.cluster import KMeans
 
 from atomstream import OnlineConvexMF, OnlineDictionaryLearning
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 LEAST = 1e-12  # denominators are kept above this
 SMOOTHING = 0.2  # added to the memberships of k-means, as Ding, Li and Jordan do
 N_REPRESENTATIVES = 150

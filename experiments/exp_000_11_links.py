@@ -13,25 +13,19 @@ Leaves ``results/000-11.png`` and ``results/000-11.json``.
 
 from __future__ import annotations
 
-import json
-import os
 import warnings
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import scipy.sparse as sp
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 
 from atomstream import NetworkDictionary
 from atomstream.domains.networks import links
 from atomstream.domains.networks.network import Network
 
-RESULTS = Path(__file__).parent / "results"
-DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
-    / "networks"
-)
 NETWORKS = {
     "Caltech": "facebook100_caltech36",
     "ego-Facebook": "snap_ego_facebook",
@@ -43,7 +37,7 @@ MOTIF, N_ATOMS, STEPS = "path:21", 25, 200_000
 
 def largest(name: str) -> Network:
     """Return the largest component of a network, without loops."""
-    network = Network.of(DATA / f"{NETWORKS[name]}.txt.gz")
+    network = Network.of(DATA / f"networks/{NETWORKS[name]}.txt.gz")
     _, part = sp.csgraph.connected_components(network.out, directed=False)
     keep = np.flatnonzero(part == np.bincount(part).argmax())
     matrix = network.out[keep][:, keep].tolil()
@@ -100,13 +94,12 @@ def main() -> None:
                 method: {"mean": float(np.mean(values)), "sd": float(np.std(values))}
                 for method, values in aucs.items()
             }
-            print(name, task, json.dumps(report[name][task]), flush=True)
+            print(name, task, report[name][task], flush=True)
     for axes in grid.flat:
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.6)
         axes.set(xlabel="false positives", ylabel="true positives")
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "000-11.png", dpi=80)
-    (RESULTS / "000-11.json").write_text(json.dumps(report, indent=1) + "\n")
+    save_figure(figure, "000-11", 80)
+    save("000-11", report)
 
 
 if __name__ == "__main__":

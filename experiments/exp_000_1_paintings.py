@@ -10,18 +10,14 @@ batches of 256, 100 atoms, all else default; every painting is then rebuilt with
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
 from PIL import Image
+from records import DATA, save
 
 from atomstream import OnlineNMF, images, streams
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 PAINTINGS = ("gogh_cafe", "mona_lisa", "monet1")
 SIZE, N_ATOMS, N_PATCHES, BATCH, SIDE = 10, 100, 100_000, 256, 480
 
@@ -83,11 +79,9 @@ def main() -> None:
             grid[i + 1, j + 1].set_title(f"{quality[name][target]:.1f} dB")
     for axes in grid.flat:
         axes.set(xticks=[], yticks=[])
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "000-1.png", dpi=80)
+    save_figure(figure, "000-1", 80)
     numbers = {"patches": N_PATCHES, "atoms": N_ATOMS, "psnr_by_dictionary_and_painting": quality}
-    (RESULTS / "000-1.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    print(json.dumps(quality, indent=1))
+    save("000-1", numbers)
 
 
 if __name__ == "__main__":

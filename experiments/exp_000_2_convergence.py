@@ -11,17 +11,15 @@ its limit at the rate t^-1/2 or faster. Leaves ``results/000-2.png`` and ``resul
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF
 from atomstream.schedules import Harmonic
 
-RESULTS = Path(__file__).parent / "results"
 N_STATES, SIZE, N_ATOMS, ALPHA, BATCH = 200, 8, 10, 0.05, 5
 N_STEPS, N_SEEDS = 8192, 8
 CHECKPOINTS = np.unique(np.round(np.logspace(0, np.log2(N_STEPS), 27, base=2)).astype(int))
@@ -120,9 +118,8 @@ def main() -> None:
     for axes in (left, middle, right):
         axes.legend(frameon=False, fontsize=8)
         axes.grid(alpha=0.3)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "000-2.png", dpi=110)
-    (RESULTS / "000-2.json").write_text(json.dumps(report, indent=1) + "\n")
+    save_figure(figure, "000-2", 110)
+    save("000-2", report)
     for name in runs:
         print(name, {k: v for k, v in report[name].items() if not isinstance(v, list)})
 

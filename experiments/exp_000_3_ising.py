@@ -12,18 +12,17 @@ Leaves ``results/000-3.png`` and ``results/000-3.json``.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from pictures import save_figure
+from records import save
 
 from atomstream import OnlineNMF, images, plots
 from atomstream.diagnostics import mcmc_diagnostics
 from atomstream.samplers import IsingGibbs
 from atomstream.streams import patches
 
-RESULTS = Path(__file__).parent / "results"
 SHAPE, TEMPERATURES, SIZE, N_ATOMS = (200, 200), (0.5, 2.26, 5.0), 20, 100
 N_FRAMES, THIN, PER_FRAME = 500, 10_000, 1000
 
@@ -67,13 +66,9 @@ def main() -> None:
         f"T = {temperature}: relative error {told['relative_error']:.2f}"
         for temperature, told in zip(TEMPERATURES, numbers, strict=True)
     ]
-    RESULTS.mkdir(exist_ok=True)
-    plots.spins(frames, models, rebuilt, (SIZE, SIZE), titles=titles).savefig(
-        RESULTS / "000-3.png", dpi=90
-    )
+    save_figure(plots.spins(frames, models, rebuilt, (SIZE, SIZE), titles=titles), "000-3", 90)
     report = dict(zip(map(str, TEMPERATURES), numbers, strict=True))
-    (RESULTS / "000-3.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    save("000-3", report)
 
 
 if __name__ == "__main__":

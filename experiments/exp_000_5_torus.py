@@ -12,19 +12,18 @@ Leaves ``results/000-5.png`` and ``results/000-5.json``.
 
 from __future__ import annotations
 
-import json
 import warnings
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
+from pictures import save_figure
+from records import save
 
 from atomstream import NetworkDictionary, plots
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks.network import Network
 from atomstream.samplers import MotifGlauber, homomorphisms
 
-RESULTS = Path(__file__).parent / "results"
 N, N_ATOMS = 10, 9
 
 
@@ -62,10 +61,8 @@ def main() -> None:
             "coverage": rebuilt.coverage,
             "error": rebuilt.error,
         }
-    RESULTS.mkdir(exist_ok=True)
-    plots.adjacency(rebuilt.network.out, rebuilt.matrix).savefig(RESULTS / "000-5.png", dpi=80)
-    (RESULTS / "000-5.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    save_figure(plots.adjacency(rebuilt.network.out, rebuilt.matrix), "000-5", 80)
+    save("000-5", report)
 
 
 if __name__ == "__main__":

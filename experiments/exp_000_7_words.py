@@ -18,12 +18,10 @@ Leaves ``results/000-7.png`` and ``results/000-7.json``.
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 
 from atomstream import NetworkDictionary
 from atomstream.domains.networks import motifs
@@ -31,8 +29,6 @@ from atomstream.domains.networks.network import Network
 from atomstream.samplers import MotifPivot
 from atomstream.viz.plots import adjacency_data
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 N_ATOMS, STEPS = 45, 50_000
 PUBLISHED = {1: 1.0275, 2: 1.7241, 3: 2.4928}
 PUBLISHED_NORMS = {1: 3.0494, 2: 3.4296, 3: 4.0459}
@@ -172,10 +168,8 @@ def main() -> None:
             for motif in ("path:2", "wedge:1", "path:5", "wedge:3")
         },
     }
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "000-7.png", dpi=80)
-    (RESULTS / "000-7.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    save_figure(figure, "000-7", 80)
+    save("000-7", report)
 
 
 if __name__ == "__main__":

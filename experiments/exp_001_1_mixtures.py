@@ -12,13 +12,10 @@ Leaves ``results/001-1.png`` and ``results/001-1.json``.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 from convex_baselines import (
     METHODS,
     N_REPRESENTATIVES,
-    RESULTS,
     accuracies,
     learn,
     mixture,
@@ -26,6 +23,8 @@ from convex_baselines import (
 )
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from sklearn.manifold import TSNE
 
 N_SAMPLES, N_FEATURES, N_CLUSTERS, N_SEEDS = 2500, 50, 5, 20
@@ -138,9 +137,8 @@ def main() -> None:
             print(kind, name, told[kind][name], flush=True)
         draw(grid[row], variance, shown)
         grid[row, 0].set_ylabel(kind)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "001-1.png", dpi=75)
-    (RESULTS / "001-1.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(figure, "001-1", 75)
+    save("001-1", told)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,12 @@ Leaves ``results/001-2.png`` and ``results/001-2.json``.
 
 from __future__ import annotations
 
-import json
 import resource
 from itertools import pairwise
 
 import numpy as np
 from convex_baselines import (
     N_REPRESENTATIVES,
-    RESULTS,
     Stopwatch,
     convex_mf,
     convex_mf_steps,
@@ -28,6 +26,8 @@ from convex_baselines import (
     strength,
 )
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 
 from atomstream import OnlineConvexMF, OnlineDictionaryLearning
 
@@ -208,9 +208,8 @@ def main() -> None:
     }
     told["error"] = {"cvxMF": batch_errors(X)} | {name: online_errors(name, X) for name in SECONDS}
     print({name: points[-1] for name, points in told["error"].items()})
-    RESULTS.mkdir(exist_ok=True)
-    draw(told).savefig(RESULTS / "001-2.png", dpi=90)
-    (RESULTS / "001-2.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(draw(told), "001-2", 90)
+    save("001-2", told)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ Leaves ``results/001-4.png`` and ``results/001-4.json``.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-from convex_baselines import DATA, METHODS, RESULTS, codes_of, l2_error, learn
+from convex_baselines import METHODS, codes_of, l2_error, learn
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 
 N_SAMPLES, N_ATOMS, N_SHOWN, SIZE, ALPHA, N_SEEDS = 3000, 10, 9, 28, 0.1, 5
 
@@ -74,9 +74,8 @@ def main() -> None:
             ],
         }
         print(name, told[name], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "001-4.png", dpi=80)
-    (RESULTS / "001-4.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(figure, "001-4", 80)
+    save("001-4", told)
 
 
 if __name__ == "__main__":

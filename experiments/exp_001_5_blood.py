@@ -11,14 +11,14 @@ Leaves ``results/001-5.png`` and ``results/001-5.json``.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import scipy.sparse as sp
-from convex_baselines import DATA, METHODS, RESULTS, accuracies, learn, strength
+from convex_baselines import METHODS, accuracies, learn, strength
 from exp_001_1_mixtures import inside
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 
 N_GENES, N_SEEDS = 1000, 5
 
@@ -99,9 +99,8 @@ def main() -> None:
             draw(axes[name], trials[0][1], names)
             axes[name].set_title(f"representatives, {name}")
         print(name, told[name], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "001-5.png", dpi=80)
-    (RESULTS / "001-5.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(figure, "001-5", 80)
+    save("001-5", told)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ Leaves ``results/001-6.png`` and ``results/001-6.json``.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-from convex_baselines import DATA, METHODS, N_REPRESENTATIVES, RESULTS, accuracies, learn, strength
+from convex_baselines import METHODS, N_REPRESENTATIVES, accuracies, learn, strength
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
@@ -60,9 +60,8 @@ def main() -> None:
         axes.set(title=way, ylim=(0, 1))
     figure.axes[0].set_ylabel("accuracy")
     figure.axes[2].legend(fontsize=7)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "001-6.png", dpi=80)
-    (RESULTS / "001-6.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(figure, "001-6", 80)
+    save("001-6", told)
 
 
 if __name__ == "__main__":

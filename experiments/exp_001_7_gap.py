@@ -13,11 +13,11 @@ Leaves ``results/001-7.png`` and ``results/001-7.json``.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-from convex_baselines import RESULTS, mixture, strength
+from convex_baselines import mixture, strength
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 
 from atomstream import OnlineConvexMF
 from atomstream.dictionaries.hulls import Hulls
@@ -100,9 +100,8 @@ def main() -> None:
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=8, loc="lower left")
     figure.axes[0].set_ylabel("mean gap of the surrogate")
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "001-7.png", dpi=90)
-    (RESULTS / "001-7.json").write_text(json.dumps(told, indent=1) + "\n")
+    save_figure(figure, "001-7", 90)
+    save("001-7", told)
 
 
 if __name__ == "__main__":

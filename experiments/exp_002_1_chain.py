@@ -16,12 +16,12 @@ Leaves ``results/002-1.png`` and ``results/002-1.json``.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
@@ -30,7 +30,6 @@ from atomstream.diagnostics import lumpability, merging_conductance, mixing_time
 from atomstream.samplers import RandomWalk
 from atomstream.updates.hebbian import Steps, plain_advance
 
-RESULTS = Path(__file__).parent / "results"
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
 BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.6461, 0.0819]])
 RANK, N_TRIALS, N_STEPS, N_LONG, N_WALKS = 3, 100, 10_000, 100_000, 20
@@ -161,7 +160,7 @@ def main() -> None:
         "estimated": model.singular_values_.round(5).tolist(),
         "exact partitions of 100": trials(P),
     }
-    print(json.dumps(report["exact partitions of 100"]), flush=True)
+    print(report["exact partitions of 100"], flush=True)
     walks = [walk(P, N_LONG, 10_000 + seed) for seed in range(N_WALKS)]
     curves = {
         "default": [hebbian(w, true, "auto", True, s) for s, w in enumerate(walks)],
@@ -197,10 +196,8 @@ def main() -> None:
     left.set(xlabel="transitions", ylabel="squared sine of the largest angle")
     right.set(xlabel="seconds")
     left.legend(frameon=False, fontsize=8)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "002-1.png", dpi=90)
-    (RESULTS / "002-1.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    save_figure(figure, "002-1", 90)
+    save("002-1", report)
 
 
 if __name__ == "__main__":

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
-import os
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import scipy.sparse as sp
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 from scipy.sparse.linalg import svds
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -35,11 +34,6 @@ from atomstream import RandomWalkFactorization
 from atomstream.diagnostics import lumpability
 from atomstream.domains.walks import trips
 
-RESULTS = Path(__file__).parent / "results"
-DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
-    / "taxi"
-)
 RANKS, PASSES, MIN_VISITS = (4, 10, 15), 3, 10
 
 
@@ -55,7 +49,7 @@ def numbered(
 
 def santiago() -> tuple[np.ndarray, np.ndarray, np.ndarray, trips.Grid]:
     """Return trips between cells, the cells, and the grid."""
-    with np.load(DATA / "santiago_od_half.npz") as stored:
+    with np.load(DATA / "taxi/santiago_od_half.npz") as stored:
         rows = stored["trips"]
     cells, grid = trips.grid_cells(rows[:, [0, 2]].T.ravel(), rows[:, [1, 3]].T.ravel(), 500.0)
     origins, destinations = np.split(cells, 2)
@@ -65,7 +59,7 @@ def santiago() -> tuple[np.ndarray, np.ndarray, np.ndarray, trips.Grid]:
 
 def new_york() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return trips between zones, and their names."""
-    with gzip.open(DATA / "nyc_zones_2019-03.csv.gz", "rt") as file:
+    with gzip.open(DATA / "taxi/nyc_zones_2019-03.csv.gz", "rt") as file:
         rows = [(row["pickup_zone"], row["dropoff_zone"]) for row in csv.DictReader(file)]
     origins, destinations = np.array([row for row in rows if all(row)]).T
     return numbered(origins, destinations, 5)
@@ -121,7 +115,7 @@ def study(origins: np.ndarray, destinations: np.ndarray, m: int) -> tuple[dict, 
             "dense counts, MB": 8 * m * m / 1e6,
         }
         partitions[rank] = (labels, whole)
-        print(rank, json.dumps(report[rank]), flush=True)
+        print(rank, report[rank], flush=True)
     return report, partitions
 
 
@@ -161,9 +155,8 @@ def main() -> None:
     origins, destinations, zones = new_york()
     report["New York"] = {"trips": len(origins), "zones": len(zones)}
     report["New York"] |= study(origins, destinations, len(zones))[0]
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "002-5.png", dpi=80)
-    (RESULTS / "002-5.json").write_text(json.dumps(report, indent=1) + "\n")
+    save_figure(figure, "002-5", 80)
+    save("002-5", report)
 
 
 if __name__ == "__main__":

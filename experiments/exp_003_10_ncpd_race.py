@@ -26,7 +26,6 @@ temporary folder.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 import warnings
@@ -37,7 +36,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from pictures import save_small
+from pictures import save_figure
+from records import save
 from tensor_baselines import als_steps, mu_steps, refitted
 from tensor_data import headlines_tensor, news_tensor, synthetic_tensor, tensor_on_disk
 from threadpoolctl import threadpool_limits
@@ -51,7 +51,6 @@ try:
 except ImportError:
     non_negative_parafac_hals = None
 
-RESULTS = Path(__file__).parent / "results"
 RANK, N_RUNS, N_EPOCHS, BUDGET = 5, 5, 10, 1.2
 RADII = (1.0, 10.0, 100.0, 1000.0)
 SHOWN = (1.0, 10.0)  # with a panel of their own
@@ -381,9 +380,8 @@ def main() -> None:
             report["tensors"][name] = race(X, asked.runs)
         print("on disk", flush=True)
         report["tensors"]["on disk"] = race_on_disk((asked.slices, 512, 480), min(asked.runs, 2))
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-10.json").write_text(json.dumps(report, indent=1) + "\n")
-    save_small(draw(report), RESULTS / "003-10.png", 80)
+    save("003-10", report)
+    save_figure(draw(report), "003-10", 80)
 
 
 if __name__ == "__main__":

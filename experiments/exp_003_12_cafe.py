@@ -11,23 +11,19 @@ batches of 63 patches make the 400. The painting, half as wide as the file, is r
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from pictures import save_small
+from pictures import save_figure
 from PIL import Image
+from records import DATA, save
 from threadpoolctl import threadpool_limits
 
 from atomstream import OnlineCPDictionary, images, streams
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SHAPE = (20, 20, 3)
 N_PATCHES, N_ATOMS, N_EPOCHS, BATCH, ALPHA, STRIDE, SIDE = 1000, 24, 25, 63, 0.5, 4, 375
 RESHAPINGS = {
@@ -127,9 +123,8 @@ def main() -> None:
             )
     for axes in grid.flat:
         axes.axis("off")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-12.json").write_text(json.dumps(report, indent=1) + "\n")
-    save_small(figure, RESULTS / "003-12.png", 80)
+    save("003-12", report)
+    save_figure(figure, "003-12", 80)
 
 
 if __name__ == "__main__":

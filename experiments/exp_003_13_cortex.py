@@ -17,24 +17,20 @@ them, are drawn: only curves and numbers. Leaves ``results/003-13.png`` and
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from pictures import save_small
+from pictures import save_figure
+from records import DATA, save
 from scipy.signal import find_peaks
 from threadpoolctl import threadpool_limits
 
 from atomstream import OnlineCPDictionary, plots
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 LENGTH, N_CLIPS, N_TEST, BATCH, N_ATOMS, ALPHA, RADIUS = 50, 200, 20, 4, 20, 1.0, 1e5
 
 
@@ -127,12 +123,10 @@ def main() -> None:
             "localised_atoms": sum(atom["bright_pixels"] <= 0.1 for atom in atoms),
             "atoms_with_several_peaks": sum(len(atom["peaks_at_seconds"]) > 1 for atom in atoms),
         }
-    print(json.dumps(report, indent=1))
-    RESULTS.mkdir(exist_ok=True)
     report["atoms"] = atoms
-    (RESULTS / "003-13.json").write_text(json.dumps(report, indent=1) + "\n")
+    save("003-13", report)
     (curves, _), _ = plots.loadings_data(model, N_ATOMS)
-    save_small(draw(curves, report, fps), RESULTS / "003-13.png", 85)
+    save_figure(draw(curves, report, fps), "003-13", 85)
 
 
 if __name__ == "__main__":

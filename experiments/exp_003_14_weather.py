@@ -19,21 +19,17 @@ day: bad records, left as they are, which show as two cities that swing. Leaves
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
-from pictures import save_small
+from pictures import save_figure
+from records import DATA, save
 from threadpoolctl import threadpool_limits
 
 from atomstream import OnlineCPDictionary
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SIZE, N_EPOCHS, RANKS, HIDDEN = 24, 20, (1, 25), 0.1
 STRIDE, PUBLISHED_STRIDE = 24, 20
 RESHAPINGS = {
@@ -143,10 +139,9 @@ def main() -> None:
             report[name]["relative_error_of_overlapping"] = error(
                 model, overlapping, overlapping, ~np.isnan(overlapping)
             )
-            print(name, json.dumps(report[name]), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-14.json").write_text(json.dumps(report, indent=1) + "\n")
-    save_small(draw(atoms, names), RESULTS / "003-14.png", 80)
+            print(name, report[name], flush=True)
+    save("003-14", report)
+    save_figure(draw(atoms, names), "003-14", 80)
 
 
 if __name__ == "__main__":

@@ -17,25 +17,19 @@ squares in log units over all series. Leaves ``results/003-1.png``, ``results/00
 
 from __future__ import annotations
 
-import json
-import os
 from itertools import product
 from multiprocessing import Pool
-from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 from sklearn.pipeline import make_pipeline
 
 from atomstream import SeriesDictionary, plots, series, sparse_encode
 from atomstream.schedules import Constant, Harmonic
 
-RESULTS = Path(__file__).parent / "results"
-DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
-    / "covid19"
-)
 TRIALS, SEEDS, HORIZON, DAY, START = 1000, 20, 30, 40, 51
 WINDOW = 6
 
@@ -75,7 +69,7 @@ SEARCHED = [
 
 def table() -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return the prepared series, (81, 18), their names, and the days."""
-    with np.load(DATA / "six_countries.npz") as stored:
+    with np.load(DATA / "covid19/six_countries.npz") as stored:
         daily = np.maximum(np.diff(stored["cumulative"], axis=1), 0)
         names = [f"{country} {kind}" for country in stored["countries"] for kind in stored["kinds"]]
         days = stored["dates"][1:]
@@ -285,12 +279,10 @@ def main() -> None:
         report["honest, from day 40"], best = honest_errors(Y, pool)
     report["foretold from day 51"] = ahead_of_what_happened(Y, best)
     report["the 24 most important atoms that stay so"] = unchanged(Y)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-1.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    save("003-1", report)
     model = SeriesDictionary(**thesis(), random_state=0).fit(Y, init=Y)
-    plots.series_atoms(model, names=names, n_atoms=12).savefig(RESULTS / "003-1.png", dpi=75)
-    draw(Y, names, days, curves, ahead).savefig(RESULTS / "003-2.png", dpi=75)
+    save_figure(plots.series_atoms(model, names=names, n_atoms=12), "003-1", 75)
+    save_figure(draw(Y, names, days, curves, ahead), "003-2", 75)
 
 
 if __name__ == "__main__":

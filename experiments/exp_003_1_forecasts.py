@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
-import os
 import warnings
 from datetime import datetime
 from pathlib import Path
@@ -23,11 +21,10 @@ from time import perf_counter
 import numpy as np
 from exp_003_1_covid import rms, table
 from matplotlib import cbook
+from records import DATA, save
 
 from atomstream import SeriesDictionary, choose_forecaster, series
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SEEDS = range(3)
 Set = tuple[np.ndarray, int, int]  # rows, the first judged, the season
 
@@ -189,7 +186,7 @@ def main() -> None:
             cells = " | ".join(f"{told[each]:.3f}" if each in told else "" for each in names)
             print(f"| {name} | {cells} | {told['runs that warn']} of {len(SEEDS)} |")
     report["seconds"] = perf_counter() - began
-    (RESULTS / "003-1-forecasts.json").write_text(json.dumps(report, indent=1) + "\n")
+    save("003-1-forecasts", report)
 
 
 if __name__ == "__main__":

@@ -17,25 +17,19 @@ weighted by importance). Leaves ``results/003-5.png``, ``results/003-5-filled.pn
 from __future__ import annotations
 
 import csv
-import json
-import os
 import warnings
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - makes the next line possible
 from sklearn.impute import IterativeImputer
 
 from atomstream import SeriesDictionary, plots, series
 
-RESULTS = Path(__file__).parent / "results"
-DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
-    / "temperature"
-)
 CITIES = ["LA", "SD", "SF", "NYC"]
 SETTINGS = {"n_components": 16, "window": 6, "memory": 50, "ridge": 0.01, "schedule": "power"}
 VARIANTS = {
@@ -48,7 +42,7 @@ MASKS, SHOWN = 5, slice(480, 600)
 
 def table() -> tuple[np.ndarray, list[str]]:
     """Return the temperatures, (913, 4), NaN where missing, and the months."""
-    with (DATA / "monthly_mean_f_1944_2020.csv").open() as file:
+    with (DATA / "temperature/monthly_mean_f_1944_2020.csv").open() as file:
         rows = list(csv.DictReader(file))
     return np.array([[float(row[city] or "nan") for city in CITIES] for row in rows]), [
         row["month"] for row in rows
@@ -159,11 +153,9 @@ def main() -> None:
     off = np.sqrt(np.nanmean((rebuilt - Y)[50:] ** 2, axis=0)).tolist()
     report["online reconstruction of observed entries, F"] = dict(zip(CITIES, off, strict=True))
     report["correlation inside atoms"] = together(model)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "003-5.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
-    plots.series_atoms(model, names=CITIES, n_columns=8).savefig(RESULTS / "003-5.png", dpi=75)
-    draw(months, Y, *shown).savefig(RESULTS / "003-5-filled.png", dpi=75)
+    save("003-5", report)
+    save_figure(plots.series_atoms(model, names=CITIES, n_columns=8), "003-5", 75)
+    save_figure(draw(months, Y, *shown), "003-5-filled", 75)
 
 
 if __name__ == "__main__":

@@ -15,18 +15,15 @@ its pictures are not clear. Leaves ``results/003-6.png``, ``003-7.png``, ``003-7
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from pictures import save_figure
+from records import DATA, save
 from sklearn.decomposition import NMF
 
 from atomstream import VideoDictionary, plots
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 HEIGHT, WIDTH, N_FRAMES, SEEDS, MORE_SEEDS = 80, 30, 75, range(1000, 1020), range(1000, 1150)
 TIMES = (1, 5, 7, 15, 35, 75)
 
@@ -63,7 +60,7 @@ def spatial() -> dict:
     """Draw the atoms of a flame in time; return how well they and the batch method do."""
     video = flame(N_FRAMES, 0)
     model = VideoDictionary(4, init="random", snapshots=TIMES, random_state=0).fit(video)
-    plots.spatial_atoms(model, frames=video).savefig(RESULTS / "003-6.png", dpi=70)
+    save_figure(plots.spatial_atoms(model, frames=video), "003-6", 70)
     flat = video.reshape(N_FRAMES, -1)
     batch = NMF(4, init="random", random_state=0, max_iter=500)
     rebuilt = {
@@ -90,7 +87,7 @@ def mouse() -> dict:
         told[mode] = {"seconds": seconds, "relative_error": error}
     still = float(np.linalg.norm(grey.mean(axis=0) - grey) / norm)
     found = model.change_points()
-    plots.temporal_atoms(model, found).savefig(RESULTS / "003-7-mouse.png", dpi=70)
+    save_figure(plots.temporal_atoms(model, found), "003-7-mouse", 70)
     return told | {
         "relative_error_of_the_mean_frame": still,
         "changes_of_temporal_atoms": found.times.tolist(),
@@ -99,16 +96,13 @@ def mouse() -> dict:
 
 def main() -> None:
     """Learn, look for changes, draw, write the numbers."""
-    RESULTS.mkdir(exist_ok=True)
     numbers: dict = {"relative_error_of_the_flame": spatial()}
     found, alarms = [], {"flame": 0, "noise": 0}
     for seed in SEEDS:
         model, times = changes(planted(seed), seed)
         found.append(times)
         if seed == SEEDS[0]:
-            plots.temporal_atoms(model, model.change_points()).savefig(
-                RESULTS / "003-7.png", dpi=80
-            )
+            save_figure(plots.temporal_atoms(model, model.change_points()), "003-7", 80)
     for seed in MORE_SEEDS:
         alarms["flame"] += bool(changes(flame(2 * N_FRAMES, seed), seed)[1])
         noise = np.random.default_rng((seed, 1)).random((2 * N_FRAMES, HEIGHT, WIDTH))
@@ -122,8 +116,7 @@ def main() -> None:
     numbers["changes_found"] = found
     numbers["false_alarms"] = alarms | {"of": len(MORE_SEEDS)}
     numbers["mouse_cortex"] = mouse()
-    (RESULTS / "003-7.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    print(json.dumps(numbers))
+    save("003-7", numbers)
 
 
 if __name__ == "__main__":

@@ -11,20 +11,18 @@ all else default; also with the noise estimated, and with a dictionary of anothe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from skimage import data
 from skimage.restoration import denoise_nl_means, denoise_wavelet
 from sklearn.datasets import load_sample_image
-from small_png import save
 
 from atomstream import ImageDictionary, images
 
-RESULTS = Path(__file__).parent / "results"
 SIGMAS, LUMA = (10, 25, 50), np.array([0.2989, 0.5870, 0.1140])
 CHINA, FLOWER = (load_sample_image(name) / 255.0 for name in ("china.jpg", "flower.jpg"))
 PHOTOGRAPHS = {"camera": data.camera() / 255.0, "china, grey": CHINA @ LUMA}
@@ -77,9 +75,8 @@ def main() -> None:
         axes.imshow(image[part], cmap="gray", vmin=0, vmax=1)
         axes.set(xticks=[], yticks=[])
         axes.set_title(title, fontsize=9)
-    RESULTS.mkdir(exist_ok=True)
-    save(figure, RESULTS / "003-8-denoising.png", 70)
-    (RESULTS / "003-8-denoising.json").write_text(json.dumps({"psnr": numbers}, indent=1) + "\n")
+    save_figure(figure, "003-8-denoising", 70)
+    save("003-8-denoising", {"psnr": numbers})
 
 
 if __name__ == "__main__":

@@ -9,19 +9,17 @@ filled roughly at first; all else default. Leaves ``results/003-8-inpainting.png
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from scipy.interpolate import griddata
 from sklearn.datasets import load_sample_image
-from small_png import save
 
 from atomstream import ImageDictionary, images
 
-RESULTS = Path(__file__).parent / "results"
 N_DRAWS = 1
 
 
@@ -67,9 +65,8 @@ def main() -> None:
             axes.set(xticks=[], yticks=[])
             told = f", {numbers[name][title][0]} dB" if title in numbers[name] else ""
             axes.set_title((title if i == 0 or told else "") + told, fontsize=9)
-    RESULTS.mkdir(exist_ok=True)
-    save(figure, RESULTS / "003-8-inpainting.png", 60)
-    (RESULTS / "003-8-inpainting.json").write_text(json.dumps({"psnr": numbers}, indent=1) + "\n")
+    save_figure(figure, "003-8-inpainting", 60)
+    save("003-8-inpainting", {"psnr": numbers})
 
 
 if __name__ == "__main__":

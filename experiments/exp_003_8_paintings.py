@@ -14,20 +14,16 @@ eye, and with flat ones, made for PSNR as ours. Leaves ``results/003-8.png`` and
 from __future__ import annotations
 
 import io
-import json
-import os
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
 from PIL import Image
+from records import DATA, save
 from sklearn.datasets import load_sample_image
-from small_png import save
 
 from atomstream import ImageDictionary, images
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 NAMES = ("gogh_cafe", "mona_lisa", "monet1")
 QUALITIES = (25, 30, 35, 40)
 TABLES = ("standard", "flat")
@@ -103,12 +99,10 @@ def main() -> None:
         quality[f"{name} by its own"] = images.psnr(
             shown[name], thesis().fit(shown[name]).reconstruct(shown[name])
         )
-    print(json.dumps(quality, indent=1), flush=True)
     packed = {
         name: files(image)
         for name, image in (shown | {"china": load_sample_image("china.jpg")}).items()
     }
-    print(json.dumps(packed, indent=1))
     figure = Figure(figsize=(9.6, 6.0), layout="constrained")
     top, bottom = figure.subfigures(2, 1)
     part = np.s_[380:580, 150:420]
@@ -143,12 +137,9 @@ def main() -> None:
         axes.grid(alpha=0.3)
         if i == 0:
             axes.legend(fontsize=7, frameon=False)
-    RESULTS.mkdir(exist_ok=True)
-    save(figure, RESULTS / "003-8.png", 62)
+    save_figure(figure, "003-8", 62)
     rounded = {name: round(value, 2) for name, value in quality.items()}
-    (RESULTS / "003-8.json").write_text(
-        json.dumps({"psnr": rounded, "bits_per_pixel": packed}, indent=1) + "\n"
-    )
+    save("003-8", {"psnr": rounded, "bits_per_pixel": packed})
 
 
 def mosaic(model: ImageDictionary) -> np.ndarray:

@@ -12,20 +12,16 @@ no colour at all. Leaves ``results/003-9.png`` and ``results/003-9.json``.
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
 from PIL import Image
-from small_png import save
+from records import DATA, save
 
 from atomstream import ColorRestorer, images
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SIZE, N_ATOMS, N_PATCHES, SEEDS = 10, 5, 20 * 1000, (0, 1, 2)
 LUMA = np.array([0.2989, 0.5870, 0.1140])
 # Of each material the rows and columns learned from, and those tested on.
@@ -91,10 +87,8 @@ def main() -> None:
             axes.imshow(image if image.dtype == int else image.clip(0, 1), cmap="gray")
             axes.set(xticks=[], yticks=[])
             axes.set_title(title if i == 0 else "", fontsize=10)
-    RESULTS.mkdir(exist_ok=True)
-    save(figure, RESULTS / "003-9.png", 54)
-    (RESULTS / "003-9.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    print(json.dumps(numbers, indent=1))
+    save_figure(figure, "003-9", 54)
+    save("003-9", numbers)
 
 
 if __name__ == "__main__":

@@ -13,20 +13,17 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
-import os
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import scipy.sparse as sp
+from pictures import save_figure
+from records import DATA, save
 from scipy.optimize import linear_sum_assignment
 
 from atomstream import TopicModel, plots
 from atomstream.domains.series.change_points import change_points
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 N_SEEDS, N_TOPICS = 8, 12
 
 
@@ -67,7 +64,7 @@ def categories() -> dict:
             if seed == 0:
                 words = [" ".join(word for word, _ in topic) for topic in model.top_words(8)]
                 if vectorizer == "counts":
-                    plots.topics(model, n_columns=5).savefig(RESULTS / "003-topics.png", dpi=70)
+                    save_figure(plots.topics(model, n_columns=5), "003-topics", 70)
         told[vectorizer] = {
             "accuracy": [float(np.mean(found)), float(np.std(found, ddof=1))],
             "seconds": float(np.median(seconds)),
@@ -90,7 +87,7 @@ def headlines() -> dict:
     seconds = perf_counter() - start
     over = model.topics_over_time(documents, days, freq="D")
     names = [", ".join(word for word, _ in topic) for topic in model.top_words(6)]
-    plots.topics_over_time(over, names, n_topics=6).savefig(RESULTS / "003-headlines.png", dpi=80)
+    save_figure(plots.topics_over_time(over, names, n_topics=6), "003-headlines", 80)
     found = {level: change_points(over.shares, level=level) for level in (0.01, 0.05)}
     before, after = (
         over.shares[part].mean(axis=0) for part in (slice(None, 29), slice(29, None))
@@ -113,10 +110,8 @@ def headlines() -> dict:
 
 def main() -> None:
     """Learn, judge, draw, write the numbers."""
-    RESULTS.mkdir(exist_ok=True)
     numbers = {"seeds": N_SEEDS, "BBC News": categories(), "headlines": headlines()}
-    (RESULTS / "003-topics.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    print(json.dumps(numbers, indent=1))
+    save("003-topics", numbers)
 
 
 if __name__ == "__main__":

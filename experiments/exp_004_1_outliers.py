@@ -16,18 +16,17 @@ no sign of better atoms. Leaves ``results/004-1-outliers.json`` and ``.png``.
 
 from __future__ import annotations
 
-import json
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from baselines import huber_weights, weighted_mu_steps
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from synthetic import LOSSES, N_ATOMS, noisy_and_clean
 
 from atomstream import OnlineNMF
 
-RESULTS = Path(__file__).parent / "results"
 N_SAMPLES, N_HELD_OUT, BATCH, DELTA = 20_000, 300, 256, 100.0
 ROBUST, SHARES, SEEDS = ("huber", "l1", "l2"), (0.05, 0.15, 0.30), (0, 1, 2)
 PASSES, ROUNDS = (1, 3, 10), (60, 200)
@@ -95,9 +94,8 @@ def main() -> None:
                 found = study(loss, share, seed)
                 report[loss][str(share)].append(found)
                 print(loss, share, seed, {k: round(v, 1) for k, v in found.items()}, flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    draw(report).savefig(RESULTS / "004-1-outliers.png", dpi=100)
-    (RESULTS / "004-1-outliers.json").write_text(json.dumps(report, indent=1) + "\n")
+    save_figure(draw(report), "004-1-outliers", 100)
+    save("004-1-outliers", report)
 
 
 if __name__ == "__main__":

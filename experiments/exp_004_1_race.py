@@ -25,12 +25,10 @@ Leaves ``results/004-1.png`` and ``results/004-1.json``.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,13 +41,14 @@ from baselines import (
 )
 from exp_004_1_outliers import ROBUST, clean_error, weights
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from synthetic import LOSSES, N_ATOMS, noisy_and_clean
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.updates import SubgradientStep
 
-RESULTS = Path(__file__).parent / "results"
 N_SAMPLES, N_HELD_OUT, SECONDS = 20_000, 300, 15.0
 SPSG: dict[str, dict[str, Any]] = {
     "spsg": {"method": "spsg"},
@@ -167,9 +166,8 @@ def main() -> None:
         for name, steps in contenders(X, loss).items():
             report[loss][name] = curve(steps, judged)
             print(loss, name, [f"{v:.4g}" for v in report[loss][name][-1]], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "004-1.json").write_text(json.dumps(report, indent=1) + "\n")
-    draw(report).savefig(RESULTS / "004-1.png", dpi=110)
+    save("004-1", report)
+    save_figure(draw(report), "004-1", 110)
 
 
 if __name__ == "__main__":

@@ -22,20 +22,19 @@ Leaves ``results/004-2.png`` and ``results/004-2.json``.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import save
 from synthetic import LOSSES, N_ATOMS, noisy_and_clean
 
 from atomstream import OnlineNMF
 from atomstream.coders import Coder, Multiplicative, ProjectedSubgradient
 from atomstream.updates import SubgradientStep
 
-RESULTS = Path(__file__).parent / "results"
 N_SAMPLES, N_HELD_OUT, N_PASSES = 10_000, 300, 10
 B = N_SAMPLES / 5
 SHARES = (0.1, 0.32, 1, 3.2, 10)
@@ -165,10 +164,9 @@ def main() -> None:
     for loss in LOSSES:
         begin = time.perf_counter()
         report[loss] = study(loss)
-        print(loss, f"{time.perf_counter() - begin:.0f} s", json.dumps(report[loss]), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "004-2.json").write_text(json.dumps(report, indent=1) + "\n")
-    draw(report).savefig(RESULTS / "004-2.png", dpi=110)
+        print(loss, f"{time.perf_counter() - begin:.0f} s", report[loss], flush=True)
+    save("004-2", report)
+    save_figure(draw(report), "004-2", 110)
 
 
 if __name__ == "__main__":

@@ -22,22 +22,19 @@ true classes. Mean and standard deviation over seeds, 8 for BBC News and 3 for 2
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import scipy.sparse as sp
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import NMF
 from sklearn.metrics import normalized_mutual_info_score
 
 from atomstream import OnlineNMF
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 N_WORDS, N_TOP = 1000, 8
 N_TOPICS = {"BBC News": 5, "20 Newsgroups": 20}
 N_SEEDS = {"BBC News": 8, "20 Newsgroups": 3}
@@ -219,8 +216,7 @@ def main() -> None:
     above, below = figure.subfigures(2, 1, hspace=0.05)
     draw_topics(above, topics["BBC News, counts"]["online"])
     draw_methods(below, report)
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "004-3.png", dpi=100)
+    save_figure(figure, "004-3", 100)
     words = {
         group: {
             method: [" ".join(word for word, _ in topic) for topic in found]
@@ -234,7 +230,7 @@ def main() -> None:
         "mean_and_deviation": report,
         "top_words_of_seed_0": words,
     }
-    (RESULTS / "004-3.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    save("004-3", numbers)
 
 
 if __name__ == "__main__":

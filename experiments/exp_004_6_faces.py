@@ -29,21 +29,18 @@ Subjects 1 to 4, noise of one seed. Leaves ``results/004-6.png`` and ``results/0
 
 from __future__ import annotations
 
-import json
-import os
 from itertools import islice
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from baselines import huber_weights, online_wang, weighted_mu
 from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
 
 from atomstream import OnlineNMF
 from atomstream.losses import Huber
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SUBJECTS, N_ATOMS, N_COPIES, BATCH = (1, 2, 3, 4), 40, 60, 64
 DELTA, DELTAS = 15.0, (5.0, 15.0, 45.0)
 STREAMS = ("new noise", "same noise")
@@ -221,8 +218,7 @@ def main() -> None:
     shown = {method: means["new noise"][method]["rmse"] for method in METHODS} | {
         "contaminated": contaminated
     }
-    RESULTS.mkdir(exist_ok=True)
-    draw(pictures, shown).savefig(RESULTS / "004-6.png", dpi=100)
+    save_figure(draw(pictures, shown), "004-6", 100)
     shadows = [report[subject]["shadows"] for subject in SUBJECTS]
     numbers = {
         "brightness_of_shadows": {
@@ -234,9 +230,7 @@ def main() -> None:
         "delta": DELTA,
         "contaminated_rmse": contaminated,
     }
-    text = json.dumps(numbers | {"mean_of_subjects": means, "subjects": report}, indent=1)
-    (RESULTS / "004-6.json").write_text(text + "\n")
-    print(json.dumps(means | {"shadows": numbers["brightness_of_shadows"]}, indent=1))
+    save("004-6", numbers | {"mean_of_subjects": means, "subjects": report})
 
 
 if __name__ == "__main__":

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from records import DATA
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 TRUE_RANK = 50
 
 

@@ -1,0 +1,157 @@
+"""Write the pages of experiments from their templates and from the numbers of their results.
+
+Each file ``pages/<name>.md.jinja`` is the section of one experiment. It sets ``ids``, ``title``,
+``script`` and ``asks`` (one line for the index), and reads numbers by ``results(name)``, which is
+what ``results/<name>.json`` holds; ``figure`` shows ``results/<name>.png`` with a caption. A number
+that the file does not have is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from records import load
+
+FOLDER = Path(__file__).parent
+PAPERS = {
+    "000": ("online-factorization", "Online matrix factorization of Markovian data"),
+    "001": ("convex", "Online convex matrix factorization"),
+    "002": ("walks", "Factorization of random walks"),
+    "003": ("tensors-and-series", "Tensors, time series, videos and images"),
+    "004": ("divergences", "Online factorization with other divergences"),
+}
+
+
+@dataclass
+class Section:
+    """One experiment: what its template says, and the records and figures that it uses."""
+
+    name: str
+    records: dict[str, dict] = field(default_factory=dict)
+    figures: list[str] = field(default_factory=list)
+    said: Any = None
+
+    def results(self, name: str) -> dict:
+        """Return the results of a record, and remember the record."""
+        self.records[name] = load(name)
+        return self.records[name]["results"]
+
+    def figure(self, name: str, caller: Callable[[], str]) -> str:
+        """Return a figure with its caption under it."""
+        self.figures.append(name)
+        caption = " ".join(caller().split())
+        return f"![{caption.split('. ')[0].rstrip('.')}](results/{name}.png)\n\n*{caption}*\n"
+
+    @property
+    def page(self) -> str:
+        """The file that the section is part of."""
+        return f"{self.name[:3]}-{PAPERS[self.name[:3]][0]}.md"
+
+    def __str__(self) -> str:
+        said = self.said
+        lines = [f'<a id="{self.name}"></a>', "", f"## {said.ids}: {said.title}", ""]
+        script = f"Script: [{said.script}]({said.script})."
+        origin = " ".join(source(*each) for each in sorted(self.records.items()))
+        return "\n".join([*lines, str(said).strip(), "", f"<sub>{script} {origin}</sub>", ""])
+
+
+def source(name: str, record: dict) -> str:
+    """Return which code gave a record, and when."""
+    if not record["versions"]:
+        return f"{name}: committed in {record['commit']}, {record['date']}."
+    changed = " with uncommitted changes" if record["changed"] else ""
+    seconds = f"{record['seconds']:,.0f} s"
+    return f"{name}: commit {record['commit']}{changed}, {record['date']}, {seconds}."
+
+
+def number(value: float, places: int = 0) -> str:
+    """Return a number with so many places, thousands apart."""
+    return f"{value:,.{places}f}"
+
+
+def percent(value: float, places: int = 0) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * value:.{places}f} %"
+
+
+def listed(values: Iterable[float], places: int = 0) -> str:
+    """Return numbers with commas, the last one after an "and"."""
+    *rest, last = [number(value, places) for value in values]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def short(value: float) -> str:
+    """Return three significant digits, by a power of ten where the number is large."""
+    return f"{value:.3g}".replace("e+0", "e")
+
+
+def environment() -> Environment:
+    """Return the templates with the filters that write numbers."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "pages"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    made.filters |= {"n": number, "percent": percent, "listed": listed, "short": short}
+    made.filters["mean"] = fmean
+    return made
+
+
+def sections() -> list[Section]:
+    """Return all experiments in the order of their pages."""
+    found = []
+    for path in sorted((FOLDER / "pages").glob("*.md.jinja"), key=order):
+        section = Section(path.name.removesuffix(".md.jinja"))
+        template = environment().get_template(path.name)
+        section.said = template.make_module({"results": section.results, "figure": section.figure})
+        found.append(section)
+    return found
+
+
+def order(path: Path) -> list[tuple[int, str]]:
+    """Return what to sort by: numbers as numbers, words after them."""
+    parts = re.findall(r"\d+|[a-z]+", path.name)
+    return [(int(part), "") if part.isdigit() else (10**6, part) for part in parts]
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by its file name."""
+    found = sections()
+    rows = [
+        f"| [{each.said.ids}]({each.page}#{each.name}) | {each.said.asks} "
+        f"| [{each.said.script}]({each.said.script}) |"
+        for each in found
+    ]
+    table = ["| id | question | script |", "|---|---|---|", *rows]
+    papers = {f"{id_}-{name}.md": title for id_, (name, title) in PAPERS.items()}
+    made = {
+        page: "\n".join(
+            [f"# {title}", "", "[All experiments](README.md)", ""]
+            + [str(each) for each in found if each.page == page]
+        )
+        for page, title in papers.items()
+    }
+    return {"README.md": INTRODUCTION + "\n".join(table) + "\n"} | made
+
+
+INTRODUCTION = """# Experiments
+
+Each script checks claims of one of the five papers, and leaves figures and a JSON file of numbers in
+`results/`. Run a script in the environment that `make test` makes, for instance
+`.venv/bin/python experiments/exp_000_2_convergence.py`. Afterwards `.venv/bin/python
+experiments/write_pages.py` writes this page and the pages it links to: every measured number on
+them is read from the JSON file, which names the commit and the date of the run.
+
+"""
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
