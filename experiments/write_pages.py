@@ -3,7 +3,8 @@
 Each file ``pages/<name>.md.jinja`` is the section of one experiment. It sets ``ids``, ``title``,
 ``script`` and ``asks`` (one line for the index), and reads numbers by ``results(name)``, which is
 what ``results/<name>.json`` holds; ``figure`` shows ``results/<name>.png`` with a caption. A number
-that the file does not have is an error.
+that the file does not have is an error, and a test refuses measured numbers that are written out; a
+published number that equals a measured one by chance stands in braces.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -58,7 +60,18 @@ class Section:
         lines = [f'<a id="{self.name}"></a>', "", f"## {said.ids}: {said.title}", ""]
         script = f"Script: [{said.script}]({said.script})."
         origin = " ".join(source(*each) for each in sorted(self.records.items()))
-        return "\n".join([*lines, str(said).strip(), "", f"<sub>{script} {origin}</sub>", ""])
+        return "\n".join([*lines, wrapped(str(said)), "", f"<sub>{script} {origin}</sub>", ""])
+
+
+def wrapped(text: str) -> str:
+    """Return a text with its paragraphs in lines of at most 100 characters; tables stay as rows."""
+    blocks = re.split(r"\n\s*\n", text.strip())
+    return "\n\n".join(
+        re.sub(r" +$", "", block, flags=re.MULTILINE)
+        if block.startswith(("|", "- ", "!["))
+        else fill(" ".join(block.split()), 100, break_long_words=False, break_on_hyphens=False)
+        for block in blocks
+    )
 
 
 def source(name: str, record: dict) -> str:
@@ -118,7 +131,7 @@ def sections() -> list[Section]:
 
 def order(path: Path) -> list[tuple[int, str]]:
     """Return what to sort by: numbers as numbers, words after them."""
-    parts = re.findall(r"\d+|[a-z]+", path.name)
+    parts = re.findall(r"\d+|[a-z]+", path.name.removesuffix(".md.jinja"))
     return [(int(part), "") if part.isdigit() else (10**6, part) for part in parts]
 
 
@@ -144,11 +157,11 @@ def pages() -> dict[str, str]:
 
 INTRODUCTION = """# Experiments
 
-Each script checks claims of one of the five papers, and leaves figures and a JSON file of numbers in
-`results/`. Run a script in the environment that `make test` makes, for instance
-`.venv/bin/python experiments/exp_000_2_convergence.py`. Afterwards `.venv/bin/python
-experiments/write_pages.py` writes this page and the pages it links to: every measured number on
-them is read from the JSON file, which names the commit and the date of the run.
+Each script checks claims of one of the five papers, and leaves figures and a JSON file of numbers
+in `results/`. Run a script in the environment that `make test` makes, for instance
+`.venv/bin/python experiments/exp_000_2_convergence.py`. Afterwards,
+`.venv/bin/python experiments/write_pages.py` writes this page and the pages that it links to. Every
+measured number on them is read from a JSON file, which names the commit and the date of its run.
 
 """
 

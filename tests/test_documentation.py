@@ -15,7 +15,7 @@ import atomstream
 
 ROOT = Path(__file__).parents[1]
 LIVE = runpy.run_path(str(ROOT / "docs/live_source.py"))
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")])
 
 
 def live_sources():

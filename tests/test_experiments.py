@@ -1,0 +1,132 @@
+"""Pages of experiments say what the files of results say, and every result stands on a page."""
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+sys.path.append(str(EXPERIMENTS))
+records, write_pages = import_module("records"), import_module("write_pages")
+
+PAGES = write_pages.pages()
+SECTIONS = write_pages.sections()
+RECORDS = sorted(path.stem for path in EXPERIMENTS.glob("results/*.json"))
+PICTURES = sorted(path.stem for path in EXPERIMENTS.glob("results/*.png"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_what_its_template_and_the_results_give(name):
+    """If this fails, run experiments/write_pages.py."""
+    assert (EXPERIMENTS / name).read_text(encoding="utf-8") == PAGES[name]
+
+
+def test_there_is_a_page_for_each_paper():
+    assert set(PAGES) == {path.name for path in EXPERIMENTS.glob("*.md")}
+    assert len(PAGES) == 6
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_names_its_commit_and_date(name):
+    record = records.load(name)
+    assert set(record) == {"commit", "changed", "date", "seconds", "versions", "results"}
+    assert re.fullmatch(r"[0-9a-f]{7,40}", record["commit"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert record["results"]
+
+
+def test_every_script_has_one_section_and_every_section_a_script():
+    scripts = sorted(path.name for path in EXPERIMENTS.glob("exp_*.py"))
+    assert sorted(section.said.script for section in SECTIONS) == scripts
+    assert len(scripts) >= 30
+
+
+def test_every_record_is_read_by_one_section():
+    assert sorted(name for section in SECTIONS for name in section.records) == RECORDS
+
+
+def test_every_picture_is_shown_once_with_a_caption():
+    shown = [name for section in SECTIONS for name in section.figures]
+    assert sorted(shown) == PICTURES
+    text = "\n".join(PAGES.values())
+    for name in PICTURES:
+        caption = re.search(rf"\(results/{re.escape(name)}\.png\)\n\n\*([^*]+)\*\n", text)
+        assert caption, name
+        assert len(caption[1].split()) >= 5, name
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_small(name):
+    assert (EXPERIMENTS / f"results/{name}.png").stat().st_size < 400_000
+
+
+# -- numbers in templates
+
+
+def numbers(value):
+    """Yield every number in results."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from numbers(part)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+
+
+CITED = r"([Ff]igure|[Ss]ection|Theorem|Example)s? [\d.]+((,| to| and) [\d.]+)*"
+
+
+def copied(template, results):
+    """Return the decimal numbers written in a template that are numbers of the results, rounded."""
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", template, flags=re.DOTALL)
+    text = re.sub(CITED, "", text)
+    known = [number for value in numbers(results) for number in (value, 100 * value)]
+    return [
+        said
+        for said in re.findall(r"(?<![\w.,])-?\d+\.\d+", text)
+        if any(f"{number:.{len(said.partition('.')[2])}f}" == said for number in known)
+    ]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_measured_numbers_are_read_and_not_copied(section):
+    template = (EXPERIMENTS / f"pages/{section.name}.md.jinja").read_text(encoding="utf-8")
+    results = [record["results"] for record in section.records.values()]
+    assert copied(template, results) == []
+
+
+def test_a_copied_number_is_seen():
+    results = {"error": [0.0604, {"share": 0.2351}], "seeds": 3}
+    template = (
+        "{{ r.error }} 0.060 is measured, 0.061 is not; 23.5 %, {% if 0.06 %} 0.06 and 3; "
+        "figures 0.06 and 23.5"
+    )
+    assert copied(template, results) == ["0.060", "23.5", "0.06"]
+
+
+# -- records
+
+
+def test_a_record_holds_plain_numbers_and_says_where_it_comes_from(tmp_path, monkeypatch):
+    import numpy as np
+
+    monkeypatch.setattr(records, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(
+        records, "_git", lambda *words: "abc1234" if words[0] == "rev-parse" else " M src/a.py"
+    )
+    records.save("x", {1: np.float32(0.5), "a": np.array([1, 2]), "b": (np.nan, np.inf)}, seconds=2)
+    record = records.load("x")
+    assert record["results"] == {"1": 0.5, "a": [1, 2], "b": [None, None]}
+    assert (record["commit"], record["changed"], record["seconds"]) == ("abc1234", True, 2)
+    assert {"numpy", "atomstream"} <= set(record["versions"])
+
+
+def test_a_section_says_if_the_code_had_changes():
+    record = {"commit": "abc1234", "changed": True, "date": "2026-01-02", "seconds": 61.0}
+    said = write_pages.source("x", record | {"versions": {"numpy": "2"}})
+    assert said == "x: commit abc1234 with uncommitted changes, 2026-01-02, 61 s."
+    said = write_pages.source("x", record | {"changed": False, "versions": {"numpy": "2"}})
+    assert "uncommitted" not in said
