@@ -105,11 +105,65 @@ def test_averaging_brings_the_error_down():
     assert errors[True] < errors[False] / 5  # a fixed step leaves a plateau; seen 25 times
 
 
+def skewed(m=9, seed=0):
+    """A chain that is not lumpable, whose frequencies differ by a factor of about ten."""
+    rng = np.random.default_rng(seed)
+    busy = np.geomspace(1, 12, m)
+    P = (0.2 + rng.random((m, m)) ** 4) * busy
+    P[: m // 2, m // 2 :] *= 0.3
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law():
+    P = skewed()
+    mu = stationary(P)
+    F, root = mu[:, None] * P, np.sqrt(mu)
+    left, values, right = np.linalg.svd(F / root[:, None] / root)
+    model = RandomWalkFactorization(2, n_states=9, scaling="stationary", random_state=0)
+    model.fit(walk(P, 400_000, 0))
+    for found, true in ((model.left_, left[:, :2]), (model.right_, right[:2].T)):
+        assert 1 - np.linalg.svd(found.T @ true, compute_uv=False).min() ** 2 < 0.004
+    assert_allclose(model.singular_values_, values[:2], rtol=0.02)
+    assert_allclose(np.abs(model.right_[:, 0]), root, atol=0.02)
+    assert_allclose(model.embedding_, model.right_ / np.sqrt(model.stationary_)[:, None])
+    # Without the scaling it is another subspace, so that the test above can fail.
+    plain = RandomWalkFactorization(2, n_states=9, random_state=0).fit(walk(P, 400_000, 0))
+    assert 1 - np.linalg.svd(plain.right_.T @ right[:2].T, compute_uv=False).min() ** 2 > 0.02
+    second = np.sort(np.abs(np.linalg.eigvals(P)))[-2]
+    exact = int(np.ceil(np.log(0.01) / np.log(second)))
+    assert abs(model.suggest_tau(accuracy=0.01) - exact) <= 1
+
+
+def test_scaled_partitions_of_a_lumpable_chain_are_exact():
+    P, right = twelve(), 0
+    for seed in range(10):
+        model = RandomWalkFactorization(3, n_states=12, scaling="stationary", random_state=seed)
+        labels = model.fit(walk(P, 10_001, seed)).partition(side="both")
+        right += adjusted_rand_score(META, labels) == 1
+    assert right >= 9
+
+
+def test_weights_of_trips_count_in_the_scaling():
+    states = walk(skewed(), 60_001, 0)
+    origins, destinations = states[:-1], states[1:]
+    weights = 1.0 + 4 * (origins + destinations < 7)
+    model = RandomWalkFactorization(2, n_states=9, scaling="stationary", random_state=0)
+    model.partial_fit_transitions(origins, destinations, weights)
+    F = np.zeros((9, 9))
+    np.add.at(F, (origins, destinations), weights)
+    scaled = F / np.sqrt(np.outer(F.sum(axis=1), F.sum(axis=0)))
+    values = np.linalg.svd(scaled)[1]
+    assert_allclose(model.singular_values_, values[:2], rtol=0.02)
+    assert np.trace(model.left_.T @ scaled @ model.right_) > 0.99 * values[:2].sum()
+
+
+@pytest.mark.parametrize("scaling", ["none", "stationary"])
 @pytest.mark.parametrize("tau", [1, 2, 5])
-def test_a_walk_may_come_in_pieces(tau):
+def test_a_walk_may_come_in_pieces(tau, scaling):
     states = walk(twelve(), 3000, 0)
-    whole = RandomWalkFactorization(3, n_states=12, tau=tau, random_state=0).fit(states)
-    parts = RandomWalkFactorization(3, n_states=12, tau=tau, random_state=0)
+    settings = {"n_states": 12, "tau": tau, "scaling": scaling, "random_state": 0}
+    whole = RandomWalkFactorization(3, **settings).fit(states)
+    parts = RandomWalkFactorization(3, **settings)
     for piece in np.array_split(states, 13):
         parts.partial_fit(piece)
     for one in states[:0]:
@@ -117,6 +171,8 @@ def test_a_walk_may_come_in_pieces(tau):
     assert parts.n_steps_ == whole.n_steps_ == 2999 // tau
     assert_allclose(parts.right_, whole.right_, atol=1e-10)
     assert_array_equal(parts.stationary_, whole.stationary_)
+    if scaling == "stationary":  # of a walk all visits count, of trips their own ends
+        return
     ends = np.arange(1, 3000)
     kept = ends[ends % tau == 0]
     trips = RandomWalkFactorization(3, n_states=12, random_state=0)
@@ -218,6 +274,7 @@ def test_memory_is_that_of_the_factors():
         ({"n_components": 0}, [0, 1], "n_components"),
         ({"step": -1}, [0, 1], "step"),
         ({"min_visits": -1}, [0, 1], "min_visits"),
+        ({"scaling": "stationery"}, [0, 1], "known are none, stationary"),
         ({"init": np.ones((3, 3))}, [0, 1], "init"),
     ],
 )

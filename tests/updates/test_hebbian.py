@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from atomstream.updates.hebbian import HebbianFactor, Steps, plain_advance
+from atomstream.updates.hebbian import HebbianFactor, Moves, Steps, plain_advance
 
 
 def start(m, r, seed=0):
@@ -26,9 +26,10 @@ def test_lazy_steps_are_those_of_the_dense_update(m, r, n, steps):
     weights = np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
     W, numbers, total = start(m, r), np.zeros(4), np.zeros((2 * m, r))
     factor = HebbianFactor(W)
-    plain_advance(W, (origins, destinations, weights), steps, numbers, total)
+    moves = Moves(origins, destinations, weights, 1 - weights / 2)
+    plain_advance(W, moves, steps, numbers, total)
     for part in np.array_split(np.arange(n), 7):
-        factor.advance(origins[part], destinations[part], weights[part], steps)
+        factor.advance(Moves(*(column[part] for column in moves)), steps)
     assert factor.n_reorthonormalized == 0
     assert_allclose(factor.iterate(), W, atol=1e-10)
     assert_allclose(factor.average(), total / numbers[2], atol=1e-10)
@@ -40,10 +41,10 @@ def test_cuts_do_not_matter_to_the_bit_of_what_counts():
     origins, destinations = rng.integers(0, 20, (2, 5000))
     whole, parts = (HebbianFactor(start(20, 4)) for _ in range(2))
     steps, ones = Steps(0.05, 0.2, 80.0, 0.6, 2.0), np.ones(5000)
-    whole.advance(origins, destinations, ones, steps)
+    moves = Moves(origins, destinations, ones, ones)
+    whole.advance(moves, steps)
     for begin in range(0, 5000, 617):
-        part = slice(begin, begin + 617)
-        parts.advance(origins[part], destinations[part], ones[part], steps)
+        parts.advance(moves.part(slice(begin, begin + 617)), steps)
     assert_allclose(parts.iterate(), whole.iterate(), atol=1e-12)
     assert_allclose(parts.average(), whole.average(), atol=1e-12)
 
@@ -61,7 +62,7 @@ def test_singular_vectors_are_a_fixed_point_in_expectation():
             after = W.copy()
             plain_advance(
                 after,
-                ([i], [j], [1.0]),
+                Moves([i], [j], [1.0], [1.0]),
                 Steps(1e-3, 0.0, 0.0, 0.0, 0.0),
                 np.zeros(4),
                 np.zeros_like(W),
@@ -77,7 +78,7 @@ def test_new_states_change_nothing_of_what_is_there():
     small, grown = (HebbianFactor(start(10, 3)) for _ in range(2))
     grown.grow(13)
     for factor in (small, grown):
-        factor.advance(origins, destinations, ones, steps)
+        factor.advance(Moves(origins, destinations, ones, ones), steps)
     for what in ("iterate", "average"):
         rows = getattr(grown, what)().reshape(2, 13, 3)
         assert_allclose(rows[:, :10].reshape(20, 3), getattr(small, what)(), atol=1e-14)
@@ -88,7 +89,8 @@ def test_steps_that_are_too_long_are_held_and_drift_is_mended():
     rng = np.random.default_rng(0)
     origins, destinations = rng.integers(0, 12, (2, 50_000))
     factor = HebbianFactor(3.0 * start(12, 3))
-    factor.advance(origins, destinations, np.ones(50_000), Steps(5.0, 0.0, 0.0, 0.0, 0.0))
+    ones = np.ones(50_000)
+    factor.advance(Moves(origins, destinations, ones, ones), Steps(5.0, 0.0, 0.0, 0.0, 0.0))
     factor.fold()
     assert factor.n_reorthonormalized > 0
     W = factor.iterate()

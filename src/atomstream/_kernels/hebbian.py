@@ -20,17 +20,18 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     factor : (Q, S, inverse, C, P)
         W = Q S of shape (2 m, r); the inverse of S; the weighted sum of all W so far is Q C + P.
         Changed.
-    moves : (origins, destinations, weights)
-        int64, int64, float64 of shape (n,).
+    moves : (origins, destinations, weights, masses)
+        int64, int64, float64, float64 of shape (n,).
     law : (gain, longest, horizon, power, recency)
         As in `atomstream.updates.hebbian.Steps`.
     numbers : ndarray of float64 of shape (4,)
-        t, size, and the sums of the weights in the sum of W and in that of ``energy``. Changed.
+        t, size, and the sums of the weights in the sum of W and of what ``energy`` is divided by.
+        Changed.
     energy : ndarray of shape (r, r)
         Weighted sum of the outer products of the two rows of each transition. Changed.
     """
     Q, S, inverse, C, P = factor
-    origins, destinations, weights = moves
+    origins, destinations, weights, masses = moves
     n_states, r = Q.shape[0] // 2, Q.shape[1]
     rows, work = np.empty((2, r)), (np.empty((2, r)), np.empty((2, r)))
     ahead = 0.0
@@ -57,7 +58,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
         _raise(Q, inverse, C, P, j, rows[0], step)
         weight = (t + 1.0) ** law[4]
         numbers[2] += weight
-        numbers[3] += weight * weights[n]
+        numbers[3] += weight * masses[n]
         for p in range(r):
             for k in range(r):
                 C[p, k] += weight * S[p, k]

@@ -27,6 +27,9 @@ class WalkFactors:
         How often each state began and ended a transition.
     min_visits : float
         States visited less often count as visited so often where their points are scaled.
+    power : float
+        Rows are divided by the frequencies of their states to this power: 1 for the singular
+        vectors of F, 1/2 for those of D^-1/2 F D^-1/2.
     """
 
     left: NDArray
@@ -34,6 +37,7 @@ class WalkFactors:
     right: NDArray
     visits: NDArray
     min_visits: float
+    power: float
 
     @property
     def stationary(self) -> NDArray:
@@ -50,7 +54,7 @@ class WalkFactors:
         ):
             if side in (name, "both"):
                 shares = np.maximum(visits, self.min_visits) / visits.sum()
-                parts.append(vectors / np.maximum(shares, TINY)[:, None])
+                parts.append(vectors / np.maximum(shares, TINY)[:, None] ** self.power)
         return np.hstack(parts)
 
     def partition(
@@ -93,8 +97,10 @@ class WalkFactors:
         """Return after how many steps the chain has forgotten where it was, up to ``accuracy``."""
         least = max(self.min_visits / self.visits.sum(), TINY)
         shares = np.maximum(self.stationary, least)
-        # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U.
-        small = (self.values[:, None] * self.right.T) @ (self.left / shares[:, None])
+        # P is nearly D^-1 U S V', and has the nonzero eigenvalues of S V' D^-1 U. With the scaled
+        # U and V it is D^-1/2 U S V' D^1/2, where D drops out.
+        left = self.left / shares[:, None] ** (2 * self.power - 1)
+        small = (self.values[:, None] * self.right.T) @ left
         sizes = np.sort(np.abs(np.linalg.eigvals(small)))
         second = float(sizes[-2]) if len(sizes) > 1 else 0.0
         if second >= 1:

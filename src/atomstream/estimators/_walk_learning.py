@@ -14,7 +14,8 @@ from atomstream.core.checks import check_arrays, check_count, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
-from atomstream.updates.hebbian import HebbianFactor, Steps
+from atomstream.estimators._walk_scaling import SCALINGS, rarity, scaled
+from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 from atomstream.updates.subspaces import orthonormal
 
 AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
@@ -28,6 +29,8 @@ class WalkLearning(Saved, BaseEstimator):
     n_states: int | None
     tau: int
     step: Any
+    scaling: str
+    min_visits: float
     tol: float
     init: Any
     random_state: RandomSource
@@ -40,6 +43,7 @@ class WalkLearning(Saved, BaseEstimator):
         "n_visits_",
         "change_",
         "partition_",
+        "_scaling",
         "_look",
         "_basis",
     )
@@ -50,6 +54,7 @@ class WalkLearning(Saved, BaseEstimator):
     last_: int
     n_visits_: int
     change_: float
+    _scaling: str = "none"  # of files older than the parameter
     _look: int
     _basis: NDArray | None
 
@@ -85,9 +90,14 @@ class WalkLearning(Saved, BaseEstimator):
         first = begin if begin else 1  # place in the walk of the first transition's end
         ends = np.arange(first, begin + len(numbers))
         kept = np.flatnonzero(ends % self.tau == 0)
+        ones, before = np.ones(len(walk)), self.visits_[0].copy()
+        if begin:
+            before[self.last_] -= 1  # its visit, counted with the piece before, is the first here
+        rare = self._rarity(walk, ones, before)
         self.visits_ += np.bincount(numbers, minlength=len(index))
         self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
-        self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)))
+        moves = Moves(walk[kept], walk[kept + 1], ones[kept], ones[kept])
+        self._advance(scaled(moves, rare[:, kept], rare[:, kept + 1]))
         return self
 
     def partial_fit_transitions(
@@ -111,9 +121,13 @@ class WalkLearning(Saved, BaseEstimator):
             )
         weights = check_weights_of(weights, len(tails))
         self._take(index)
+        rare = [
+            self._rarity(ends, weights, visits)
+            for ends, visits in zip((tails, heads), self.visits_, strict=True)
+        ]
         for side, ends in enumerate((tails, heads)):
             self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
-        self._advance(tails, heads, weights)
+        self._advance(scaled(Moves(tails, heads, weights, weights), *rare))
         return self
 
     def begin_walk(self) -> Self:
@@ -136,14 +150,13 @@ class WalkLearning(Saved, BaseEstimator):
 
     # -- steps
 
-    def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
+    def _advance(self, moves: Moves) -> None:
         """Make the steps, looking back at the average whenever twice as many were made."""
         factor, done = self.factor_, 0
-        while done < len(tails):
+        while done < len(moves.origins):
             left = max(self._look - int(factor.numbers[0]), 1)
-            part = slice(done, done + left)
-            factor.advance(tails[part], heads[part], weights[part], self._steps())
-            done = min(part.stop, len(tails))
+            factor.advance(moves.part(slice(done, done + left)), self._steps())
+            done = min(done + left, len(moves.origins))
             if factor.numbers[0] >= self._look:
                 basis = orthonormal(factor.average())
                 if self._basis is not None:
@@ -153,6 +166,12 @@ class WalkLearning(Saved, BaseEstimator):
                     cosines = np.linalg.svd(before.T @ basis, compute_uv=False)
                     self.change_ = float(max(1 - cosines.min() ** 2, 0))
                 self._basis, self._look = basis, 2 * self._look
+
+    def _rarity(self, numbers: NDArray, weights: NDArray, before: NDArray) -> NDArray:
+        """Return what `rarity` does, or ones where the joint distribution is not scaled."""
+        if self.scaling == "none":
+            return np.ones((2, len(numbers)))
+        return rarity(numbers, weights, before, self.min_visits)
 
     def _steps(self) -> Steps:
         if self.step == "auto":
@@ -178,6 +197,7 @@ class WalkLearning(Saved, BaseEstimator):
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
             self._look, self._basis = max(FIRST, m), None
+            self._scaling = self.scaling
         if m > self.factor_.n_states:
             self.factor_.fold()
             self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
@@ -201,11 +221,18 @@ class WalkLearning(Saved, BaseEstimator):
             value = getattr(self, name)
             if not (_is_number(value) and value >= 0):
                 raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
-        if "factor_" in vars(self) and self.factor_.Q.shape[1] != self.n_components:
+        if self.scaling not in SCALINGS:
             raise ValueError(
-                f"n_components is {self.n_components} and the model has learned "
-                f"{self.factor_.Q.shape[1]}; call fit."
+                f"scaling={self.scaling!r} is unknown; known are {', '.join(SCALINGS)}."
             )
+        if "factor_" in vars(self):
+            learned = {"n_components": self.factor_.Q.shape[1], "scaling": self._scaling}
+            for name, value in learned.items():
+                if getattr(self, name) != value:
+                    raise ValueError(
+                        f"{name} is {getattr(self, name)} and the model has learned {value}; "
+                        "call fit."
+                    )
         if self.init is not None:
             self._check_init()
 
@@ -233,6 +260,7 @@ class WalkLearning(Saved, BaseEstimator):
         good &= (self.last_ == -1) == (self.n_visits_ == 0) and isinstance(self.change_, float)
         good &= self.visits_.dtype == np.float64 and bool(np.isfinite(self.visits_).all())
         good &= bool((self.visits_ >= 0).all()) and self.visits_.sum() > 0
+        good &= self._scaling in SCALINGS
         basis, labels = self._basis, getattr(self, "partition_", None)
         if basis is not None:
             check_arrays(self, {"_basis": (len(basis), factor.Q.shape[1])})

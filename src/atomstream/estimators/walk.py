@@ -43,9 +43,14 @@ class RandomWalkFactorization(WalkLearning):
     averaging : bool, default=True
         Whether the result is the average of all iterates (the t-th weighted by t squared) instead
         of the last one.
+    scaling : {"none", "stationary"}, default="none"
+        What is factorized: F itself, or :math:`D^{-1/2} F D^{-1/2}`, where D holds the frequencies
+        of the states (as origins on the left, as destinations on the right), counted along the way.
+        Busy states then no longer hide how the others hang together: on maps the parts become
+        areas. Its largest singular value is 1.
     min_visits : float, default=10
         States visited less often are embedded nearer to the origin, as if they had been visited so
-        often: their directions are known badly.
+        often: their directions are known badly. The scaling counts them as visited so often too.
     tol : float, default=0.0
         `fit_stream` ends when the squared sine of the largest angle between the averages after t /
         2 and after t transitions is at most this.
@@ -58,13 +63,13 @@ class RandomWalkFactorization(WalkLearning):
     states_ : sequence
         What the states are called, in the order of the rows.
     left_, right_ : ndarray of shape (n_states, n_components)
-        U and V, orthonormal columns, largest singular value first.
+        U and V of what is factorized, orthonormal columns, largest singular value first.
     singular_values_ : ndarray of shape (n_components,)
         Estimated along the way.
     stationary_ : ndarray of shape (n_states,)
         Share of each state in all that was visited, whatever tau.
     embedding_ : ndarray of shape (n_states, n_components)
-        Rows of V over the frequencies of their states.
+        Rows of V over the frequencies of their states, or over their roots where F is scaled.
     n_steps_ : int
         Transitions learned from.
     n_reorthonormalized_ : int
@@ -112,6 +117,7 @@ class RandomWalkFactorization(WalkLearning):
         tau: int = 1,
         step: object = "auto",
         averaging: bool = True,
+        scaling: str = "none",
         min_visits: float = 10,
         tol: float = 0.0,
         init: Start = None,
@@ -122,6 +128,7 @@ class RandomWalkFactorization(WalkLearning):
         self.tau = tau
         self.step = step
         self.averaging = averaging
+        self.scaling = scaling
         self.min_visits = min_visits
         self.tol = tol
         self.init = init
@@ -256,6 +263,7 @@ class RandomWalkFactorization(WalkLearning):
         made.factor_.energy = np.diag(models[nearest].singular_values_) * total / 2
         made.index_ = models[nearest].index_
         made.visits_ = np.sum([model.visits_ for model in models], axis=0)
+        made._scaling = models[nearest]._scaling
         made.last_, made.n_visits_, made.change_ = -1, 0, float("nan")
         made._look, made._basis = 2 * max(n_steps, *(model._look for model in models)), None
         return made
@@ -273,4 +281,5 @@ class RandomWalkFactorization(WalkLearning):
         sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
         turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
         left, right = sides[0] @ turned, sides[1] @ back.T
-        return WalkFactors(left, values, right, self.visits_, self.min_visits)
+        power = 0.5 if self._scaling == "stationary" else 1.0
+        return WalkFactors(left, values, right, self.visits_, self.min_visits, power)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import check_arrays
 
-__all__ = ["HebbianFactor", "Steps", "plain_advance"]
+__all__ = ["HebbianFactor", "Moves", "Steps", "plain_advance"]
 
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
 # Transitions, in all and per state, after which W is folded at the latest.
@@ -36,6 +36,29 @@ class Steps(NamedTuple):
     horizon: float
     power: float
     recency: float
+
+
+class Moves(NamedTuple):
+    """Transitions to learn from.
+
+    Attributes
+    ----------
+    origins, destinations : ndarray of int64 of shape (n,)
+    weights : ndarray of float64 of shape (n,)
+        A step is that much longer.
+    masses : ndarray of float64 of shape (n,)
+        Singular values are those of the weighted sum of transitions over the sum of the masses: the
+        weights themselves give the joint distribution, its scaled form has other masses.
+    """
+
+    origins: NDArray
+    destinations: NDArray
+    weights: NDArray
+    masses: NDArray
+
+    def part(self, where: slice) -> Moves:
+        """Return some of the transitions."""
+        return Moves(*(column[where] for column in self))
 
 
 class HebbianFactor:
@@ -92,32 +115,28 @@ class HebbianFactor:
         """Number of states, m."""
         return len(self.Q) // 2
 
-    def advance(
-        self, origins: NDArray, destinations: NDArray, weights: NDArray, steps: Steps
-    ) -> None:
+    def advance(self, moves: Moves, steps: Steps) -> None:
         """Make a step per transition.
 
         Parameters
         ----------
-        origins, destinations : ndarray of int64 of shape (n,)
-        weights : ndarray of float64 of shape (n,)
-            A step is that much longer.
+        moves : Moves
         steps : Steps
         """
         from atomstream._kernels.hebbian import advance
 
         done, law, rare = 0, tuple(map(float, steps)), max(RARE, PER_STATE * self.n_states)
-        while done < len(origins):
-            part = slice(done, done + rare - self.since)
+        while done < len(moves.origins):
+            piece = moves.part(slice(done, done + rare - self.since))
             made = advance(
                 (self.Q, self.S, self.inverse, self.C, self.P),
-                (origins[part], destinations[part], weights[part]),
+                piece,
                 law,
                 self.numbers,
                 self.energy,
             )
             done, self.since = done + made, self.since + made
-            if self.since >= rare or made < len(origins[part]):
+            if self.since >= rare or made < len(piece.origins):
                 self.fold()
 
     def fold(self) -> None:
@@ -151,7 +170,7 @@ class HebbianFactor:
 
 def plain_advance(
     W: NDArray,
-    moves: tuple[NDArray, NDArray, NDArray],
+    moves: Moves,
     steps: Steps,
     numbers: NDArray,
     total: NDArray,
@@ -162,7 +181,7 @@ def plain_advance(
     ----------
     W : ndarray of shape (2 m, r)
         Changed.
-    moves : (origins, destinations, weights)
+    moves : Moves
     steps : Steps
     numbers : ndarray of shape (4,)
         As in `HebbianFactor`; changed.
@@ -170,7 +189,7 @@ def plain_advance(
         Receives the weighted sum of all W.
     """
     m = len(W) // 2
-    for i, j, weight in zip(*moves, strict=True):
+    for i, j, weight, mass in zip(*moves, strict=True):
         a, b, t = W[i].copy(), W[m + j].copy(), numbers[0]
         size = float(a @ a + b @ b)
         numbers[1] += (size - numbers[1]) / min(t + 1, 1000)
@@ -192,5 +211,5 @@ def plain_advance(
         importance = (t + 1) ** steps.recency
         total += importance * W
         numbers[2] += importance
-        numbers[3] += importance * weight
+        numbers[3] += importance * mass
         numbers[0] += 1

@@ -47,6 +47,13 @@ class WalkSettings(checkpoints, Settings):
     cell: float = option(250.0, "Side of a cell, in metres.", least=1, length=True)
     min_count: int = option(20, "Leave out cells with fewer trip ends than this.", least=1)
     rank: int = option(10, "Rank of the factorization.", least=1, sets="n_components")
+    scaling: str = option(
+        "none",
+        "What is factorized: stationary divides by the frequencies of places, so that busy ones do "
+        "not hide the rest; none does not.",
+        choices=("none", "stationary"),
+        sets="scaling",
+    )
     clusters: int = option(10, "Number of parts of the partition.", least=1)
     passes: int = option(1, "Passes over FILE.", least=1, free=True)
     tau: int = option(
