@@ -243,7 +243,7 @@ def main() -> None:
     third.axhline(96, color="k", ls="--", lw=1)
     third.set(xlabel="epsilon", ylabel="C that is needed", title="Theorem 3: is C a constant?")
     third.text(0.3, 60, "96", fontsize=8)
-    third.legend(frameon=False, loc="lower left")
+    third.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0.93))
     save_figure(figure, "002-6", 85)
     save("002-6", numbers)
 
