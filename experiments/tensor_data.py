@@ -24,7 +24,7 @@ def news_tensor() -> np.ndarray:
     """Return 26 x 40 time slices x 1000 terms of 20 Newsgroups: tf-idf, documents of length one."""
     with np.load(DATA / "news20/news20_dynamic_40x1000x26.npz") as stored:
         counts = stored["counts"].astype(float)
-    return _tfidf(counts.transpose(2, 0, 1))
+    return tfidf(counts.transpose(2, 0, 1))
 
 
 def headlines_tensor(per_day: int = 120, least: int = 10) -> np.ndarray:
@@ -50,7 +50,7 @@ def headlines_tensor(per_day: int = 120, least: int = 10) -> np.ndarray:
     for day, headlines in enumerate(kept):
         for number, headline in enumerate(headlines):
             counts[number, day, [words[word] for word in headline if word in words]] = 1
-    return _tfidf(counts)
+    return tfidf(counts)
 
 
 def tensor_on_disk(path: Path, shape: tuple[int, int, int]) -> np.memmap:
@@ -68,7 +68,7 @@ def tensor_on_disk(path: Path, shape: tuple[int, int, int]) -> np.memmap:
     return np.load(path, mmap_mode="r")
 
 
-def _tfidf(counts: np.ndarray) -> np.ndarray:
+def tfidf(counts: np.ndarray) -> np.ndarray:
     """Weigh terms (last axis) by their rarity in documents (other axes), of length one or zero."""
     n_documents = counts.shape[0] * counts.shape[1]
     rarity = np.log((1 + n_documents) / (1 + (counts > 0).sum(axis=(0, 1)))) + 1

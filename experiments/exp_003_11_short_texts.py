@@ -1,0 +1,78 @@
+"""Experiment 003-11, short texts: a tensor in place of the thesis's Twitter tensor.
+
+Strohmeier (2023), section 4.7, decomposes 90 times x 5,000 words x 1,000 tweets. The tweets cannot
+be had (no stored copy, and their terms forbid one). In their place stand the sentences of "The
+Adventures of Sherlock Holmes" (public domain): short texts too, in the order of time, with topics,
+the twelve stories, that come and go. The order of the sentences is cut into 90 times, of which the
+first 64 sentences each are kept; words occur in ten sentences at least, English stop words are left
+out, and tf-idf gives each sentence length one. It is a tenth of the size, one author and no
+hashtags: what is compared are algorithms on a sparse tensor of texts, not what Twitter spoke about.
+
+The race is that of `exp_003_10_ncpd_race`: R = 5, the same contenders, three starts. Leaves
+``results/003-11.png`` and ``results/003-11.json``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+
+import numpy as np
+from exp_003_10_ncpd_race import COLOURS, race
+from matplotlib.figure import Figure
+from pictures import save_figure
+from records import DATA, save
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from tensor_data import tfidf
+from threadpoolctl import threadpool_limits
+
+N_TIMES, N_SENTENCES, LEAST, N_RUNS = 90, 64, 10, 3
+
+
+def sentences() -> list[set[str]]:
+    """Return the words of each sentence of at least three words, in their order."""
+    path = DATA / "word_adjacency/sherlock_holmes.txt.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    parts = re.split(r"[.!?;:]\W*\s+", text.lower())
+    found = [set(re.findall(r"[a-z']{2,}", part)) - ENGLISH_STOP_WORDS for part in parts]
+    return [words for words in found if len(words) >= 3]
+
+
+def tensor() -> np.ndarray:
+    """Return sentences x times x words; the sentences of all times stream by together."""
+    texts = sentences()
+    edges = np.linspace(0, len(texts), N_TIMES + 1).astype(int)
+    kept = [texts[start : start + N_SENTENCES] for start in edges[:-1]]
+    seen = Counter(word for time in kept for text in time for word in text)
+    words = {word: place for place, word in enumerate(w for w in sorted(seen) if seen[w] >= LEAST)}
+    counts = np.zeros((N_SENTENCES, N_TIMES, len(words)))
+    for time, some in enumerate(kept):
+        for number, text in enumerate(some):
+            counts[number, time, [words[word] for word in text if word in words]] = 1
+    return tfidf(counts)
+
+
+def main() -> None:
+    """Race, draw, write the numbers."""
+    X = tensor()
+    with threadpool_limits(1):
+        found = race(X, N_RUNS)
+    best = min(min(entry["line"]["low"]) for entry in found.values())
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for label, colour in COLOURS.items():
+        entry = found.get(label) or found.get(f"{label}, c' 10")
+        if entry is None:
+            continue
+        seconds, mean = (np.array(entry["line"][key]) for key in ("seconds", "mean"))
+        axes.loglog(seconds, np.maximum(100 * (mean / best - 1), 1e-3), color=colour, label=label)
+    axes.set(xlabel="CPU seconds", ylabel=f"% above the best error, {best:.4f}")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    save_figure(figure, "003-11", 90)
+    shares = {"shape": X.shape, "share of entries": float((X > 0).mean())}
+    save("003-11", shares | {"norm": float(np.linalg.norm(X)), "runs": N_RUNS, "methods": found})
+
+
+if __name__ == "__main__":
+    main()
