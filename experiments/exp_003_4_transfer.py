@@ -103,7 +103,7 @@ def main() -> None:
     known = tables()
     numbers: dict = {"sources": SOURCES, "targets": TARGETS}
     figure = Figure(figsize=(10, 3.8), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+    panels = figure.subplots(1, 2)
     for n_known in KNOWN:
         rows = {}
         for target in TARGETS:
