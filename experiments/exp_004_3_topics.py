@@ -188,47 +188,61 @@ def draw_methods(figure, report: dict) -> None:
     figure.legend(handles, labels, ncols=len(METHODS), frameon=False, loc="outside lower center")
 
 
+def paired(
+    atoms: dict[str, np.ndarray], terms: np.ndarray, labels: tuple[str, str] = ("online", "batch")
+) -> list[dict]:
+    """Return the words of topics of two methods side by side, most alike first."""
+    first, second = (atoms[name] / np.linalg.norm(atoms[name], axis=1)[:, None] for name in labels)
+    cosines = first @ second.T
+    rows, columns = linear_sum_assignment(-cosines)
+    words = {name: top_words(atoms[name], terms) for name in labels}
+    pairs = [
+        {
+            "cosine": float(cosines[row, column]),
+            labels[0]: " ".join(word for word, _ in words[labels[0]][row]),
+            labels[1]: " ".join(word for word, _ in words[labels[1]][column]),
+        }
+        for row, column in zip(rows, columns, strict=True)
+    ]
+    return sorted(pairs, key=lambda pair: -pair["cosine"])
+
+
+def study(
+    name: str, X: sp.csr_matrix, labels: np.ndarray
+) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
+    """Return (means and deviations, atoms of the first seed) of all methods."""
+    report, first = {}, {}
+    for method in METHODS:
+        rows = []
+        for seed in range(N_SEEDS[name]):
+            atoms, seconds = learn(method, name, X, seed)
+            rows.append({"seconds": seconds} | judge(atoms, X, labels))
+            first.setdefault(method, atoms)
+        report[method] = summary(rows)
+        print(name, method, report[method], flush=True)
+    return report, first
+
+
 def main() -> None:
     """Learn and judge everything, draw the figure, write the numbers."""
-    report: dict = {}
-    topics: dict = {}
-    OnlineNMF(2, loss="kl").fit(
-        sp.csr_matrix(np.ones((9, 9)))
-    )  # loads what would count as time to learn
+    report, pairs, bars = {}, {}, []
+    # Loads what would count as time to learn.
+    OnlineNMF(2, loss="kl").fit(sp.csr_matrix(np.ones((9, 9))))
     for (name, weights), (X, labels, terms) in datasets().items():
         group = f"{name}, {weights}"
-        report[group], topics[group] = {}, {}
-        for method in METHODS:
-            rows = []
-            for seed in range(N_SEEDS[name]):
-                atoms, seconds = learn(method, name, X, seed)
-                rows.append({"seconds": seconds} | judge(atoms, X, labels))
-                if seed == 0:
-                    topics[group][method] = top_words(atoms, terms)
-            report[group][method] = summary(rows)
-            print(
-                group,
-                method,
-                {k: f"{m:.3f} ({s:.3f})" for k, (m, s) in report[group][method].items()},
-                flush=True,
-            )
+        report[group], atoms = study(name, X, labels)
+        pairs[group] = paired(atoms, terms)
+        bars = bars or top_words(atoms["online"], terms)
     figure = Figure(figsize=(15, 8), layout="constrained")
     above, below = figure.subfigures(2, 1, hspace=0.05)
-    draw_topics(above, topics["BBC News, counts"]["online"])
+    draw_topics(above, bars)
     draw_methods(below, report)
     save_figure(figure, "004-3", 100)
-    words = {
-        group: {
-            method: [" ".join(word for word, _ in topic) for topic in found]
-            for method, found in of.items()
-        }
-        for group, of in topics.items()
-    }
     numbers = {
         "seeds": N_SEEDS,
         "spsg_passes": SPSG_PASSES,
         "mean_and_deviation": report,
-        "top_words_of_seed_0": words,
+        "topics of the first seed": pairs,
     }
     save("004-3", numbers)
 
