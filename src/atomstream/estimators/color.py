@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.checks import check_count
 from atomstream.domains.images.overlap import strips
 from atomstream.domains.images.patch_classes import PatchClassifier
+from atomstream.domains.images.patch_network import ConvolutionalClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
 from atomstream.estimators._learner_inside import drawn_seed
@@ -27,6 +28,10 @@ from atomstream.streams import patch_view
 
 __all__ = ["ColorRestorer", "Restored"]
 
+CLASSIFIERS: dict[str, type[PatchClassifier | ConvolutionalClassifier]] = {
+    "perceptron": PatchClassifier,
+    "convolutional": ConvolutionalClassifier,
+}
 LEAST_PATCHES = 10  # of a material: a tenth of all is held out while the classifier learns
 
 
@@ -59,6 +64,9 @@ class ColorRestorer(Saved, BaseEstimator):
         Atoms per material.
     patch_size : int, default=10
         Height and width of a patch in pixels.
+    classifier : {"perceptron", "convolutional"}, default="perceptron"
+        What tells materials apart: a perceptron on Fourier magnitudes, fitted by scikit-learn, or a
+        small convolutional network, for which `fit` needs the extra ``atomstream[torch]``.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes; white is 1.
     keep_luma : bool, default=True
@@ -75,18 +83,20 @@ class ColorRestorer(Saved, BaseEstimator):
     ----------
     materials_ : list of str
     dictionaries_ : dict of str to ImageDictionary
-    classifier_ : PatchClassifier
+    classifier_ : PatchClassifier or ConvolutionalClassifier
 
     Raises
     ------
     ValueError
         For settings out of range or changed since `fit`, examples without colour or of one material
         only, pictures that are not grey; the model stays as it was.
+    ImportError
+        If the convolutional network is to be fitted and torch is not installed.
 
     References
     ----------
     Strohmeier (2023), "Online nonnegative CP-dictionary learning with applications to multimodal
-    data", section 3.6.2. The classifier there is a convolutional network.
+    data", section 3.6.2, where the classifier is a convolutional network.
 
     Examples
     --------
@@ -107,13 +117,14 @@ class ColorRestorer(Saved, BaseEstimator):
     LEARNED = ("dictionaries_", "classifier_")
 
     dictionaries_: dict[str, ImageDictionary]
-    classifier_: PatchClassifier
+    classifier_: PatchClassifier | ConvolutionalClassifier
 
     def __init__(
         self,
         n_components: int = 5,
         patch_size: int = 10,
         *,
+        classifier: str = "perceptron",
         alpha: float = 0.0,
         keep_luma: bool = True,
         n_patches: int = 20_000,
@@ -122,6 +133,7 @@ class ColorRestorer(Saved, BaseEstimator):
     ) -> None:
         self.n_components = n_components
         self.patch_size = patch_size
+        self.classifier = classifier
         self.alpha = alpha
         self.keep_luma = keep_luma
         self.n_patches = n_patches
@@ -165,9 +177,8 @@ class ColorRestorer(Saved, BaseEstimator):
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
             labels = np.repeat(np.arange(len(grey)), [len(rows) for rows in grey])
             seed = int(rng.integers(2**31))
-            self.classifier_ = PatchClassifier(self.patch_size).fit(
-                np.concatenate(grey), labels, seed
-            )
+            kind = CLASSIFIERS[self.classifier]
+            self.classifier_ = kind(self.patch_size).fit(np.concatenate(grey), labels, seed)
             self.dictionaries_ = dictionaries
         return self
 
@@ -207,7 +218,9 @@ class ColorRestorer(Saved, BaseEstimator):
 
     def _validate_learned(self) -> None:
         classifier, dictionaries, size = self.classifier_, self.dictionaries_, self.patch_size
-        if type(classifier) is not PatchClassifier or not isinstance(dictionaries, dict):
+        if type(classifier) is not CLASSIFIERS[self.classifier] or not isinstance(
+            dictionaries, dict
+        ):
             raise ValueError("parts of other kinds")
         for part in dictionaries.values():
             if type(part) is not ImageDictionary or len(part.components_) != self.n_components:
@@ -269,12 +282,21 @@ class ColorRestorer(Saved, BaseEstimator):
         """Refuse settings out of range."""
         for name in ("n_components", "patch_size", "n_patches"):
             check_count(name, getattr(self, name))
+        if self.classifier not in CLASSIFIERS:
+            raise ValueError(
+                f"classifier={self.classifier!r} is unknown; known are {', '.join(CLASSIFIERS)}."
+            )
         if not isinstance(self.keep_luma, bool | np.bool_):
             raise ValueError(f"keep_luma must be True or False, got {self.keep_luma!r}.")
         self._dictionary(0).check()
 
     def _check_learned(self) -> None:
         """Refuse settings that are not those of the dictionaries."""
+        if type(self.classifier_) is not CLASSIFIERS[self.classifier]:
+            raise ValueError(
+                f"classifier is {self.classifier!r} and the model has learned another kind; call "
+                "fit to start anew."
+            )
         check_size(self, next(iter(self.dictionaries_.values())).n_components)
         if self.patch_size != self.classifier_.size:
             raise ValueError(

@@ -32,6 +32,7 @@ VALUES = {
     "Axes": "atomstream.domains.tensors.axes",
     "Batch": "atomstream.core.batch",
     "Clock": "atomstream.core.clock",
+    "ConvolutionalClassifier": "atomstream.domains.images.patch_network",
     "HebbianFactor": "atomstream.updates.hebbian",
     "Hulls": "atomstream.dictionaries.hulls",
     "Loadings": "atomstream.dictionaries.loadings",
