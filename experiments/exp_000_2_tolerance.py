@@ -24,7 +24,8 @@ from pictures import save_figure
 from records import save
 
 from atomstream import OnlineNMF
-from atomstream.coders import LogTolerance, ProjectedGradient, RootTolerance
+from atomstream.coders import ProjectedGradient
+from atomstream.coders.tolerances import LogTolerance, RootTolerance
 
 N_STEPS, SEEDS = 1024, (0, 1)
 LOOKS = np.unique(np.round(np.geomspace(8, N_STEPS, 15)).astype(int))

@@ -19,7 +19,7 @@ import re
 from collections import Counter
 
 import numpy as np
-from exp_003_10_ncpd_race import COLOURS, race
+from exp_003_10_ncpd_race import COLOURS, online, race
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import DATA, save
@@ -57,6 +57,7 @@ def main() -> None:
     """Race, draw, write the numbers."""
     X = tensor()
     with threadpool_limits(1):
+        online(X, 0)  # loads what would count as time
         found = race(X, N_RUNS)
     best = min(min(entry["line"]["low"]) for entry in found.values())
     figure = Figure(figsize=(8, 4.2), layout="constrained")
