@@ -59,10 +59,13 @@ class Reseeding:
         if not len(idle):
             return 0
         losses = objective.losses(batch, codes.values, state.dictionary)
+        losses[losses <= EXPLAINED * batch.energy] = 0
         # Rows that are explained worst are drawn most often: there an atom is missing.
         rows = _draw(
             losses, losses if batch.weights is None else losses * batch.weights, len(idle), rng
         )
+        if not len(rows):
+            return 0
         samples, decoded = _dense_rows(batch.X, rows), state.dictionary.decode(codes.values[rows])
         if batch.mask is not None:  # where nothing was observed nothing is lacking
             samples = batch.complete(decoded, rows)
