@@ -102,7 +102,7 @@ def main() -> None:
     """Run all pairs, draw, write the numbers."""
     known = tables()
     numbers: dict = {"sources": SOURCES, "targets": TARGETS}
-    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    figure = Figure(figsize=(11.5, 3.8), layout="constrained")
     panels = figure.subplots(1, 2)
     for n_known in KNOWN:
         rows = {}
@@ -134,9 +134,11 @@ def main() -> None:
             axes.plot(
                 KNOWN, [numbers[str(n)][name][place] for n in KNOWN], style, marker="o", label=name
             )
+        china = [numbers[str(n)]["by source"]["China"][place] for n in KNOWN]
+        axes.plot(KNOWN, china, "-", marker="s", color="k", label="start from China")
         axes.set(xlabel="days known of the target", title=f"{day} ahead", xticks=KNOWN)
     panels[0].set_ylabel("error in log units")
-    panels[1].legend(frameon=False, fontsize=8)
+    panels[1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     save_figure(figure, "003-4-transfer", 90)
     save("003-4-transfer", numbers)
 

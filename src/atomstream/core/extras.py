@@ -18,6 +18,7 @@ EXTRAS = {
     "networkx": "graph",
     "pandas": "series",
     "pyarrow": "io",
+    "torch": "torch",
     "xarray": "series",
     "zarr": "io",
 }

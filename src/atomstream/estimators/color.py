@@ -90,7 +90,7 @@ class ColorRestorer(Saved, BaseEstimator):
     ValueError
         For settings out of range or changed since `fit`, examples without colour or of one material
         only, pictures that are not grey; the model stays as it was.
-    ImportError
+    MissingLibraryError
         If the convolutional network is to be fitted and torch is not installed.
 
     References

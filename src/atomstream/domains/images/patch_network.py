@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
+
 __all__ = ["ConvolutionalClassifier"]
 
 CHANNELS = (16, 32)
@@ -63,10 +65,11 @@ class ConvolutionalClassifier:
 
         Raises
         ------
-        ImportError
+        MissingLibraryError
             Where torch is not installed.
         """
-        torch = _torch()
+        torch = library("torch", "Convolutional classifiers")
+        functions = torch.nn.functional
         rng = np.random.default_rng(seed)
         self.mean, self.scale = float(rows.mean()), max(float(rows.std()), 1e-6)
         layers = [torch.from_numpy(layer).requires_grad_() for layer in _start(labels, rng)]
@@ -77,10 +80,8 @@ class ConvolutionalClassifier:
             order = torch.from_numpy(rng.permutation(len(rows)))
             for batch in order.split(BATCH_SIZE):
                 optimizer.zero_grad()
-                loss = torch.nn.functional.cross_entropy(
-                    _logits(patches[batch], layers), truth[batch]
-                )
-                loss.backward()
+                logits = _logits(functions.conv2d, patches[batch], layers)
+                functions.cross_entropy(logits, truth[batch]).backward()
                 optimizer.step()
         *kernels, weights = (layer.detach().numpy() for layer in layers[:3])
         # Torch has the outputs first and the inputs second.
@@ -112,10 +113,9 @@ def _start(labels: NDArray, rng: np.random.Generator) -> list[NDArray]:
     return [part.astype(np.float32) for part in (*layers, *(np.zeros(n) for n in widths[1:]))]
 
 
-def _logits(patches: Any, layers: list[Any]) -> Any:
-    """Return what the network says of patches in torch's order, (n, 1, size, size)."""
+def _logits(convolve: Any, patches: Any, layers: list[Any]) -> Any:
+    """Return what the network says of patches, (n, 1, size, size), by torch's ``convolve``."""
     first, second, weights, *biases = layers
-    convolve = _torch().nn.functional.conv2d
     layer = convolve(patches, first, biases[0], stride=STRIDES[0], padding=1).relu()
     layer = convolve(layer, second, biases[1], stride=STRIDES[1], padding=1).relu()
     return layer.mean(dim=(2, 3)) @ weights.T + biases[2]
@@ -126,14 +126,3 @@ def _convolved(images: NDArray, kernel: NDArray, stride: int) -> NDArray:
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
     return np.tensordot(windows[:, ::stride, ::stride], kernel, axes=3)
-
-
-def _torch() -> Any:
-    """Return torch, or say which extra installs it."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(
-            "classifier='convolutional' needs torch to learn: pip install 'atomstream[torch]'."
-        ) from None
-    return torch
