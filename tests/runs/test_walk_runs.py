@@ -75,6 +75,14 @@ def test_the_two_halves_of_a_city_are_found(folder):
     assert_allclose(square[0], [float(rows[0]["west"]), float(rows[0]["south"])], atol=1e-6)
 
 
+def test_the_scaled_law_is_factorized_on_demand(folder, tmp_path):
+    common = ("--rank", 3, "--clusters", 2, "--scaling", "stationary")
+    run("walk", "partition", folder / "walk.npy", "--states", *common, "--out", tmp_path / "run")
+    model = atomstream.load(tmp_path / "run/model.atoms")
+    assert model.scaling == "stationary"
+    assert_allclose(model.singular_values_[0], 1, atol=0.01)
+
+
 def test_columns_by_name_do_the_same(folder, tmp_path, capsys):
     ends = ("--origin", "a_lon,a_lat", "--destination", "b_lon, b_lat")
     common = ("--cell", "800m", "--rank", 3, "--clusters", 2, "--min-count", 5, "--passes", 2)
