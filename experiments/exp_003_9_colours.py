@@ -105,8 +105,8 @@ def restored(
 
 def main() -> None:
     """Learn from one part of each painting, restore the other, draw, write the numbers."""
-    figure = Figure(figsize=(13, 7.4), layout="constrained")
-    grid, numbers = figure.subplots(2 * len(PAIRS), 4, height_ratios=(1, 1, 0.8, 0.8)), {}
+    figure = Figure(figsize=(12.5, 10.5), layout="constrained")
+    grid, numbers = figure.subplots(2 * len(PAIRS), 4, height_ratios=(1, 1, 0.85, 0.85)), {}
     for i, name in enumerate(PAIRS):
         numbers[name], pictures = compare(name)
         grey = f"given: {numbers[name]['grey_psnr']:.1f} dB"
