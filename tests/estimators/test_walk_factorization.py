@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import atomstream
 from atomstream import RandomWalkFactorization
 from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
+from atomstream.estimators._walk_scaling import SCALINGS
 from atomstream.samplers import RandomWalk
 
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
@@ -388,11 +389,13 @@ def test_the_median_of_runs_does_not_mind_a_few_bad_ones():
         RandomWalkFactorization.median_of([good[0], RandomWalkFactorization(2).fit([1, 2, 1])])
 
 
+@pytest.mark.parametrize("scaling", ["none", "stationary"])
 @pytest.mark.parametrize("names", [False, True])
-def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names):
+def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names, scaling):
     states = walk(twelve(), 9000, 0)
     states = [f"s{state}" for state in states] if names else states
-    settings = {"tau": 2, "random_state": 0} | ({} if names else {"n_states": 12})
+    settings = {"tau": 2, "scaling": scaling, "random_state": 0}
+    settings |= {} if names else {"n_states": 12}
     never, stopped = (RandomWalkFactorization(3, **settings) for _ in range(2))
     never.partial_fit(states[:5000]).partial_fit(states[5000:])
     stopped.partial_fit(states[:5000]).partition()
@@ -403,6 +406,9 @@ def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names):
     assert_array_equal(again.right_, never.right_)
     assert_array_equal(again.stationary_, never.stationary_)
     assert again.change_ == never.change_
+    assert_array_equal(again.embedding_, never.embedding_)
+    with pytest.raises(ValueError, match="scaling is .* and the model has learned"):
+        again.set_params(scaling=SCALINGS[scaling == "none"]).partial_fit(states)
     unfitted = RandomWalkFactorization(3)
     atomstream.save(unfitted, tmp_path / "empty.atoms")
     assert atomstream.load(tmp_path / "empty.atoms").n_components == 3
@@ -416,6 +422,7 @@ def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names):
         ("partition_", np.zeros(3, int)),
         ("_look", -1),
         ("change_", None),
+        ("_scaling", "log"),
     ],
 )
 def test_files_that_make_no_sense_are_refused(tmp_path, part, value):
