@@ -119,15 +119,13 @@ def draw(months: list[str], Y: np.ndarray, hidden: np.ndarray, filled: np.ndarra
 
 
 def draw_atoms(model: SeriesDictionary) -> Figure:
-    """Draw the atoms of each city as rows, sorted by season, and the most important ones as curves.
+    """Draw the atoms of each city as rows, and the most important ones as curves.
 
-    The season of an atom is the phase of the wave of a year that fits its curve of Los Angeles.
+    Atoms are sorted by the month in which California's share is centred.
     """
     atoms = model.atoms_ / model.atoms_.max(axis=(1, 2), keepdims=True)
-    turn = 2 * np.pi * np.arange(atoms.shape[1]) / 12
-    wave = np.column_stack([np.ones_like(turn), np.cos(turn), np.sin(turn)])
-    _, cosine, sine = np.linalg.lstsq(wave, atoms[:, :, 0].T)[0]
-    order = np.argsort(np.arctan2(sine, cosine), kind="stable")
+    months = atoms[:, :, :3].sum(axis=2)
+    order = np.argsort(months @ np.arange(atoms.shape[1]) / months.sum(axis=1), kind="stable")
     shares = model.importance_[order]
     figure = Figure(figsize=(13, 8.4), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=(1.5, 1))
