@@ -26,6 +26,7 @@ from records import save
 
 from atomstream import OnlineConvexMF
 from atomstream.dictionaries.hulls import Hulls
+from atomstream.updates.hull import nearest_in_hulls
 
 N_POINTS, N_CLUSTERS, N_REPRESENTATIVES, N_SEEDS = 400, 3, 30, 5
 STEPS = tuple(32 * 2**e for e in range(8))
@@ -53,9 +54,8 @@ def least(atoms: np.ndarray, gram: np.ndarray, cross: np.ndarray, hulls: Hulls) 
 def nearest(hulls: Hulls, atom: int, aim: np.ndarray) -> np.ndarray:
     """Return the point of an atom's hull that is nearest to a row."""
     own = hulls.samples[hulls.region(atom)]
-    return Hulls(own, np.full((1, len(own)), 1 / len(own)), None, own[:, 0], own[:, 0]).project(
-        aim[None]
-    )[0]
+    weights, places = np.full((1, len(own)), 1 / len(own)), np.arange(len(own))
+    return nearest_in_hulls(Hulls(own, weights, None, places, places), aim[None])[0]
 
 
 def whole_hulls(X: np.ndarray, labels: np.ndarray | None) -> Hulls:
