@@ -28,7 +28,8 @@ NAMES = {
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
-        *("NewerFormatError", "NotAModelError", "NotConvergedWarning", "ScheduleWarning"),
+        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "NotConvergedWarning"),
+        "ScheduleWarning",
     ),
 }
 MODULES = {

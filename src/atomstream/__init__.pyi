@@ -39,6 +39,7 @@ from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
 from .exceptions import CorruptModelError as CorruptModelError
 from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
+from .exceptions import MissingLibraryError as MissingLibraryError
 from .exceptions import ModelFileError as ModelFileError
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError

@@ -4,6 +4,7 @@ __all__ = [
     "CorruptModelError",
     "IncompatiblePartsError",
     "InputError",
+    "MissingLibraryError",
     "ModelFileError",
     "NewerFormatError",
     "NotAModelError",
@@ -30,6 +31,10 @@ class ScheduleWarning(UserWarning):
 
 class InputError(ValueError):
     """An input cannot be read; the message names the input and says why."""
+
+
+class MissingLibraryError(InputError, ImportError):
+    """An optional library is not installed; the message says how to install it."""
 
 
 class ModelFileError(ValueError):

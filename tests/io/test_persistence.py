@@ -454,3 +454,12 @@ def test_files_of_the_first_format_stay_readable(path):
 
 def test_the_golden_files_are_there():
     assert len(list(GOLDEN.glob("*.atoms"))) == 3
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path):
+    model = atomstream.OnlineNMF(2, random_state=0).fit(np.eye(4))
+    atomstream.save(model, tmp_path / "model.atoms")
+    loaded = atomstream.load(tmp_path / "model.atoms", kind=atomstream.OnlineNMF)
+    assert_array_equal(loaded.components_, model.components_)
+    with pytest.raises(ModelFileError, match=r"holds a model of OnlineNMF, not of TopicModel\."):
+        atomstream.load(tmp_path / "model.atoms", kind=atomstream.TopicModel)

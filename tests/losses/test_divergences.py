@@ -30,7 +30,7 @@ from atomstream.core.method import step
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
-from atomstream.losses import L1, Beta, Hellinger, Huber, KullbackLeibler, Squared
+from atomstream.losses import L1, Alpha, Beta, Hellinger, Huber, KullbackLeibler, Squared
 from atomstream.losses.majorisers import power_step
 from atomstream.memory import Majorants
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex
@@ -425,3 +425,10 @@ def test_the_command_line_learns_under_a_divergence(tmp_path):
         main(["learn", str(tmp_path / "counts.npz"), "--loss", "beta:0.5", "--out", run + "2"]) == 0
     )
     assert main(["learn", str(tmp_path / "counts.npz"), "--loss", "beta", "--out", run + "3"]) == 2
+
+
+def test_the_smallest_numbers_have_a_finite_divergence():
+    tiny = np.array([[1e-323, 1.0]])
+    assert KullbackLeibler().value(tiny, np.array([[50.0, 1.0]]))[0] == 50.0
+    assert Alpha(0.0).value(np.array([[50.0, 1.0]]), tiny)[0] == 50.0
+    assert KullbackLeibler().value(tiny, np.array([[0.0, 1.0]]))[0] == np.inf

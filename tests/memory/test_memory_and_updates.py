@@ -54,7 +54,8 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         shares = [s * (1 - weight) for s in shares] + [weight]
         history.append((batch, codes.values))
         state.memory.absorb(delta, weight)
-        state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
+        energy = state.memory.atom_energy(state.dictionary)
+        state.usage.absorb(delta, energy, state.dictionary.gram())
         chosen.updater.update(state, chosen.objective, clock, None)
     gram = sum(
         s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True)

@@ -134,9 +134,28 @@ def test_preparation_is_undone(folder, tmp_path, capsys):
     page = (tmp_path / "run/report.html").read_text()
     assert "each series divided by the largest value of its first 24 rows" in page
     error = model.one_step_ - values[-60:]
-    assert told["figures"]["RMSE, one step ahead"] == pytest.approx(np.sqrt(np.mean(error**2)))
+    figures = told["figures"]
+    assert figures["RMSE one row ahead"] == pytest.approx(np.sqrt(np.mean(error**2)))
     last = values[-61:-1] - values[-60:]
-    assert told["figures"]["RMSE, last row again"] == pytest.approx(np.sqrt(np.mean(last**2)))
+    assert figures["RMSE one row ahead, by the last row"] == pytest.approx(
+        np.sqrt(np.mean(last**2))
+    )
+    # from fifty origins, two rows ahead, each by a model that has seen earlier rows only
+    rolling, missed = SeriesDictionary(20, 6, random_state=0).fit(values[:99]), []
+    for origin in range(99, 149):
+        missed.append(rolling.predict(2)[1] - values[origin + 1])
+        rolling.partial_fit(values[origin : origin + 1])
+    assert figures["RMSE 2 rows ahead"] == pytest.approx(np.sqrt(np.mean(np.square(missed))))
+    last = values[98:148] - values[100:150]
+    assert figures["RMSE 2 rows ahead, by the last row"] == pytest.approx(np.sqrt(np.mean(last**2)))
+    season, error = next(
+        (int(name.split()[-2]), value)
+        for name, value in figures.items()
+        if "2 rows ahead, by the row" in name
+    )
+    ago = [values[o - season + 1 % season] - values[o + 1] for o in range(99, 149)]
+    assert error == pytest.approx(np.sqrt(np.mean(np.square(ago))))
+    assert season > 1
     assert told["times"] == 150
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from atomstream.exceptions import InputError
+from atomstream.core.extras import library
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import check_out, code_writer
@@ -129,13 +129,8 @@ def _folder(run: Path) -> Path:
 
 
 def _check_plots() -> None:
-    try:
-        import jinja2  # noqa: F401 - asked for, not used
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "Pictures need matplotlib and jinja2: pip install 'atomstream[plots]'."
-        ) from None
+    library("matplotlib", "Pictures")
+    library("jinja2", "Reports")
 
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> int:

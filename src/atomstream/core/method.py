@@ -81,7 +81,8 @@ def step(
         latest = [Explained(batch, codes)]
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
-    state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
+    energy = state.memory.atom_energy(state.dictionary)
+    state.usage.absorb(delta, energy, state.dictionary.gram())
     method.updater.update(state, method.objective, clock, latest)
     return codes, delta
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -11,11 +12,20 @@ from atomstream.core.loop import Progress
 from atomstream.estimators._run_state import RunState
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # scikit-learn before 1.9
-    from atomstream.estimators._plain_callbacks import CallbackSupportMixin, with_callbacks
+    from atomstream.estimators._plain_callbacks import CallbackSupportMixin
+    from atomstream.estimators._plain_callbacks import with_callbacks as _with_callbacks
 
 __all__ = ["CallbackNotifier", "CallbackSupportMixin", "with_callbacks"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def with_callbacks(method: Method) -> Method:
+    """Call callbacks before and after a method that learns, whose type stays as it is."""
+    return cast(Method, _with_callbacks(method))
 
 
 class CallbackNotifier(CallbackSupportMixin):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -12,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.core.checks import check_count
 from atomstream.domains.series.frames import nonnegative_table
-from atomstream.domains.series.persistence import rms
+from atomstream.estimators._backtest import baselines, first_origin, prepared, rolled
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators.series import SeriesDictionary
@@ -39,8 +37,9 @@ class ForecasterChoice:
     persistence : ndarray of shape (horizon,)
         Errors of the last row, taken for those that follow.
     seasonal : ndarray of shape (horizon,)
-        Errors of the rows ``season`` times before, the season with the smallest errors.
+        Errors of the rows ``season`` times before.
     season : int
+        The shortest whose mean error is within 5 % of the smallest.
     seed : int
         The random state of every model.
     """
@@ -129,64 +128,23 @@ def choose_forecaster(
     (2, 2)
     """
     values = nonnegative_table(Y, "Y").values
-    check_count("horizon", horizon, 1)
     grid = {"n_components": atoms, "window": windows, "ridge": ridges}
     for name, numbers in zip(("atoms", "windows", "ridges"), grid.values(), strict=True):
         if not len(numbers):
             raise ValueError(f"{name} must hold at least one number.")
     tried = [dict(zip(grid, numbers, strict=True)) for numbers in product(*grid.values())]
-    n_origins = min(100, len(values) // 3) if n_origins is None else n_origins
-    check_count("n_origins", n_origins, 1)
-    first, needed = len(values) - n_origins - horizon + 1, max(windows)
-    if first < needed:
-        raise ValueError(
-            f"Y has {len(values)} rows, {n_origins} origins and a horizon of {horizon} leave "
-            f"{first}; needed are at least {needed} before the first origin."
-        )
+    n_origins, first = first_origin(len(values), horizon, n_origins, needed=max(windows))
     base = SeriesDictionary() if model is None else model
     seed = drawn_seed(base.random_state if random_state is None else random_state)
-    models = [_prepared(base, settings | {"random_state": seed}, first) for settings in tried]
-    errors = np.array([_rolled(each, values, first, n_origins, horizon) for each in models])
-    lags = range(1, first + 1)
-    naive = np.array([_naive(values, first, n_origins, horizon, lag) for lag in lags])
-    season = int(np.nanargmin(naive[1:].mean(axis=1))) + 2
+    models = [prepared(base, settings | {"random_state": seed}, first) for settings in tried]
+    errors = np.array([rolled(each, values, first, n_origins, horizon) for each in models])
+    naive = baselines(values, first, n_origins, horizon)
     best = int(errors.mean(axis=1).argmin())
     return ForecasterChoice(
         clone(models[best]).fit(Y),
         tried[best],
         tried,
         errors,
-        naive[0],
-        naive[season - 1],
-        season,
+        *naive,
         seed,
-    )
-
-
-def _prepared(base: SeriesDictionary, settings: dict[str, Any], first: int) -> SeriesDictionary:
-    """Return a model with these settings whose initialisation sees no more rows than there are."""
-    model = clone(base).set_params(**settings)
-    model.check()
-    return model.set_params(n_init=first) if model._n_init > first else model
-
-
-def _rolled(
-    model: SeriesDictionary, values: NDArray, first: int, n_origins: int, horizon: int
-) -> NDArray:
-    """Return the root mean square error of each step ahead, over all origins."""
-    model, errors = clone(model).fit(values[:first]), []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The honest one-step errors", UserWarning)
-        for origin in range(first, first + n_origins):
-            errors.append(model.predict(horizon) - values[origin : origin + horizon])
-            model.partial_fit(values[origin : origin + 1])
-    return np.array([rms(step) for step in np.stack(errors, axis=1)])
-
-
-def _naive(values: NDArray, first: int, n_origins: int, horizon: int, lag: int) -> NDArray:
-    """Return these errors where a row some lag before an origin, or a season of these, is taken."""
-    origins = np.arange(first, first + n_origins)
-    steps = range(horizon)
-    return np.array(
-        [rms(values[origins - lag + step % lag] - values[origins + step]) for step in steps]
     )

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 
@@ -86,11 +87,7 @@ def read_matrix_market(path: Path) -> Any:
 
 def zarr_array(path: Path, key: str | None) -> Source:
     """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
-    try:
-        import zarr
-    except ImportError:
-        raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
-    node: Any = zarr.open(str(path), mode="r")
+    node = library("zarr", "Zarr stores").open(str(path), mode="r")
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
     return Sliced(array, path, files_of(path))
 

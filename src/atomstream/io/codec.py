@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,8 @@ from atomstream.io.registry import MODELS, model_class, part_class, tag_of, valu
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+ModelT = TypeVar("ModelT")
 
 __all__ = ["load", "read_model", "save", "write_model"]
 
@@ -66,7 +68,17 @@ def save(model: BaseEstimator, path: str | Path) -> None:
     write_model(path, model, {})
 
 
-def load(path: str | Path, parts: Iterable[type] = ()) -> Any:
+@overload
+def load(path: str | Path, parts: Iterable[type] = ..., *, kind: type[ModelT]) -> ModelT: ...
+
+
+@overload
+def load(path: str | Path, parts: Iterable[type] = ..., *, kind: None = ...) -> Any: ...
+
+
+def load(
+    path: str | Path, parts: Iterable[type] = (), *, kind: type[ModelT] | None = None
+) -> ModelT | Any:
     """Return the model that `save` wrote: it codes and goes on learning as that one, to the bit.
 
     Parameters
@@ -76,6 +88,9 @@ def load(path: str | Path, parts: Iterable[type] = ()) -> Any:
     parts : iterable of type, default=()
         Classes of your own whose instances the model holds; no other class is ever made from a
         file, besides those of the library.
+    kind : type, optional
+        Class of the model that is expected, `OnlineNMF`: type checkers know it then, and a file
+        with another model is refused.
 
     Raises
     ------
@@ -83,9 +98,14 @@ def load(path: str | Path, parts: Iterable[type] = ()) -> Any:
         Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or
         senseless ones.
     ModelFileError
-        Where a class of your own is missing from ``parts``.
+        Where a class of your own is missing from ``parts``, and for models of another ``kind``.
     """
-    return read_model(path, parts)[0]
+    model = read_model(path, parts)[0]
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(
+            f"{path} holds a model of {type(model).__name__}, not of {kind.__name__}."
+        )
+    return model
 
 
 def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 import scipy.sparse as sp
 
+from atomstream.core.extras import library
 from atomstream.io.arrays import read_matrix_market
 
 __all__ = ["Entries", "entries_of"]
@@ -72,7 +73,7 @@ def _from_file(path: Path) -> Entries:
         if kind in (".npz", ".mtx"):
             return _from_matrix(path, kind)
         if kind in (".gml", ".graphml"):
-            import networkx as nx  # type: ignore[import-untyped]
+            nx = library("networkx", "Graphs")
 
             read = nx.read_gml if kind == ".gml" else nx.read_graphml
             return _from_graph(read(path), str(path))
@@ -104,7 +105,7 @@ def _from_matrix(path: Path, kind: str) -> Entries:
 
 
 def _from_graph(graph: Any, name: str) -> Entries:
-    import networkx as nx
+    nx = library("networkx", "Graphs")
 
     if not len(graph):
         raise ValueError(f"{name} has no edges.")

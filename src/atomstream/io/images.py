@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
@@ -55,7 +56,7 @@ class Pictures(Source):
         center: str | None,
         seed: int,
     ) -> None:
-        image_library()
+        library("PIL", "Images")  # before any file is looked at
         self.name = str(paths[0]) if len(paths) == 1 else f"{paths[0].parent} ({len(paths)} images)"
         self.paths = self.files = paths
         self._size, self._center, self._seed = size, center, seed
@@ -132,30 +133,17 @@ def not_kept(path: Path) -> list[str]:
 
 def load_image(path: Path, *, color: bool) -> NDArray:
     """Return an image in [0, 1], float32, (height, width, 3) or (height, width)."""
-    from PIL import ImageOps
-
     with _opened(path) as image:
         if image.mode in DEEP:
             grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
             return np.repeat(grey[:, :, None], 3, axis=2) if color else grey
-        image = ImageOps.exif_transpose(image).convert("RGB" if color else "L")
+        image = (
+            library("PIL.ImageOps", "Images").exif_transpose(image).convert("RGB" if color else "L")
+        )
         return np.asarray(image, dtype=np.float32) / 255
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    image_library()
-    from PIL import Image
-
-    with reading(str(path)), Image.open(path) as image:
+    with reading(str(path)), library("PIL.Image", "Images").open(path) as image:
         yield image
-
-
-def image_library() -> None:
-    """Check that Pillow is installed."""
-    try:
-        import PIL  # noqa: F401 - only to see whether it is there
-    except ImportError:
-        raise InputError(
-            "Images need Pillow to be read: pip install 'atomstream[images]'."
-        ) from None

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
@@ -33,9 +34,7 @@ def check_out(out: Path, *inputs: str | Path) -> None:
 
 def image_format(out: Path) -> str:
     """Return the format that the name of an image asks for."""
-    from PIL import Image
-
-    kind = Image.registered_extensions().get(out.suffix.lower())
+    kind = library("PIL.Image", "Images").registered_extensions().get(out.suffix.lower())
     if kind is None:
         raise InputError(f"{out} does not end like an image that can be written; end it in .png.")
     return kind
@@ -43,10 +42,10 @@ def image_format(out: Path) -> str:
 
 def write_image(out: Path, pixels: NDArray) -> None:
     """Write an image in which white is 1, with 8 bits per channel."""
-    from PIL import Image
-
     kind = image_format(out)
-    image = Image.fromarray((np.clip(pixels, 0, 1) * 255).round().astype(np.uint8))
+    image = library("PIL.Image", "Images").fromarray(
+        (np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)
+    )
     with whole_file(out) as file:
         image.save(file, format=kind)
 
@@ -78,18 +77,20 @@ def code_writer(out: Path) -> Callable[[BinaryIO, int], AbstractContextManager[W
 
 @contextmanager
 def _parquet(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetWriter(file, _schema(n_atoms)) as writer:
+    with library("pyarrow.parquet", "Parquet files").ParquetWriter(
+        file, _schema(n_atoms)
+    ) as writer:
         yield lambda codes: writer.write_table(_arrow(codes))
 
 
 @contextmanager
 def _csv(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
-    from pyarrow import csv
-
-    with csv.CSVWriter(file, _schema(n_atoms)) as writer:
-        yield lambda codes: writer.write_table(_arrow(codes))
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(f"atom_{number}" for number in range(n_atoms))
+    yield lambda codes: writer.writerows(codes.tolist())
+    text.flush()
+    text.detach()
 
 
 @contextmanager
@@ -108,13 +109,10 @@ WRITERS: dict[str, Callable[[BinaryIO, int], AbstractContextManager[Write]]] = {
 
 
 def _arrow(codes: NDArray) -> Any:
-    import pyarrow as pa
-
     columns = [np.ascontiguousarray(column, np.float64) for column in codes.T]
-    return pa.table(columns, schema=_schema(codes.shape[1]))
+    return library("pyarrow", "Tables").table(columns, schema=_schema(codes.shape[1]))
 
 
 def _schema(n_atoms: int) -> Any:
-    import pyarrow as pa
-
+    pa = library("pyarrow", "Tables")
     return pa.schema([(f"atom_{number}", pa.float64()) for number in range(n_atoms)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import tables
 from atomstream.io.source import Block, Source, numbered
@@ -31,8 +32,7 @@ class Parquet(Source):
 
     def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
         pa, _ = arrow()
-        import pyarrow.parquet as pq
-
+        pq = library("pyarrow.parquet", "Parquet files")
         self.name, self.files = str(path), [path]
         self._file = pq.ParquetFile(path)
         schema = self._file.schema_arrow

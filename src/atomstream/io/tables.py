@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source, numbered
 
@@ -338,9 +339,4 @@ def _floats(column: Any) -> Any:
 
 def arrow() -> tuple[Any, Any]:
     """Return pyarrow and its CSV module."""
-    try:
-        import pyarrow as pa
-        from pyarrow import csv as pc
-    except ImportError:
-        raise InputError("Tables need pyarrow to be read: pip install 'atomstream[io]'.") from None
-    return pa, pc
+    return library("pyarrow", "Tables"), library("pyarrow.csv", "Tables")

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.inputs import InputOptions, open_inputs, reader_of
@@ -156,11 +157,7 @@ def _rows(path: Path, rows: Source, wanted: _Wanted) -> Tensor:
 
 
 def _zarr(path: Path, wanted: _Wanted) -> Tensor:
-    try:
-        import zarr
-    except ImportError:
-        raise InputError(f"{path} needs zarr to be read: pip install 'atomstream[io]'.") from None
-    node: Any = zarr.open(str(path), mode="r")
+    node = library("zarr", "Zarr stores").open(str(path), mode="r")
     if hasattr(node, "dtype"):
         return _dense(path, node, wanted)
     members = dict(node.arrays())
@@ -187,11 +184,7 @@ def _netcdf(path: Path, wanted: _Wanted) -> Tensor:
 
 def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tensor:
     """Open a variable of what xarray reads, with the names and labels of its axes."""
-    try:
-        import xarray as xr
-    except ImportError:
-        raise InputError(f"{path} needs xarray to be read: pip install xarray.") from None
-    dataset = opened(xr)
+    dataset = opened(library("xarray", "Arrays with named axes"))
     array = dataset[arrays.chosen(path, dict(dataset.data_vars), wanted.key, 3)]
     labels = (array.coords[name].values if name in array.coords else None for name in array.dims)
     named = _Named(
@@ -228,12 +221,7 @@ def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
 
 def _parquet(path: Path, wanted: _Wanted) -> Tensor:
     """Open a table with a line for each entry: its label on each axis, and its value."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(
-            f"{path} needs pyarrow to be read: pip install 'atomstream[io]'."
-        ) from None
+    pq = library("pyarrow.parquet", "Parquet files")
     found = pq.read_schema(path).names
     names = [found[place] for place in chosen(found, wanted.columns, str(path))]
     if len(names) < 4:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
-from atomstream.io.images import ENDINGS, LUMA, image_library, is_color, load_image
+from atomstream.io.images import ENDINGS, LUMA, is_color, load_image
 from atomstream.io.source import Source, fingerprint, reading
 
 __all__ = ["Video", "as_array", "as_frames", "open_video", "pixel_courses", "scaled"]
@@ -211,10 +212,7 @@ def _folder(path: Path, grey: bool) -> Video:
 
 
 def _n_pages(path: Path) -> int:
-    image_library()
-    from PIL import Image
-
-    with warnings.catch_warnings(), Image.open(path) as image:
+    with warnings.catch_warnings(), library("PIL.Image", "Images").open(path) as image:
         warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
         return int(getattr(image, "n_frames", 1))
 
@@ -266,22 +264,14 @@ def _from_file(path: Path, start: int = 0) -> Iterator[Any]:
     if path.suffix.lower() in PAGES:
         yield from _pages(path, start)
         return
-    try:
-        import imageio.v3 as iio
-    except ImportError:
-        raise InputError(
-            "Videos need imageio to be read: pip install 'atomstream[video]'."
-        ) from None
+    iio = library("imageio.v3", "Videos")
     with reading(str(path)):
         yield from islice(iio.imiter(path), start, None)
 
 
 def _pages(path: Path, start: int) -> Iterator[NDArray]:
     """Yield the pages of a TIFF file; those before the first one wanted are not decoded."""
-    image_library()
-    from PIL import Image
-
-    with reading(str(path)), Image.open(path) as image:
+    with reading(str(path)), library("PIL.Image", "Images").open(path) as image:
         for number in range(start, getattr(image, "n_frames", 1)):
             image.seek(number)
             yield np.asarray(image.convert("RGB") if image.mode == "P" else image)

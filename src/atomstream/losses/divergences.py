@@ -39,7 +39,7 @@ class KullbackLeibler(Entrywise):
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x log(x/y) - x + y, which is y where x is 0."""
-        return kl_div(x, y)
+        return _relative_entropy(x, y)
 
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 1 - x/y."""
@@ -198,9 +198,9 @@ class Alpha(Entrywise):
         """Return the entries of the sum; its limits at 0 and 1."""
         a = self.alpha
         if abs(a) < LIMIT:
-            return kl_div(y, x)
+            return _relative_entropy(y, x)
         if abs(a - 1) < LIMIT:
-            return kl_div(x, y)
+            return _relative_entropy(x, y)
         # Negative by rounding alone, where x is near y.
         return np.maximum((y * ((x / y) ** a - 1) - a * (x - y)) / (a * (a - 1)), 0)
 
@@ -249,3 +249,9 @@ def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise
 def _check_finite(family: str, name: str, value: float) -> None:
     if isinstance(value, bool) or not np.isfinite(value):
         raise ValueError(f"{family} needs {name} to be a finite number, got {value!r}.")
+
+
+def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:
+    """Return x log(x/y) - x + y entry by entry, also where x/y is below the smallest number."""
+    found = kl_div(x, y)
+    return np.where(found == -np.inf, y - x, found)

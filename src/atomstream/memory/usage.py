@@ -13,6 +13,7 @@ from atomstream.memory.base import Delta
 __all__ = ["Usage"]
 
 UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts as unused
+SAME = 1e-6  # atoms whose cosine is nearer to 1 than this count as one
 
 
 class Usage:
@@ -36,10 +37,20 @@ class Usage:
         """Refuse sums read from a file that are not one for each atom."""
         check_arrays(self, dict.fromkeys(self.SAVED, (n_components,)))
 
-    def absorb(self, delta: Delta, energy: NDArray) -> None:
-        """Count a batch; ``energy`` is that of the atoms in the memory, the batch included."""
+    def absorb(self, delta: Delta, energy: NDArray, gram: NDArray) -> None:
+        """Count a batch.
+
+        Parameters
+        ----------
+        delta : Delta
+        energy : ndarray of shape (n_components,)
+            Energy of the atoms in the memory, the batch included.
+        gram : ndarray of shape (n_components, n_components)
+            Inner products of the atoms: one that repeats a stronger atom is of no use.
+        """
+        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy)
         # Counted in mass, so that patience means the same for batches of any size.
-        idle = np.where(energy > UNUSED * energy.max(), 0.0, self.idle + delta.mass)
+        idle = np.where(used, 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
 
     def forget(self, atoms: NDArray) -> None:
@@ -52,3 +63,12 @@ class Usage:
         """Add what another part of the stream used."""
         # An atom is idle only as long as no part of the stream has used it.
         vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))
+
+
+def _repeats(gram: NDArray, energy: NDArray) -> NDArray:
+    """Return which atoms point where one of more energy (or an earlier one of equal) points."""
+    sizes = np.sqrt(gram.diagonal())
+    first, second = np.nonzero(np.triu(gram > (1 - SAME) * np.outer(sizes, sizes), 1))
+    found = np.zeros(len(energy), bool)
+    found[np.where(energy[second] > energy[first], first, second)] = True
+    return found

@@ -126,7 +126,8 @@ class RowWise:
             objective=float(masses @ values),
             mass=batch.mass,
         )
-        state.usage.absorb(delta, state.memory.atom_energy(state.dictionary))
+        energy = state.memory.atom_energy(state.dictionary)
+        state.usage.absorb(delta, energy, state.dictionary.gram())
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:

@@ -25,6 +25,7 @@ __all__ = ["Majorise"]
 
 NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
 FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
+NOTHING = 1e-12  # an atom with less of the largest energy is used by nothing but rounding
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Majorise(Updater[State[Rows, Majorants]]):
     Where codes may have any size, a set that only fixes the size of atoms (a ball, a simplex) costs
     nothing: atoms are found without it and scaled, past codes the other way, which leaves the
     surrogate as it is.
+
+    Atoms without use are left as they are: the codes that rows leave to them, however small, would
+    soon turn a new atom into a copy of another one.
 
     Parameters
     ----------
@@ -89,17 +93,20 @@ class Majorise(Updater[State[Rows, Majorants]]):
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
         if self.newton and latest:
             proposals.append(self._quadratic(atoms, memory, penalty))
+        energy = memory.atom_energy(state.dictionary)
+        kept = energy <= NOTHING * energy.max()
+        kept[: self.fixed] = True
         for proposal in proposals:
             # What is 0 would stay 0.
             np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
-            proposal[: self.fixed] = atoms[: self.fixed]
+            proposal[kept] = atoms[kept]
         best = proposals[0]
         if len(proposals) > 1:
             # The quadratic model promises nothing, so the newest batch decides; a tie goes to the
             # majoriser, which comes first.
             best = min(proposals, key=lambda rows: _loss(rows, objective, latest))
         scale = _excess(best, objective.atoms, free)
-        scale[: self.fixed] = 1
+        scale[kept] = 1
         best /= scale[:, None]
         if free:
             memory.rescale(scale)

@@ -19,12 +19,12 @@ from atomstream.penalties.base import Penalty
 __all__ = ["Reseeding", "starting_atoms"]
 
 SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
-EXPLAINED = 1e-10  # no atom is made from a row whose loss is below this share of its energy
+EXPLAINED = 1e-10  # no atom is made of a row whose error is below this share of its energy
 
 
 @dataclass(frozen=True)
 class Reseeding:
-    """Replace atoms that are long out of use by the remainders of badly explained rows.
+    """Replace atoms long out of use, or equal to others, by remainders of badly explained rows.
 
     Not an update (the surrogate may rise): it happens between batches only, and the memory forgets
     the atoms.
@@ -69,6 +69,12 @@ class Reseeding:
         samples, decoded = _dense_rows(batch.X, rows), state.dictionary.decode(codes.values[rows])
         if batch.mask is not None:  # where nothing was observed nothing is lacking
             samples = batch.complete(decoded, rows)
+        # Squares are a measure that all losses share. Rows of zeros lack nothing either.
+        rest = ((samples - decoded) ** 2).sum(axis=1) > EXPLAINED * batch.energy[rows]
+        rest &= batch.energy[rows] > 0
+        if not rest.any():
+            return 0
+        samples, decoded = samples[rest], decoded[rest]
         lacking = objective.atoms.normalize(samples - decoded)
         empty = ~lacking.any(axis=1)  # nonnegative atoms, only excess: take the row itself
         if empty.any():
@@ -76,12 +82,12 @@ class Reseeding:
         if not objective.loss.quadratic:
             lacking = _softened(lacking, batch, objective.atoms)
         # With fewer rows than idle atoms, the others wait for the next batch.
-        idle = idle[: len(rows)]
+        idle = idle[: len(lacking)]
         state.dictionary.replace(idle, lacking, objective.atoms)
         # What was summed for the old direction would pull the new one back at the next update.
         state.memory.forget(idle)
         state.usage.forget(idle)
-        return len(rows)
+        return len(lacking)
 
 
 def starting_atoms(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from atomstream.core.extras import library
 from atomstream.io.files import whole_file
 
 __all__ = ["Section", "write_figures", "write_report"]
@@ -115,13 +116,11 @@ def write_report(
     pathlib.Path
         Path of the page.
     """
-    from jinja2 import Environment
-
     folder = Path(folder)
     pictures = {
         name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
     }
-    page = Environment(autoescape=True).from_string(TEMPLATE)
+    page = library("jinja2", "Reports").Environment(autoescape=True).from_string(TEMPLATE)
     path = folder / "report.html"
     with whole_file(path) as file:
         text = page.render(title=title, facts_=facts, sections=sections, pictures=pictures)

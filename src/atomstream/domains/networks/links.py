@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.extras import library
 from atomstream.core.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
@@ -151,7 +152,7 @@ def neighbour_scores(
     -------
     dict of str to ndarray of shape (n_pairs,)
     """
-    import networkx as nx  # type: ignore[import-untyped]
+    nx = library("networkx", "Scores of neighbours")
 
     network = _undirected(network)
     tails, heads = network.places(pairs)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.core.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
@@ -130,7 +131,7 @@ class Reconstruction:
             Pairs with a weight up to this are left out. The weight of an undirected edge is the
             mean of all proposals in both directions.
         """
-        import networkx as nx  # type: ignore[import-untyped]
+        nx = library("networkx", "Graphs")
 
         graph = nx.Graph() if self.network.undirected else nx.DiGraph()
         graph.add_nodes_from(self.network.labels)

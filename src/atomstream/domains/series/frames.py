@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.domains.series.time_index import Times
 
 __all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]
@@ -53,8 +54,7 @@ class Form:
         """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":
             return values
-        import pandas as pd
-
+        pd = library("pandas", "Frames")
         index = None if labels is None else self._index(pd, labels)
         frame = pd.DataFrame(
             values, index=index, columns=None if self.names is None else list(self.names)
@@ -62,8 +62,7 @@ class Form:
         frame = frame.rename_axis(index=self.axes[0], columns=self.axes[1])
         if self.kind == "frame":
             return frame
-        import xarray as xr
-
+        xr = library("xarray", "Labelled arrays")
         names = [
             axis or default for axis, default in zip(self.axes, ("time", "series"), strict=True)
         ]
@@ -202,8 +201,7 @@ def labels_on(table: Table, form: Form) -> Any:
         return labels
     if (here.calendar, here.wall) == (form.calendar, form.wall):
         return labels
-    import pandas as pd
-
+    pd = library("pandas", "Time zones")
     index = here._index(pd, labels).tz_convert(form.calendar if form.wall else "UTC")
     return index.tz_localize(None).to_numpy()
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
 from atomstream.core.matrices import Matrix, Samples
 
 __all__ = ["Axes"]
@@ -139,8 +140,7 @@ class Axes:
             raise ValueError(
                 "The model has not learned from labelled data; give an xarray.DataArray to fit."
             )
-        import xarray as xr
-
+        xr = library("xarray", "Labelled arrays")
         found = []
         for matrix, group in zip(loadings, self.groups, strict=True):
             values = matrix.reshape(*(self.shape[mode] for mode in group), -1)

@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
+from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times
+from atomstream.estimators._backtest import (
+    Baselines,
+    baselines,
+    first_origin,
+    prepared,
+    rolled,
+)
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
@@ -272,16 +280,35 @@ class ForecastTask(_SeriesTask):
         )
 
     def _judge(self, steps: NDArray) -> None:
-        """Note the error of honest predictions, beside that of taking the last row for the next."""
-        values, gap = self.values, np.full((1, self.values.shape[1]), np.nan)
-        last = np.concatenate([gap, values])[-len(steps) - 1 : -1]
-        seen = values[-len(steps) :]
-        both = ~np.isnan(steps) & ~np.isnan(seen) & ~np.isnan(last)
-        if both.any():
-            error = {"one step ahead": steps - seen, "last row again": last - seen}
-            self.figures = {
-                f"RMSE, {name}": float(np.sqrt(np.mean(e[both] ** 2))) for name, e in error.items()
-            }
+        """Note the errors of honest predictions, beside those of earlier rows taken for the next.
+
+        One step ahead all rows are origins that the model has followed; further ahead it is fitted
+        anew to the rows before the last origins.
+        """
+        values, horizon = self.values, self.settings.horizon
+        told = np.flatnonzero(~np.isnan(steps).all(axis=1))
+        if not len(told):
+            return
+        steps = steps[told[0] :]
+        first = len(values) - len(steps)
+        self._note(1, [rms(steps - values[first:])], baselines(values, first, len(steps), 1))
+        if horizon > 1:
+            least = self.settings.window
+            try:
+                n_origins, first = first_origin(len(values), horizon, None, needed=least)
+            except ValueError:  # too few rows: the forecast has the errors of one step alone
+                return
+            model = prepared(self.settings.new_model(), {"random_state": self.settings.seed}, first)
+            errors = rolled(model, values, first, n_origins, horizon)
+            self._note(horizon, errors, baselines(values, first, n_origins, horizon))
+
+    def _note(self, step: int, errors: ArrayLike, known: Baselines) -> None:
+        ahead = "one row ahead" if step == 1 else f"{step} rows ahead"
+        self.figures |= {
+            f"RMSE {ahead}": float(np.asarray(errors)[-1]),
+            f"RMSE {ahead}, by the last row": float(known.persistence[-1]),
+            f"RMSE {ahead}, by the row {known.season} before": float(known.seasonal[-1]),
+        }
 
 
 class ImputeTask(_SeriesTask):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.extras import library
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -88,6 +90,6 @@ def plain(text: str, length: int = 24) -> str:
 
 def empty(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    return library("matplotlib.figure", "Pictures").Figure(
+        figsize=(width, height), layout="constrained"
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import panels, plain
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
     names : sequence of str
         Names of the materials: ``materials_``.
     """
+    ListedColormap = library("matplotlib.colors", "Pictures").ListedColormap
     from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
     classes, shares = material_map_data(classes, names)

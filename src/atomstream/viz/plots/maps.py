@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import empty
 
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ def partition_map(
     visits : array-like of shape (n,), optional
         Numbers of visits; cells with few visits are paler.
     """
-    from matplotlib import colormaps
-    from matplotlib.collections import PolyCollection
-
+    PolyCollection = library("matplotlib.collections", "Maps").PolyCollection
+    colormaps = library("matplotlib", "Maps").colormaps
     corners, clusters = partition_map_data(grid, cells, labels)
     down, across = grid.steps
     square = np.array([[0, 0], [across, 0], [across, down], [0, down]])

@@ -1,0 +1,50 @@
+"""Libraries that the package can do without: one sentence with what to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from atomstream.exceptions import MissingLibraryError
+
+__all__ = ["library"]
+
+# What is imported, and the extra that installs it.
+EXTRAS = {
+    "PIL": "images",
+    "imageio": "video",
+    "jinja2": "plots",
+    "matplotlib": "plots",
+    "networkx": "graph",
+    "pandas": "series",
+    "pyarrow": "io",
+    "xarray": "series",
+    "zarr": "io",
+}
+NAMES = {"PIL": "Pillow"}  # where a library is not called what is imported
+
+
+def library(module: str, purpose: str) -> Any:
+    """Import a module of a library that is optional.
+
+    Parameters
+    ----------
+    module : str
+        Its name, "pyarrow.parquet".
+    purpose : str
+        What needs it, a plural for the sentence of the error: "Parquet files".
+
+    Raises
+    ------
+    MissingLibraryError
+        Where the library is not installed.
+    """
+    root = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != root:
+            raise
+        raise MissingLibraryError(
+            f"{purpose} need {NAMES.get(root, root)}: pip install 'atomstream[{EXTRAS[root]}]'."
+        ) from None

@@ -1,0 +1,70 @@
+"""With the core alone installed, all that needs more says in one sentence what to install."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from atomstream.core.extras import EXTRAS, library
+from atomstream.exceptions import InputError, MissingLibraryError
+
+WORKS = {
+    "learn @x.npy",
+    "network learn @edges.txt",
+    "network denoise",
+    "network reconstruct",
+    "series forecast",
+    "tensor learn @cube.npy",
+    "text topics",
+    "walk partition",
+    "encode @rows @x.npy --out @codes.csv",
+    "inspect",
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    script = Path(__file__).with_name("without_extras.py")
+    folder = tmp_path_factory.mktemp("bare")
+    done = subprocess.run(
+        [sys.executable, script, folder], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_all_modules_and_names_are_imported_or_name_what_they_lack(found):
+    imports = {what: error for what, error in found.items() if what.startswith(("import", "atom"))}
+    assert len(imports) > 200
+    lacking = {what for what, error in imports.items() if error}
+    assert lacking <= {"import atomstream.estimators.forecaster", "atomstream.SeriesForecaster"}
+    assert all("pip install" in imports[what] for what in lacking)
+
+
+@pytest.mark.slow
+def test_every_command_works_or_says_what_to_install(found):
+    commands = {what: error for what, error in found.items() if not what.startswith("import")}
+    for what, error in commands.items():
+        if what.startswith("atomstream.") or any(what.startswith(start) for start in WORKS):
+            continue
+        assert error is not None, what
+        assert error.startswith(("2 Error: ", "MissingLibraryError: ")), (what, error)
+        assert "pip install '" in error or "no NetCDF" in error, (what, error)
+    failed = {what: error for what, error in commands.items() if what.startswith(tuple(WORKS))}
+    assert len(failed) >= len(WORKS)
+    assert not any(failed.values()), failed
+
+
+def test_the_error_can_be_caught_as_bad_input_and_as_a_failed_import(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    for kind in (InputError, ImportError, MissingLibraryError):
+        with pytest.raises(kind, match=r"Zarr stores need zarr: pip install 'atomstream\[io\]'"):
+            library("zarr", "Zarr stores")
+
+
+def test_every_extra_is_one_of_the_package():
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    text = pyproject.read_text()
+    assert all(f"\n{extra} = [" in text for extra in EXTRAS.values())

@@ -1,0 +1,63 @@
+"""Atoms of no use: which count as such, and what takes their place."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from atomstream import OnlineNMF
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.memory import Delta, Usage
+
+
+def few_rows():
+    """Return five rows along five axes, and ten rows of zeros."""
+    X = np.zeros((15, 10))
+    X[range(5), range(5)] = [0.28, 0.14, 0.2, 1.38, 0.33]
+    return X
+
+
+@pytest.mark.parametrize("loss", ["kl", "squared"])
+@pytest.mark.parametrize("init", ["svd", "random", "samples"])
+def test_few_rows_in_the_same_order_again_and_again_are_learned(loss, init):
+    X = few_rows()
+    for seed in range(3):
+        model = OnlineNMF(
+            5, loss=loss, init=init, batch_size=3, n_epochs=300, shuffle=False, random_state=seed
+        ).fit(X)
+        rest = X - model.transform(X) @ model.components_
+        assert np.linalg.norm(rest) < 1e-6, seed
+
+
+def delta(n):
+    return Delta(usage=np.ones(n), objective=1.0, mass=1.0)
+
+
+def test_an_atom_that_repeats_a_stronger_one_is_idle():
+    angles = np.array([0.3, 0.3 + 1e-5, 1.0, 0.3])
+    atoms = np.column_stack([np.cos(angles), np.sin(angles)]) * [[1.0], [3.0], [1.0], [2.0]]
+    usage = Usage(4)
+    usage.absorb(delta(4), np.array([1.0, 2.0, 1.0, 2.0]), atoms @ atoms.T)
+    assert_array_equal(usage.idle, [1, 0, 0, 1])  # of equal ones the first stays
+    usage.absorb(delta(4), np.array([1.0, 2.0, 1e-9, 3.0]), atoms @ atoms.T)
+    assert_array_equal(usage.idle, [2, 1, 1, 0])
+
+
+def test_opposite_atoms_and_atoms_of_zeros_repeat_nothing():
+    atoms = np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0], [0.0, 0.0]])
+    usage = Usage(4)
+    usage.absorb(delta(4), np.ones(4), atoms @ atoms.T)
+    assert_array_equal(usage.idle, 0)
+
+
+@pytest.mark.parametrize("loss", ["kl", "squared", "huber"])
+def test_rows_of_zeros_make_no_atoms(loss):
+    X = few_rows()
+    model = OnlineNMF(5, loss=loss, n_epochs=50, random_state=0).fit(X)
+    state, rng = model.state_, np.random.default_rng(0)
+    state.usage.idle = np.full(5, 1e9)
+    batch = Batch(np.zeros((4, 10)))
+    codes = model.method_.coder.encode(
+        batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9)
+    )
+    assert model.method_.reseed(batch, codes, state, rng) == 0

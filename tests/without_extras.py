@@ -1,0 +1,123 @@
+"""What a user of the core alone meets: run by test_extras.py in a process of its own.
+
+``python without_extras.py FOLDER`` hides all optional libraries, imports and calls everything, and
+prints ``{what was done: error that came, or null}`` as JSON. Messages of commands are their
+lines on standard error.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import pkgutil
+import sys
+import traceback
+from pathlib import Path
+
+HIDDEN = [
+    "PIL",
+    "imageio",
+    "jinja2",
+    "matplotlib",
+    "networkx",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "sktime",
+    "xarray",
+    "zarr",
+]
+
+
+class Hidden:
+    """Finds none of the hidden libraries, as if they were not installed."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HIDDEN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Hidden())
+
+import numpy as np  # noqa: E402
+
+import atomstream  # noqa: E402
+from atomstream.cli import main  # noqa: E402
+
+FOLDER, found = Path(sys.argv[1]), {}
+
+
+def attempt(what, call):
+    """Note what a call of Python raises."""
+    try:
+        call()
+        found[what] = None
+    except Exception as error:
+        found[what] = f"{type(error).__name__}: {error}"
+
+
+def command(line):
+    """Note what a command prints on standard error, if it ends with another code than 0."""
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            code = main([part.replace("@", f"{FOLDER}/") for part in line.split()])
+        except Exception:
+            code, told = 1, io.StringIO(traceback.format_exc())
+    found[line] = f"{code} {told.getvalue().strip().splitlines()[-1]}" if code else None
+
+
+for module in pkgutil.walk_packages(atomstream.__path__, "atomstream."):
+    if "__main__" not in module.name:
+        attempt(f"import {module.name}", lambda: importlib.import_module(module.name))  # noqa: B023
+for name in atomstream.__all__:
+    attempt(f"atomstream.{name}", lambda: getattr(atomstream, name))  # noqa: B023
+
+X = np.random.default_rng(0).random((60, 5))
+np.save(FOLDER / "x.npy", X)
+np.savetxt(FOLDER / "x.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
+(FOLDER / "edges.txt").write_text("".join(f"{i} {j}\n" for i in range(7) for j in range(i)))
+(FOLDER / "graph.gml").write_text("graph [ ]")
+np.save(FOLDER / "states.npy", np.random.default_rng(0).integers(0, 5, 500))
+(FOLDER / "texts.txt").write_text("river flows through valleys\nvalleys gather rain\n" * 20)
+for name in ("photo.png", "film.mp4", "film.tif", "table.parquet"):
+    (FOLDER / name).write_bytes(b"anything")
+(FOLDER / "cube.zarr").mkdir()
+(FOLDER / "cube.nc").write_bytes(b"anything")
+np.save(FOLDER / "cube.npy", np.random.default_rng(0).random((30, 4, 3)))
+
+for line in (
+    "learn @x.npy --atoms 3 --out @rows",
+    "learn @x.csv --atoms 3 --out @table",
+    "learn @table.parquet --atoms 3 --out @parquet",
+    "learn @photo.png --atoms 3 --out @patches",
+    "learn @cube.zarr --atoms 3 --out @store",
+    "image learn @photo.png --atoms 3 --out @image",
+    "image denoise @photo.png --out @clean.png",
+    "image inpaint @photo.png --mask @photo.png --out @whole.png",
+    "image compress @photo.png --out @small.atoms",
+    "network learn @edges.txt --motif path:3 --atoms 2 --batches 5 --batch-size 50 --out @network",
+    "network learn @graph.gml --motif path:3 --atoms 2 --out @graph",
+    "network denoise @network --steps 500",
+    "network reconstruct @network --steps 500",
+    "series forecast @x.csv --window 3 --atoms 2 --init-rows 20 --out @series",
+    "tensor learn @cube.npy --atoms 2 --out @tensor",
+    "tensor learn @cube.nc --atoms 2 --out @labelled",
+    "text topics @texts.txt --topics 2 --out @topics",
+    "video learn @film.mp4 --atoms 2 --out @video",
+    "video learn @film.tif --atoms 2 --out @pages",
+    "walk partition @states.npy --states --rank 2 --clusters 2 --out @walk",
+    "encode @rows @x.npy --out @codes.csv",
+    "encode @rows @x.npy --out @codes.parquet",
+    "inspect @rows",
+    "report @rows",
+    "plot @rows",
+    "report @network",
+):
+    command(line)
+
+model = atomstream.OnlineNMF(3, random_state=0).fit(X)
+attempt("plots.atoms", lambda: atomstream.plots.atoms(model, (1, 5)))
+attempt("plots.bars", lambda: atomstream.plots.bars(model))
+attempt("plots.material_map", lambda: atomstream.plots.material_map(np.eye(3, dtype=int), "ab"))
+print(json.dumps(found))
