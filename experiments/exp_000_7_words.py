@@ -19,15 +19,14 @@ Leaves ``results/000-7.png`` and ``results/000-7.json``.
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
-from pictures import save_figure
+from pictures import save_rows
 from records import DATA, save
 
-from atomstream import NetworkDictionary
+from atomstream import NetworkDictionary, plots
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.reconstruction import Reconstruction
 from atomstream.samplers import MotifPivot
-from atomstream.viz.plots import adjacency_data
 
 N_ATOMS, STEPS = 45, 50_000
 PUBLISHED = {1: 1.0275, 2: 1.7241, 3: 2.4928}
@@ -41,13 +40,13 @@ def connected(matrix: np.ndarray) -> np.ndarray:
 
 
 def rebuild(
-    matrix: np.ndarray, depth: int, n_atoms: int, chain: str, steps: int = STEPS
-) -> tuple[dict, object]:
-    """Return (norms, reconstruction) of a network learned and rebuilt with a wedge."""
+    matrix: np.ndarray, depth: int, n_atoms: int, chain: str
+) -> tuple[dict, NetworkDictionary, Reconstruction]:
+    """Return (norms, model, reconstruction) of a network learned and rebuilt with a wedge."""
     model = NetworkDictionary(
         f"wedge:{depth}", n_atoms, chain=chain, n_batches=100, random_state=0
     ).fit(matrix)
-    rebuilt = model.reconstruct(matrix, n_steps=steps)
+    rebuilt = model.reconstruct(matrix, n_steps=STEPS)
     diagonal = np.arange(len(matrix))
     told = {
         "norm of the reconstruction": float(np.linalg.norm(rebuilt.matrix.data)),
@@ -59,7 +58,17 @@ def rebuild(
         ),
         "atoms with importance": int((model.importance_ > 0).sum()),
     }
-    return told, rebuilt
+    return told, model, rebuilt
+
+
+def filled_in(rebuilt: Reconstruction) -> dict[str, float]:
+    """Return how many pairs without an edge get a weight, of all such pairs, and its norm."""
+    before, after = rebuilt.network.out.toarray(), rebuilt.matrix.toarray()
+    extra = np.where(before == 0, after, 0)
+    return {
+        "share": float((extra > 0).sum() / (before == 0).sum()),
+        "norm": float(np.linalg.norm(extra)),
+    }
 
 
 def authorship(matrices: np.ndarray, authors: np.ndarray, motif: str) -> dict:
@@ -134,23 +143,24 @@ def main() -> None:
         "published norm": 2.8317,
         "words": len(matrix),
     }
-    figure = Figure(figsize=(15, 4.2), layout="constrained")
-    grid = figure.subplots(1, 4)
+    rows = []
     for depth in PUBLISHED:
         for chain in ("glauber", "pivot"):
-            told, rebuilt = rebuild(matrix, depth, N_ATOMS, chain)
+            told, model, rebuilt = rebuild(matrix, depth, N_ATOMS, chain)
             report[f"wedge of depth {depth}, {chain}"] = told | {
                 "published difference": PUBLISHED[depth],
                 "published norm of the reconstruction": PUBLISHED_NORMS[depth],
+                "pairs filled in": filled_in(rebuilt),
             }
             print(depth, chain, told, flush=True)
-        images = adjacency_data(rebuilt.network.out, rebuilt.matrix)
-        grid[0].imshow(np.sqrt(images[0]), cmap="magma_r", vmin=0, vmax=0.5)
-        grid[depth].imshow(np.sqrt(np.maximum(images[1], 0)), cmap="magma_r", vmin=0, vmax=0.5)
-        grid[depth].set_title(f"depth {depth}: difference {told['norm of the difference']:.3f}")
-    grid[0].set_title(f"Huckleberry Finn: norm {report['norm']:.3f}")
-    for axes in grid:
-        axes.set(xticks=[], yticks=[])
+        titles = ("network", f"depth {depth}: difference {told['norm of the difference']:.3f}")
+        rows.append(
+            [
+                plots.network_atoms(model, n_atoms=12, n_columns=3),
+                plots.adjacency(rebuilt.network.out, rebuilt.matrix, titles=titles),
+            ]
+        )
+    save_rows(rows, "000-7", 1300)
     report["difference by depth and atoms"] = {
         depth: {
             n_atoms: rebuild(matrix, depth, n_atoms, "pivot")[0]["norm of the difference"]
@@ -168,7 +178,6 @@ def main() -> None:
             for motif in ("path:2", "wedge:1", "path:5", "wedge:3")
         },
     }
-    save_figure(figure, "000-7", 80)
     save("000-7", report)
 
 

@@ -27,7 +27,7 @@ from pictures import save_figure
 from records import DATA, save
 from sklearn.pipeline import make_pipeline
 
-from atomstream import SeriesDictionary, plots, series, sparse_encode
+from atomstream import SeriesDictionary, series, sparse_encode
 from atomstream.schedules import Constant, Harmonic
 
 TRIALS, SEEDS, HORIZON, DAY, START = 1000, 20, 30, 40, 51
@@ -242,6 +242,27 @@ def draw(
     return figure
 
 
+def draw_atoms(model: SeriesDictionary, names: list[str]) -> Figure:
+    """Draw the 24 most important atoms, one per column, one row per country."""
+    order = np.argsort(-model.importance_, kind="stable")[:24]
+    figure = Figure(figsize=(14, 10.4), layout="constrained")
+    countries = [name.rsplit(" ", 1)[0] for name in names[::3]]
+    for half, block in zip(order.reshape(2, -1), figure.subfigures(2, 1), strict=True):
+        grid = block.subplots(len(countries), len(half), sharex=True, sharey=True)
+        for column, atom in zip(grid.T, half, strict=True):
+            curves = model.atoms_[atom] / model.atoms_[atom].max()
+            for axes, three in zip(column, np.split(curves, len(countries), axis=1), strict=True):
+                for curve, colour in zip(three.T, ("#0072B2", "#000000", "#009E73"), strict=True):
+                    axes.plot(curve, color=colour, linewidth=1.2)
+                axes.set(xticks=[], yticks=[], ylim=(-0.05, 1.05))
+            column[0].set_title(f"{100 * model.importance_[atom]:.1f} %", fontsize=9)
+        for axes, country in zip(grid[:, 0], countries, strict=True):
+            axes.set_ylabel(country, fontsize=8, rotation=0, ha="right", va="center")
+    kinds = [name.rsplit(" ", 1)[1] for name in names[:3]]
+    figure.legend(axes.lines, kinds, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
 def main() -> None:
     """Run everything, write the numbers, draw."""
     Y, names, days = table()
@@ -281,7 +302,7 @@ def main() -> None:
     report["the 24 most important atoms that stay so"] = unchanged(Y)
     save("003-1", report)
     model = SeriesDictionary(**thesis(), random_state=0).fit(Y, init=Y)
-    save_figure(plots.series_atoms(model, names=names, n_atoms=12), "003-1", 75)
+    save_figure(draw_atoms(model, names), "003-1", 75)
     save_figure(draw(Y, names, days, curves, ahead), "003-2", 75)
 
 

@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - makes the next line possible
 from sklearn.impute import IterativeImputer
 
-from atomstream import SeriesDictionary, plots, series
+from atomstream import SeriesDictionary, series
 
 CITIES = ["LA", "SD", "SF", "NYC"]
 SETTINGS = {"n_components": 16, "window": 6, "memory": 50, "ridge": 0.01, "schedule": "power"}
@@ -118,6 +118,35 @@ def draw(months: list[str], Y: np.ndarray, hidden: np.ndarray, filled: np.ndarra
     return figure
 
 
+def draw_atoms(model: SeriesDictionary) -> Figure:
+    """Draw the atoms of each city as rows, and the most important ones as curves.
+
+    Atoms are sorted by the month in which California's share is centred.
+    """
+    atoms = model.atoms_ / model.atoms_.max(axis=(1, 2), keepdims=True)
+    months = atoms[:, :, :3].sum(axis=2)
+    order = np.argsort(months @ np.arange(atoms.shape[1]) / months.sum(axis=1), kind="stable")
+    shares = model.importance_[order]
+    figure = Figure(figsize=(13, 8.4), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(1.5, 1))
+    maps = above.subplots(1, len(CITIES), sharey=True)
+    for axes, name, city in zip(maps, CITIES, range(len(CITIES)), strict=True):
+        drawn = axes.imshow(atoms[order, :, city], cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        axes.set(title=name, xlabel="month of the window")
+        axes.set_xticks(range(atoms.shape[1]), range(1, atoms.shape[1] + 1))
+    rows = [f"{number + 1}: {100 * share:.0f} %" for number, share in enumerate(shares)]
+    maps[0].set_yticks(range(len(order)), rows)
+    maps[0].set_ylabel("atom: importance")
+    above.colorbar(drawn, ax=maps, label="share of the atom's largest value")
+    top = np.argsort(-shares, kind="stable")[:6]
+    for axes, place in zip(below.subplots(1, len(top), sharey=True), np.sort(top), strict=True):
+        for city, colour in enumerate(("#D55E00", "#E69F00", "#009E73", "#0072B2")):
+            axes.plot(range(1, atoms.shape[1] + 1), atoms[order[place], :, city], color=colour)
+        axes.set_title(f"atom {place + 1}")
+    below.legend(axes.lines, CITIES, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
 def main() -> None:
     """Hide, fill, compare; learn from all, rebuild, draw."""
     Y, months = table()
@@ -154,7 +183,7 @@ def main() -> None:
     report["online reconstruction of observed entries, F"] = dict(zip(CITIES, off, strict=True))
     report["correlation inside atoms"] = together(model)
     save("003-5", report)
-    save_figure(plots.series_atoms(model, names=CITIES, n_columns=8), "003-5", 75)
+    save_figure(draw_atoms(model), "003-5", 80)
     save_figure(draw(months, Y, *shown), "003-5-filled", 75)
 
 

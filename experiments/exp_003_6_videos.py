@@ -18,8 +18,10 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
+from matplotlib.figure import Figure
 from pictures import save_figure
 from records import DATA, save
+from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import NMF
 
 from atomstream import VideoDictionary, plots
@@ -56,17 +58,42 @@ def planted(seed: int) -> np.ndarray:
     return np.concatenate([flame(N_FRAMES, seed), noise])
 
 
+def draw_spatial(video: np.ndarray, model: VideoDictionary, batch: np.ndarray) -> Figure:
+    """Draw frames, the atoms at the snapshots below them, and batch atoms beside the last ones."""
+    snapshots, n_atoms = np.asarray(model.snapshots_), len(batch)
+    last = snapshots[-1].reshape(n_atoms, -1)
+    unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in (last, batch)]
+    batch = batch[linear_sum_assignment(-unit[0] @ unit[1].T)[1]].reshape(snapshots[-1].shape)
+    figure = Figure(figsize=(7.6, 10), layout="constrained")
+    grid = figure.subplots(1 + n_atoms, len(TIMES) + 1)
+    shown = np.s_[14:76]  # rows of pixels; the flame is never outside of them
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[])
+    for column, (time, atoms) in enumerate(zip(TIMES, snapshots, strict=True)):
+        grid[0, column].imshow(video[time - 1][shown], cmap="inferno", vmin=0, vmax=1)
+        grid[0, column].set_title(f"frame {time}", fontsize=10)
+        for axes, atom in zip(grid[1:, column], atoms, strict=True):
+            axes.imshow(atom[shown], cmap="inferno", vmin=0)
+    grid[0, -1].axis("off")
+    grid[1, -1].set_title("batch NMF", fontsize=10)
+    for axes, atom in zip(grid[1:, -1], batch, strict=True):
+        axes.imshow(atom[shown], cmap="inferno", vmin=0)
+    for number, axes in enumerate(grid[1:, 0], start=1):
+        axes.set_ylabel(f"atom {number}")
+    return figure
+
+
 def spatial() -> dict:
     """Draw the atoms of a flame in time; return how well they and the batch method do."""
     video = flame(N_FRAMES, 0)
     model = VideoDictionary(4, init="random", snapshots=TIMES, random_state=0).fit(video)
-    save_figure(plots.spatial_atoms(model, frames=video), "003-6", 70)
     flat = video.reshape(N_FRAMES, -1)
     batch = NMF(4, init="random", random_state=0, max_iter=500)
     rebuilt = {
         "online": model.reconstruct(video),
         "batch": batch.inverse_transform(batch.fit_transform(flat)),
     }
+    save_figure(draw_spatial(video, model, batch.components_), "003-6", 75)
     norm = np.linalg.norm(video)
     return {
         name: float(np.linalg.norm(part.reshape(video.shape) - video) / norm)

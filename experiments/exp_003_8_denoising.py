@@ -49,6 +49,17 @@ def contenders(noisy: np.ndarray, sigma: float) -> dict[str, Callable[[], np.nda
     }
 
 
+def draw(shown: list[tuple[str, np.ndarray]]) -> Figure:
+    """Draw a part of pictures, two in a row."""
+    figure = Figure(figsize=(11, 11.6), layout="constrained")
+    part = np.s_[60:260, 150:350]
+    for axes, (title, image) in zip(figure.subplots(2, 2).flat, shown, strict=True):
+        axes.imshow(image[part], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(title, fontsize=12)
+    return figure
+
+
 def main() -> None:
     """Denoise with all, draw one, write the numbers."""
     numbers, shown = {}, []
@@ -67,15 +78,7 @@ def main() -> None:
                     shown.append((f"{method}, {found[method]:.2f} dB", clean))
                     picture = noisy
             print(name, level, found, flush=True)
-    figure = Figure(figsize=(9.6, 2.7), layout="constrained")
-    part = np.s_[60:260, 150:350]
-    for axes, (title, image) in zip(
-        figure.subplots(1, 4), [("noise of 25", picture), *shown], strict=True
-    ):
-        axes.imshow(image[part], cmap="gray", vmin=0, vmax=1)
-        axes.set(xticks=[], yticks=[])
-        axes.set_title(title, fontsize=9)
-    save_figure(figure, "003-8-denoising", 70)
+    save_figure(draw([("noise of 25", picture), *shown]), "003-8-denoising", 80)
     save("003-8-denoising", {"psnr": numbers})
 
 

@@ -40,11 +40,24 @@ def learned(image: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return ImageDictionary(n_jobs=2, random_state=0).fit(images.first_guess(holes)).inpaint(holes)
 
 
+def draw(shown: dict[str, dict[str, np.ndarray]], numbers: dict) -> Figure:
+    """Draw a part of each photograph, given and filled in, by columns."""
+    figure = Figure(figsize=(9.4, 17.4), layout="constrained")
+    grid = figure.subplots(5, len(shown))
+    for column, (name, pictures) in zip(grid.T, shown.items(), strict=True):
+        for axes, (title, picture) in zip(column, pictures.items(), strict=True):
+            axes.imshow(picture[150:270, 260:420], interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+            told = f", {numbers[name][title][0]} dB" if title in numbers[name] else ""
+            axes.set_title(f"{name}: {title}{told}", fontsize=11)
+    return figure
+
+
 def main() -> None:
     """Fill in with all, draw, write the numbers."""
     numbers: dict[str, dict[str, list[float]]] = {}
-    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    for i, (row, name) in enumerate(zip(figure.subplots(2, 5), ("china", "flower"), strict=True)):
+    shown = {}
+    for name in ("china", "flower"):
         image, numbers[name] = load_sample_image(f"{name}.jpg") / 255.0, {}
         for seed in range(N_DRAWS):
             missing = np.random.default_rng(seed).random(image.shape[:2]) < 0.5
@@ -58,14 +71,9 @@ def main() -> None:
             numbers[name].setdefault("our_seconds", []).append(round(seconds, 1))
             if seed == 0:
                 given = np.where(missing[:, :, None], 0, image)
-                pictures = {"original": image, "half is missing": given, **filled}
+                shown[name] = {"original": image, "half is missing": given, **filled}
         print(name, numbers[name], flush=True)
-        for axes, (title, picture) in zip(row, pictures.items(), strict=True):
-            axes.imshow(picture[150:270, 260:420])
-            axes.set(xticks=[], yticks=[])
-            told = f", {numbers[name][title][0]} dB" if title in numbers[name] else ""
-            axes.set_title((title if i == 0 or told else "") + told, fontsize=9)
-    save_figure(figure, "003-8-inpainting", 60)
+    save_figure(draw(shown, numbers), "003-8-inpainting", 80)
     save("003-8-inpainting", {"psnr": numbers})
 
 

@@ -27,6 +27,12 @@ from atomstream import ImageDictionary, images
 NAMES = ("gogh_cafe", "mona_lisa", "monet1")
 QUALITIES = (25, 30, 35, 40)
 TABLES = ("standard", "flat")
+LINES = {
+    "ours": ("ours", "o-"),
+    "ours_without_dictionary": ("ours without the dictionary", "o:"),
+    "jpeg_standard": ("JPEG, standard tables", "s-"),
+    "jpeg_flat": ("JPEG, flat tables", "s--"),
+}
 
 
 def painting(name: str) -> np.ndarray:
@@ -79,6 +85,26 @@ def files(image: np.ndarray) -> list[dict[str, float]]:
     return rows
 
 
+def draw(pictures: dict[str, np.ndarray], packed: dict[str, list[dict]]) -> Figure:
+    """Draw pictures in one row each of two, and quality against size below."""
+    figure = Figure(figsize=(13, 12.6), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(2.6, 1))
+    for axes, (title, image) in zip(top.subplots(2, 2).flat, pictures.items(), strict=True):
+        axes.imshow(image)
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(title, fontsize=12)
+    panels = bottom.subplots(1, len(packed))
+    for axes, (name, rows) in zip(panels, packed.items(), strict=True):
+        for key, (label, style) in LINES.items():
+            sizes, psnr = [row[key] for row in rows], [row["psnr"] for row in rows]
+            axes.plot(sizes, psnr, style, ms=4, label=label)
+        axes.set(xlabel="bits per pixel", title=name)
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("PSNR, dB")
+    bottom.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 def main() -> None:
     """Rebuild, pack, draw, write the numbers."""
     shown = {name: painting(name) for name in NAMES}
@@ -86,68 +112,40 @@ def main() -> None:
     rebuilt = cafe.reconstruct(shown["gogh_cafe"])
     blocks = cafe.set_params(stride=20).reconstruct(shown["gogh_cafe"])
     cafe.set_params(stride=5)
+    signed = thesis(nonnegative=False).fit(shown["gogh_cafe"]).reconstruct(shown["gogh_cafe"])
     quality = {
         "stride 5": images.psnr(shown["gogh_cafe"], rebuilt),
         "stride 20": images.psnr(shown["gogh_cafe"], blocks),
-        "signed, 100 atoms of 20 x 20": images.psnr(
-            shown["gogh_cafe"],
-            thesis(nonnegative=False).fit(shown["gogh_cafe"]).reconstruct(shown["gogh_cafe"]),
-        ),
+        "signed, 100 atoms of 20 x 20": images.psnr(shown["gogh_cafe"], signed),
     }
     for name in NAMES[1:]:
         quality[f"{name} by gogh_cafe"] = images.psnr(shown[name], cafe.reconstruct(shown[name]))
         quality[f"{name} by its own"] = images.psnr(
             shown[name], thesis().fit(shown[name]).reconstruct(shown[name])
         )
+    print(quality, flush=True)
     packed = {
         name: files(image)
         for name, image in (shown | {"china": load_sample_image("china.jpg")}).items()
     }
-    figure = Figure(figsize=(9.6, 6.0), layout="constrained")
-    top, bottom = figure.subfigures(2, 1)
     part = np.s_[380:580, 150:420]
-    pictures = [
-        ("original", shown["gogh_cafe"][part]),
-        (f"patches 5 apart, {quality['stride 5']:.1f} dB", rebuilt[part]),
-        (f"20 apart, {quality['stride 20']:.1f} dB", blocks[part]),
-        ("the 25 atoms used most", mosaic(cafe)),
-    ]
-    for axes, (title, image) in zip(top.subplots(1, 4), pictures, strict=True):
-        axes.imshow(image)
-        axes.set(xticks=[], yticks=[])
-        axes.set_title(title, fontsize=9)
-    for i, (axes, (name, rows)) in enumerate(
-        zip(bottom.subplots(1, 4), packed.items(), strict=True)
-    ):
-        lines = (
-            ("ours", "o-"),
-            ("ours_without_dictionary", "o:"),
-            ("jpeg_standard", "s-"),
-            ("jpeg_flat", "s--"),
-        )
-        for key, style in lines:
-            axes.plot(
-                [row[key] for row in rows],
-                [row["psnr"] for row in rows],
-                style,
-                ms=3,
-                label=key.replace("_", " "),
-            )
-        axes.set(xlabel="bits per pixel", ylabel="PSNR, dB" if i == 0 else "", title=name)
-        axes.grid(alpha=0.3)
-        if i == 0:
-            axes.legend(fontsize=7, frameon=False)
-    save_figure(figure, "003-8", 62)
+    pictures = {
+        "original": shown["gogh_cafe"][part],
+        f"patches 5 apart, {quality['stride 5']:.1f} dB": rebuilt[part],
+        f"patches 20 apart, {quality['stride 20']:.1f} dB": blocks[part],
+        "the 24 atoms used most": mosaic(cafe),
+    }
+    save_figure(draw(pictures, packed), "003-8", 80)
     rounded = {name: round(value, 2) for name, value in quality.items()}
     save("003-8", {"psnr": rounded, "bits_per_pixel": packed})
 
 
 def mosaic(model: ImageDictionary) -> np.ndarray:
-    """Return the 25 most important atoms as one picture."""
-    atoms = model.components_[np.argsort(-model.importance_)[:25]]
+    """Return the 24 most important atoms as one picture, four rows of six."""
+    atoms = model.components_[np.argsort(-model.importance_)[:24]]
     atoms = atoms / atoms.max(axis=(1, 2, 3), keepdims=True)
     tiles = np.pad(atoms, ((0, 0), (0, 2), (0, 2), (0, 0)), constant_values=1)
-    return tiles.reshape(5, 5, 22, 22, 3).swapaxes(1, 2).reshape(110, 110, 3)
+    return tiles.reshape(4, 6, 22, 22, 3).swapaxes(1, 2).reshape(88, 132, 3)
 
 
 if __name__ == "__main__":

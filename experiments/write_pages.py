@@ -84,13 +84,13 @@ def source(name: str, record: dict) -> str:
 
 
 def number(value: float, places: int = 0) -> str:
-    """Return a number with so many places, thousands apart."""
-    return f"{value:,.{places}f}"
+    """Return a number with so many places, thousands apart, and zero without a sign."""
+    return f"{round(value, places) + 0.0:,.{places}f}"
 
 
 def percent(value: float, places: int = 0) -> str:
     """Return a share as a percentage."""
-    return f"{100 * value:.{places}f} %"
+    return f"{number(100 * value, places)} %"
 
 
 def listed(values: Iterable[float], places: int = 0) -> str:

@@ -43,6 +43,21 @@ def test_links_between_pages_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def anchors(page):
+    """Return what a link into a page may name: its headings and its own marks."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in headings} | set(
+        re.findall(r'<a id="([^"]+)">', text)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_into_pages_name_a_place_there(page):
+    for target, place in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        assert place in anchors(page.parent / target if target else page), (target, place)
+
+
 FRAGMENTS = sorted(ROOT.glob("changelog.d/*.md"))
 
 

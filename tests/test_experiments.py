@@ -1,5 +1,6 @@
 """Pages of experiments say what the files of results say, and every result stands on a page."""
 
+import ast
 import re
 import sys
 from importlib import import_module
@@ -41,6 +42,14 @@ def test_every_script_has_one_section_and_every_section_a_script():
     scripts = sorted(path.name for path in EXPERIMENTS.glob("exp_*.py"))
     assert sorted(section.said.script for section in SECTIONS) == scripts
     assert len(scripts) >= 30
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_script_imports_names_that_the_library_has(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("atomstream"):
+            module = import_module(node.module)
+            assert [each.name for each in node.names if not hasattr(module, each.name)] == []
 
 
 def test_every_record_is_read_by_one_section():
