@@ -24,6 +24,7 @@ HIDDEN = [
     "polars",
     "pyarrow",
     "sktime",
+    "torch",
     "xarray",
     "zarr",
 ]
