@@ -8,17 +8,12 @@ __all__ = [
     "ModelFileError",
     "NewerFormatError",
     "NotAModelError",
-    "NotConvergedWarning",
     "ScheduleWarning",
 ]
 
 
 class IncompatiblePartsError(TypeError):
     """One part of a method needs something that another part does not offer."""
-
-
-class NotConvergedWarning(UserWarning):
-    """Warning: an iteration ended before it reached the requested accuracy."""
 
 
 class ScheduleWarning(UserWarning):

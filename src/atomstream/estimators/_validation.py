@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
@@ -17,6 +18,14 @@ from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix
 from atomstream.exceptions import ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
+
+
+class NotConvergedWarning(ConvergenceWarning):
+    """Warning: an iteration ended before it reached the requested accuracy.
+
+    A kind of scikit-learn's ``ConvergenceWarning``.
+    """
+
 
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there

@@ -18,8 +18,8 @@ from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._types import Samples
+from atomstream.estimators._validation import NotConvergedWarning
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
-from atomstream.exceptions import NotConvergedWarning
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 
