@@ -41,6 +41,7 @@ from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError
 from .exceptions import ModelFileError as ModelFileError
+from .exceptions import NetworkWarning as NetworkWarning
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import NotConvergedWarning as NotConvergedWarning

@@ -6,6 +6,7 @@ __all__ = [
     "InputError",
     "MissingLibraryError",
     "ModelFileError",
+    "NetworkWarning",
     "NewerFormatError",
     "NotAModelError",
     "NotConvergedWarning",
@@ -19,6 +20,13 @@ class IncompatiblePartsError(TypeError):
 
 class NotConvergedWarning(UserWarning):
     """Warning: an iteration ended before it reached the requested accuracy."""
+
+
+class NetworkWarning(UserWarning):
+    """Warning: a network was read, or is learned, in a way that may not be the one meant.
+
+    The message says what to give to have the one way or the other.
+    """
 
 
 class ScheduleWarning(UserWarning):
