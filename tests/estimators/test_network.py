@@ -443,6 +443,13 @@ def test_a_dictionary_moves_to_another_network_and_labels_stay():
     assert_allclose(graph[u][v]["weight"], expected)
 
 
+def test_attributes_of_nodes_stay_with_what_is_made_of_a_network():
+    graph = nx.karate_club_graph()
+    rebuilt = learned(graph, n_components=4).reconstruct(graph, n_steps=100).to_networkx()
+    for made in (rebuilt, links.hide(graph, random_state=0).network.to_networkx()):
+        assert dict(made.nodes(data=True)) == dict(graph.nodes(data=True))
+
+
 def test_directed_networks_keep_their_directions():
     graph = nx.gnp_random_graph(30, 0.2, seed=0, directed=True)
     rebuilt = learned(graph, n_components=8).reconstruct(graph, n_steps=3000)
