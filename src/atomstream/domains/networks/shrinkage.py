@@ -41,8 +41,8 @@ class Shrinkage:
 
     The rate of a pair is drawn from a gamma law around the base rate m. The sum of n proposals,
     divided by the scale c, is Poisson around n times the rate, divided by c: the variance of a
-    proposal is proportional to its mean, as it was measured on networks without weights. Given n proposals of mean y the
-    rate of the pair has a gamma law with
+    proposal is proportional to its mean, as it was measured on networks without weights. Given n
+    proposals of mean y the rate of the pair has a gamma law with
 
     .. math:: \text{mean } \frac{n y + k m}{n + k}, \quad \text{scale } \frac{c}{n + k},
 
