@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from atomstream import NetworkWarning
 from atomstream.domains.networks.network import Network
 
-EDGES = [("New York", "Boston, MA", 2.5), ("Boston, MA", "x", 1.0), ("x", "New York", 0.5)]
+EDGES = [("New York", "a;b", 2.5), ("Boston, MA", "c|d", 1.0), ("x\ty", "New York;", 0.5)]
 PLAIN = [("a", "b", 2.5), ("b", "c", 1.0), ("c", "a", 0.5)]
 
 
@@ -54,7 +54,7 @@ def test_the_delimiter_is_found_or_given(tmp_path, sign, decimal):
 
 @pytest.mark.parametrize("sign", ["\t", "|", ";", ","])
 def test_nodes_may_hold_blanks_and_quoted_delimiters(tmp_path, sign):
-    lines = [sign.join([f'"{u}"' if sign in u else u, f'"{v}"', str(w)]) for u, v, w in EDGES]
+    lines = [sign.join([f'"{u}"', f'"{v}"', str(w)]) for u, v, w in EDGES]
     path = written(tmp_path / "edges.txt", "\n".join(lines))
     assert weights(Network.of(path)) == wanted(EDGES)
 

@@ -141,11 +141,8 @@ class Network:
         graph = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from((label, self.attributes.get(label, {})) for label in self.labels)
         edges = self.out.tocoo()
-        for tail, head, weight in zip(
-            edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True
-        ):
-            if self.directed or tail <= head:
-                graph.add_edge(self.labels[tail], self.labels[head], weight=weight)
+        ends = ([self.labels[place] for place in part.tolist()] for part in (edges.row, edges.col))
+        graph.add_weighted_edges_from(zip(*ends, edges.data.tolist(), strict=True))
         return graph
 
     def places(self, pairs: Any) -> tuple[NDArray, NDArray]:
