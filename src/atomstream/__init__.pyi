@@ -42,6 +42,7 @@ from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError
 from .exceptions import ModelFileError as ModelFileError
+from .exceptions import NetworkWarning as NetworkWarning
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import ScheduleWarning as ScheduleWarning

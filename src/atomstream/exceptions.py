@@ -6,6 +6,7 @@ __all__ = [
     "InputError",
     "MissingLibraryError",
     "ModelFileError",
+    "NetworkWarning",
     "NewerFormatError",
     "NotAModelError",
     "ScheduleWarning",
@@ -14,6 +15,13 @@ __all__ = [
 
 class IncompatiblePartsError(TypeError):
     """One part of a method needs something that another part does not offer."""
+
+
+class NetworkWarning(UserWarning):
+    """Warning: a network was read, or is learned, in a way that may not be the one meant.
+
+    The message says what to give to have the one way or the other.
+    """
 
 
 class ScheduleWarning(UserWarning):

@@ -138,7 +138,9 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
     assert shown["epochs"] == "10, more of a small video, until its atoms settle"
     told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
-    assert set(shown) == told | {"time", "columns"}
+    assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
+    assert shown["directed"].startswith("graphs keep theirs")
+    assert set(shown) == told | {"time", "columns", "delimiter", "directed"}
 
 
 @pytest.mark.parametrize("name", KINDS)

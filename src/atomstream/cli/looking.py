@@ -9,12 +9,13 @@ from typing import Any
 import click
 import numpy as np
 
+from atomstream.cli.options import warn
 from atomstream.core.extras import library
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import check_out, code_writer
 from atomstream.runs.record import Record, open_record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, heard
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
@@ -37,7 +38,9 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an input, and print how close it is."""
     record = open_record(run)
-    return print_facts(record.view.reconstruct(record, source, out, stride), as_json)
+    with heard(warn):
+        facts = record.view.reconstruct(record, source, out, stride)
+    return print_facts(facts, as_json)
 
 
 def inspect(run: Path, as_json: bool) -> int:

@@ -66,8 +66,8 @@ def count_option(name: str, text: str, *, least: int, default: int | None = None
     return click.option(name, type=kind, default=default, show_default=shown, help=text)
 
 
-def options_of(kind: type[Settings]) -> list[click.Option]:
-    """Return the options of a run: one for each field of its settings but the inputs.
+def options_of(kind: type[Any]) -> list[click.Option]:
+    """Return the options of a run: one for each field of its settings (a dataclass) but the inputs.
 
     None has a default, so that a config file can speak; the help tells the default of the field.
     """
@@ -89,7 +89,7 @@ def given(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
 def _option(each: Field[Any], hint: Any) -> click.Option:
     known = each.metadata
     name, text = each.name.replace("_", "-"), f"{known['help'].rstrip('.')}{_default(each)}."
-    if hint is bool:
+    if without_none(hint) is bool:
         return click.Option([f"--{name}/--no-{name}"], default=None, help=text)
     if isinstance(each.default, tuple):
         return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
@@ -106,3 +106,8 @@ def _default(each: Field[Any]) -> str:
     if "length" in known:
         value = f"{value:g}m"
     return f" (default: {value})"
+
+
+def warn(sentence: str) -> None:
+    """Print a warning."""
+    click.echo(f"Warning: {sentence}", err=True)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of
+from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -185,8 +185,3 @@ def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:
     """Return what is made as `checked` does, and print its warnings."""
     with heard(warn):
         return checked(what, make)
-
-
-def warn(sentence: str) -> None:
-    """Print a warning."""
-    click.echo(f"Warning: {sentence}", err=True)

@@ -29,6 +29,8 @@ BLANK = re.compile(rb"\n\r?(?=\n)")
 MOST_BLANK = 1 << 10
 MOST_LINE = 1 << 27
 BOM = b"\xef\xbb\xbf"
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
 MOST_NAMED = 5  # columns that a message lists
 
 
@@ -44,11 +46,13 @@ class Lines(Source):
     path : path, or None for standard input
     columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    decimal : {".", ","}, default="."
+        Decimal sign of the numbers.
     """
 
     has_columns = True
 
-    def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path | None, columns: Sequence[str] = (), decimal: str = ".") -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
@@ -57,16 +61,17 @@ class Lines(Source):
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:
             sample = stream.peek(SAMPLE)
-        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name)
+        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name, decimal)
         self._width = len(rows[0])
-        self._header = has_header(rows)
+        self._header = has_header(rows, decimal)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)
-        _check_sample(rows[self._header :], all_names, self._kept, self.name)
+        texts = _texts(rows[self._header :], all_names, self._kept, decimal)
+        refuse_texts(texts, self.name)
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
         self.n_features = len(self._kept)
-        self._options = _options(self._width, self._kept, self._delimiter)
+        self._options = _options(self._width, self._kept, self._delimiter, decimal)
 
     @contextmanager
     def _open(self) -> Iterator[Stream]:
@@ -216,7 +221,7 @@ def _standard_input(room: memoryview) -> int:
     return len(data)
 
 
-def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any]:
+def _options(width: int, kept: list[int], delimiter: str, decimal: str) -> tuple[Any, Any, Any]:
     """Return the options of Arrow: only the kept columns, as numbers."""
     pa, pc = arrow()
     ids = [str(number) for number in range(width)]
@@ -227,7 +232,10 @@ def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any
         pc.ReadOptions(column_names=ids, use_threads=False, block_size=MOST_LINE),
         pc.ParseOptions(delimiter=delimiter),
         pc.ConvertOptions(
-            column_types=kinds, include_columns=[ids[i] for i in kept], null_values=NOTHING
+            column_types=kinds,
+            include_columns=[ids[i] for i in kept],
+            null_values=NOTHING,
+            decimal_point=decimal,
         ),
     )
 
@@ -237,34 +245,73 @@ def _n_rows(chunk: memoryview) -> int:
     return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
 
 
-def parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
-    """Return the delimiter and the fields of the first lines."""
+def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[str]]]:
+    """Return the delimiter and the fields of the first lines.
+
+    Raises
+    ------
+    InputError
+        Where there are no lines of text, or numbers seem to have decimal commas and ``decimal`` is
+        a point.
+    """
+    if decimal not in (".", ","):
+        raise InputError(f"decimal is {decimal!r:.40}, needed is '.' or ','.")
     lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{name} has no lines.")
-    unquoted = re.sub(r'"[^"]*"', "", lines[0])
-    delimiter = max(",;\t|", key=unquoted.count)
     if "\0" in sample:
         raise InputError(f"{name} holds zero bytes, needed are lines of text.")
-    return delimiter, list(csv.reader(lines, delimiter=delimiter))
+    unquoted = re.sub(r'"[^"]*"', "", lines[0])
+    others = max(";\t|", key=unquoted.count)
+    # A comma between quoted fields is a delimiter even where it is the decimal sign.
+    commas = decimal == "." or (others not in unquoted and '"' in "".join(lines[:2]))
+    delimiter = max(("," if commas else "") + ";\t|", key=unquoted.count)
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    if delimiter == "," and others in unquoted:
+        _check_decimal(list(csv.reader(lines, delimiter=others)), name)
+    return delimiter, rows
 
 
-def _is_number(field: str) -> bool:
+def _check_decimal(rows: list[list[str]], name: str) -> None:
+    """Raise where other delimiters part lines evenly, with fields such as 1,5 among them."""
+    found = next((field for row in rows for field in row if DECIMAL_COMMA.fullmatch(field)), None)
+    if found is not None and len(set(map(len, rows))) == 1:
+        raise InputError(f"{name} has decimal commas, as in {found!r}; {SAY_COMMA}.")
+
+
+def number_of(field: str, decimal: str = ".") -> float:
+    """Return the number in a field; beside decimal commas a point may mean thousands: refused.
+
+    Raises
+    ------
+    ValueError
+        For other texts.
+    """
+    if decimal == ",":
+        if "." in field:
+            raise ValueError(field)
+        field = field.replace(",", ".")
+    return float(field.replace("_", "x"))
+
+
+def is_number(field: str, decimal: str = ".") -> bool:
+    """Return whether a field is a number, or one of the signs of a missing entry."""
     try:
-        float(field.replace("_", "x"))
+        number_of(field, decimal)
     except ValueError:
         return field.strip() in NOTHING
     return True
 
 
-def has_header(rows: list[list[str]]) -> bool:
+def has_header(rows: list[list[str]], decimal: str = ".") -> bool:
     """Return whether the first line is a header: only texts, or a text above a number."""
-    texts = [not _is_number(field) for field in rows[0]]
+    texts = [not is_number(field, decimal) for field in rows[0]]
     empty = [field.strip() in NOTHING for field in rows[0]]
     if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
         return True
     below = rows[1] if rows[1:] else []
-    return any(text and _is_number(field) for text, field in zip(texts, below, strict=False))
+    pairs = zip(texts, below, strict=False)
+    return any(text and is_number(field, decimal) for text, field in pairs)
 
 
 def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
@@ -296,20 +343,25 @@ def refuse_texts(texts: dict[str, str], name: str) -> None:
     """Raise for columns of text; ``texts`` maps each name to an example."""
     if texts:
         first = next(iter(texts.items()))
+        comma = DECIMAL_COMMA.fullmatch(first[1])
         raise InputError(
             f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
             f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
-            f"{first[1]!r:.40}); choose others with --columns."
+            f"{first[1]!r:.40}); {f'for decimal commas {SAY_COMMA}, or ' if comma else ''}"
+            "choose others with --columns."
         )
 
 
-def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], source: str) -> None:
+def _texts(
+    rows: list[list[str]], names: list[str], kept: list[int], decimal: str
+) -> dict[str, str]:
+    """Return the columns that hold texts, each with an example."""
     texts: dict[str, str] = {}
     for row in rows:
         for i in kept:
-            if i < len(row) and not _is_number(row[i]):
+            if i < len(row) and not is_number(row[i], decimal):
                 texts.setdefault(names[i], row[i])
-    refuse_texts(texts, source)
+    return texts
 
 
 def rows_of(table: Any) -> NDArray:

@@ -18,6 +18,7 @@ from atomstream.samplers.base import MotifChain
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
 MOST = 50_000_000  # maps that are looked at when copies are listed
+LARGEST = "give Network.largest_component() (on the command line --largest-component)"
 TRIES = 1000  # starts that are grown before a chain gives up
 
 
@@ -275,10 +276,7 @@ def _unreachable(network: Network, motif: Motif) -> str | None:
     n_parts, _ = sp.csgraph.connected_components(network.out, directed=True, connection="weak")
     n_parts -= int((~touched).sum())
     if n_parts > 1 and motif.size > 1:
-        return (
-            f"The network has {n_parts} components and the chain stays in one; "
-            "give the largest component."
-        )
+        return f"The network has {n_parts} components and the chain stays in one; {LARGEST}."
     if motif.size > 1 and network.undirected and network.bipartite:
         return (
             "The network is bipartite and the chain stays in one of two classes of copies; run one "

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.samplers.base import MotifChain
-from atomstream.samplers.glauber import copy_of
+from atomstream.samplers.glauber import LARGEST, copy_of
 
 __all__ = ["MotifPivot"]
 
@@ -83,7 +83,7 @@ class MotifPivot(MotifChain[bool]):
         n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0
         if n_parts > 1:
             warnings.warn(
-                f"The network has {n_parts} components, the chain stays in one; give the largest.",
+                f"The network has {n_parts} components and the chain stays in one; {LARGEST}.",
                 stacklevel=3,
             )
         if not (self.root_weights > 0).any():

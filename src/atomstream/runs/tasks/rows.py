@@ -58,6 +58,7 @@ class RowsSettings(checkpoints, Settings):
     columns: tuple[str, ...] = option(
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
     )
+    decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
     patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
     grey: bool = option(False, "Turn colour images into grey ones.")
@@ -89,7 +90,14 @@ class RowsSettings(checkpoints, Settings):
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
         return InputOptions(
-            self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
+            self.columns,
+            self.key,
+            self.patch,
+            self.grey,
+            self.per_image,
+            center,
+            self.seed,
+            self.decimal,
         )
 
     def new_model(self) -> Any:
