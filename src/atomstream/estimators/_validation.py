@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
-from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.exceptions import ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
@@ -35,7 +35,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if reset or not _is_plain(model, X):
         X = validate_data(
             model,
-            X,
+            checked_numbers(X),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
@@ -228,7 +228,11 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = N
 
 def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
-    atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
+    atoms = check_array(
+        checked_numbers(components, "components"),
+        dtype=[np.float64, np.float32],
+        input_name="components",
+    )
     if shape is not None and atoms.shape != shape:
         raise ValueError(
             f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}."

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
 from atomstream.core.checks import generator
+from atomstream.core.matrices import checked_numbers
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.matching import align
 from atomstream.estimators.nmf import OnlineNMF
@@ -110,7 +111,8 @@ def choose_rank(
             "a part."
         )
     data: NDArray = check_array(
-        X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        checked_numbers(X),
+        dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
     )
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
@@ -207,6 +208,7 @@ class TopicModel(LearnerInside):
         counts : csr_array of shape (n_documents, n_features)
             What `begin` returned, or `count` of the same documents.
         """
+        counts = checked_numbers(counts, "counts")
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
         seed: Any = self.learner_.random_state
