@@ -112,7 +112,9 @@ def choose_rank(
         )
     data: NDArray = check_array(
         checked_numbers(X),
-        dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        input_name="X",
     )
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:

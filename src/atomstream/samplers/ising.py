@@ -147,7 +147,8 @@ class IsingGibbs(Chain[int]):
 
     def _advance(self, rng: np.random.Generator, state: NDArray, n: int) -> NDArray:
         from atomstream._kernels.ising import checkerboard, random_sites
+        from atomstream._kernels.uniform import source_of
 
         update = random_sites if self.sweep == "random" else checkerboard
-        update(rng, state, self._table(), n, self.boundary == "torus")
+        update(source_of(rng), state, self._table(), n, self.boundary == "torus")
         return state
