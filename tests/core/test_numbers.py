@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -179,3 +180,55 @@ def test_masked_entries_are_missing_not_read():
     model = atomstream.OnlineNMF(3, missing=True, random_state=0)
     twin = copy.deepcopy(model).fit(np.where(mask, np.nan, data()))
     np.testing.assert_array_equal(model.fit(masked).components_, twin.components_)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+def test_numbers_too_small_or_large_to_be_learned_well_are_told(dtype, loss):
+    def model():
+        return atomstream.OnlineNMF(3, loss=loss, random_state=0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for scale in (1e-6, 1e-3, 1, 1e9):
+            model().fit((data() * scale).astype(dtype))
+    small, large = (1e-50, 1e145) if dtype is np.float64 else (1e-25, 1e17)
+    for scale in (small, large):
+        X = (data() * scale).astype(dtype)
+        with pytest.warns(UserWarning, match=r"largest entry of X is .*accuracy is lost"):
+            model().fit(X)
+    with pytest.raises(ValueError, match=r"entries of .*, whose sums are not finite in"):
+        model().fit(np.full((3, 3), np.finfo(dtype).max))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_steps_with_bounded_codes_tell_that_the_scale_does_not_suit_them(scale):
+    model = atomstream.OnlineNMF(3, loss="kl", method="spsg", random_state=0)
+    with pytest.warns(UserWarning, match="outside of 1e-05 to 1e\\+07 accuracy is lost"):
+        model.fit(data() * scale)
+
+
+IMAGE = atomstream.ImageDictionary(4, 4, n_patches=50, random_state=0).fit(data(20, 20))
+
+
+@pytest.mark.parametrize("value", [10**400, 1e306, "a"], ids=["whole", "real", "text"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda value: IMAGE.denoise(data(20, 20), value),
+        lambda value: atomstream.OnlineNMF(3, alpha=value).fit(data()),
+        lambda value: atomstream.OnlineNMF(3, max_time=value).fit(data()),
+        lambda value: atomstream.OnlineNMF(value).fit(data()),
+        lambda value: atomstream.OnlineNMF(3).fit(data(), sample_weight=[value] * ROWS),
+        lambda value: atomstream.OnlineCPDictionary(3, radius=value).fit(data()),
+        lambda value: atomstream.SeriesDictionary(3, correction=value).fit(data()),
+        lambda value: atomstream.RandomWalkFactorization(2, n_states=value).fit([0, 1]),
+        lambda value: atomstream.RandomWalkFactorization(2, tau=value).fit([0, 1]),
+        lambda value: atomstream.RandomWalkFactorization(2, step=value).fit([0, 1]),
+        lambda value: atomstream.samplers.IsingGibbs((3, value), 1.0),
+        lambda value: atomstream.choose_rank(data(), [1], holdout=value),
+    ],
+)
+def test_settings_beyond_all_numbers_get_a_sentence(call, value):
+    with pytest.raises(ValueError, match=r"^[A-Za-z_]+ (must|needs|is|has the type)"):
+        call(value)

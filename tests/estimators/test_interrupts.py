@@ -154,6 +154,9 @@ def interrupted(call, seconds):
             call()
     except KeyboardInterrupt:  # it came while the alarm was set or put away
         return True
+    except Exception:  # NumPy turns an interrupt inside of a comparison into another error
+        if not alarm.rang:
+            raise
     return alarm.rang
 
 
@@ -235,7 +238,8 @@ def test_a_walk_that_fails_between_two_compiled_calls_has_learned_nothing(monkey
     monkeypatch.setattr(HebbianFactor, "advance", failing)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(WALK[900:])
-    assert calls[0] and state(model) == before
+    assert calls[0] > 0
+    assert state(model) == before
     monkeypatch.undo()
     twin = RandomWalkFactorization(3, random_state=0).fit(WALK[:900]).partial_fit(WALK[900:])
     assert state(model.partial_fit(WALK[900:])) == state(twin)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
@@ -42,7 +42,7 @@ def uniform(source):  # type: ignore[no-untyped-def]
     return _called(source[0], source[1])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _called(_context, function, state):  # type: ignore[no-untyped-def]
     """Return what the C function at an address returns for the pointer to another address."""
 

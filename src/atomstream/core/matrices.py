@@ -56,7 +56,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         return _checked_stored(X, name)
     if isinstance(X, np.ma.MaskedArray):
         _check_kind(X.dtype, name)
-        X = X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan)
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     if not hasattr(X, "shape"):
         X = _array(X, name)
     if hasattr(X, "columns"):

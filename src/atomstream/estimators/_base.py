@@ -32,6 +32,7 @@ from atomstream.estimators._validation import (
     check_start,
     check_weights,
     cut,
+    in_scale,
     row_ids,
     warn_of_schedule,
 )
@@ -287,7 +288,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         run, stopped = self._run, False
         if run.clock.step == 0:
             batches = iter(batches)
-            batches = chain(self._open(batches, n_rows), batches)
+            first = in_scale(batches, self.method_.objective)
+            batches = chain(self._open(first, n_rows), batches)
             if not run.has_state:
                 return False
 

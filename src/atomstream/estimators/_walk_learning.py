@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import check_arrays, check_count, generator
+from atomstream.core.checks import MOST_NUMBER, check_arrays, check_count, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
@@ -263,4 +263,4 @@ class WalkLearning(Saved, BaseEstimator):
 def _is_number(value: Any) -> bool:
     """Return whether a setting is a finite real number."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and bool(np.isfinite(float(value)))
+    return real and abs(value) <= MOST_NUMBER

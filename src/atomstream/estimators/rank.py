@@ -121,7 +121,7 @@ def choose_rank(
         raise ValueError(f"ranks must be whole numbers of at least 1, got {ranks!r}.")
     if n_seeds < 2:
         raise ValueError(f"n_seeds must be at least 2, got {n_seeds!r}.")
-    if not 0 < holdout < 1:
+    if not isinstance(holdout, float) or not 0 < holdout < 1:
         raise ValueError(f"holdout must lie between 0 and 1, got {holdout!r}.")
     base = OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50) if model is None else model
     rng = generator(random_state)
