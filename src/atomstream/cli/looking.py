@@ -13,6 +13,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import check_out, code_writer
+from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table
 
@@ -43,6 +44,11 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
 def inspect(run: Path, as_json: bool) -> int:
     """Show a run on one screen."""
     record = open_record(run)
+    with making_sense(run):
+        return _show(record, run, as_json)
+
+
+def _show(record: Record, run: Path, as_json: bool) -> int:
     view = record.view
     figures, table = view.quality(record), view.table(record, 10)
     if as_json:
@@ -109,7 +115,8 @@ def report(run: Path, as_json: bool) -> int:
     _check_plots()
     record = open_record(run)
     title = f"{record.view.title} of {record.path.resolve().name}"
-    sections, facts = record.view.sections(record), record.view.facts(record)
+    with making_sense(run):
+        sections, facts = record.view.sections(record), record.view.facts(record)
     page = write_report(_folder(run), title, facts, sections)
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
@@ -120,7 +127,9 @@ def plot(run: Path, as_json: bool) -> int:
 
     _check_plots()
     record = open_record(run)
-    written = write_figures(_folder(run), record.view.sections(record))
+    with making_sense(run):
+        sections = record.view.sections(record)
+    written = write_figures(_folder(run), sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 

@@ -15,6 +15,7 @@ from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, o
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named
@@ -123,7 +124,8 @@ def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | Non
             model, notes, complaints = found
             for complaint in complaints:
                 click.echo(f"Skipped: {complaint}", err=True)
-            resumed.restore(model, notes)
+            with making_sense(run):
+                resumed.restore(model, notes)
         _check_goal(run, kind, settings, resumed.task)
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:

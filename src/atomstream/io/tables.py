@@ -43,11 +43,16 @@ class Lines(Source):
     path : path, or None for standard input
     columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    skip : bool, default=False
+        Whether a line that cannot be read becomes a row of missing entries instead of an error, so
+        that rows keep their numbers.
     """
 
     has_columns = True
 
-    def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self, path: Path | None, columns: Sequence[str] = (), *, skip: bool = False
+    ) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
@@ -61,7 +66,9 @@ class Lines(Source):
         self._header = has_header(rows)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)
-        _check_sample(rows[self._header :], all_names, self._kept, self.name)
+        # Good lines before a bad one are learned where they cannot be read again.
+        self._skip, self._piecewise = skip, skip or self.live
+        _check_sample(rows[self._header :], all_names, self._kept, self.name, self._piecewise)
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
         self.n_features = len(self._kept)
@@ -83,16 +90,37 @@ class Lines(Source):
         first = row
         with self._open() as stream:
             for chunk in stream.chunks(skip_first=self._header):
-                X, n_rows = None, _n_rows(chunk) if row < start else 0
-                if row + n_rows > start or row >= start:
-                    X = self._convert(chunk, row)
-                    n_rows = len(X)
-                    yield numbered(X[max(start - row, 0) :], max(row, start))
-                row += n_rows
+                n_rows = _n_rows(chunk) if row < start else 0
+                if row + n_rows <= start and row < start:
+                    row += n_rows
+                    continue
+                for X in self._rows(chunk, row):
+                    if row + len(X) > start:
+                        yield numbered(X[max(start - row, 0) :], max(row, start))
+                    row += len(X)
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _convert(self, chunk: memoryview, row: int) -> NDArray:
+    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[NDArray]:
+        """Yield the rows of whole lines, halving them until a bad line stands alone."""
+        try:
+            found = self._convert(chunk, row)
+        except InputError:
+            text = bytes(chunk)
+            middle = text.find(b"\n", len(text) // 2) + 1
+            if middle in (0, len(text)):
+                middle = text.rfind(b"\n", 0, -1) + 1
+            if not self._piecewise or (not middle and not self._skip):
+                raise
+            if middle:
+                yield from self._rows(text[:middle], row)
+                yield from self._rows(text[middle:], row + _n_rows(text[:middle]))
+            elif text.strip():
+                yield np.full((1, self.n_features), np.nan)
+            return
+        yield found
+
+    def _convert(self, chunk: bytes | memoryview, row: int) -> NDArray:
         pa, pc = arrow()
         try:
             return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
@@ -231,9 +259,9 @@ def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any
     )
 
 
-def _n_rows(chunk: memoryview) -> int:
+def _n_rows(chunk: bytes | memoryview) -> int:
     """Return the number of lines that are not empty: these become rows."""
-    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
+    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + bytes(chunk)))
 
 
 def parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
@@ -302,12 +330,16 @@ def refuse_texts(texts: dict[str, str], name: str) -> None:
         )
 
 
-def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], source: str) -> None:
+def _check_sample(
+    rows: list[list[str]], names: list[str], kept: list[int], source: str, lenient: bool
+) -> None:
+    """Refuse columns of texts; where lines may be bad, columns that hold nothing else."""
     texts: dict[str, str] = {}
-    for row in rows:
-        for i in kept:
-            if i < len(row) and not _is_number(row[i]):
-                texts.setdefault(names[i], row[i])
+    for i in kept:
+        fields = [row[i] for row in rows if i < len(row)]
+        wrong = [field for field in fields if not _is_number(field)]
+        if wrong and (len(wrong) == len(fields) or not lenient):
+            texts[names[i]] = wrong[0]
     refuse_texts(texts, source)
 
 

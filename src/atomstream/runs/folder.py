@@ -15,8 +15,9 @@ from typing import IO, Any
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError
-from atomstream.io.codec import read_model, write_model
+from atomstream.io.codec import write_model
 from atomstream.io.files import PART, sync_folder, whole_file
+from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
 
@@ -45,10 +46,11 @@ class Log:
     def events(self) -> list[dict[str, Any]]:
         """Return the lines that are whole."""
         events = []
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError):
-                    events.append(json.loads(line))
+                with suppress(ValueError, RecursionError):
+                    event = json.loads(line)
+                    events += [event] * isinstance(event, dict)
         return events
 
 
@@ -78,12 +80,25 @@ class RunFolder:
         return self._settings.exists()
 
     def check(self) -> None:
-        """Refuse a folder without a run."""
+        """Refuse a folder without a run, and one with entries that lead elsewhere or wait."""
+        self._check_entries()
         if not self._exists:
             raise InputError(
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
             )
+
+    def _check_entries(self) -> None:
+        """Refuse links out of the run, and pipes and devices, which would be waited for."""
+        inside = self.path.resolve()
+        for folder in (self.path, self.checkpoints, self.path / "figures"):
+            for entry in folder.iterdir() if folder.is_dir() else ():
+                if not entry.resolve().is_relative_to(inside):
+                    raise InputError(
+                        f"{entry} is a link out of the run; put the file in its place."
+                    )
+                if entry.exists() and not (entry.is_file() or entry.is_dir()):
+                    raise InputError(f"{entry} is neither a file nor a folder; remove it.")
 
     # -- settings and inputs
 
@@ -134,8 +149,8 @@ class RunFolder:
             facts = json.loads(self._inputs.read_text(encoding="utf-8"))
             prints = [was["fingerprint"] for was in facts["inputs"]]
             return {"run": facts["run"], "inputs": prints}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
 
     # -- state
 
@@ -174,7 +189,7 @@ class RunFolder:
         complaints: list[str] = []
         for path in [*self._saved(), *([self.model] if self.model.exists() else [])]:
             try:
-                model, notes = read_model(path)
+                model, notes = read_checkpoint(path)
             except (ModelFileError, OSError) as error:
                 complaints.append(str(error))
                 continue
@@ -252,6 +267,7 @@ class RunFolder:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
+            self._check_entries()
             self._clean()
             yield
 
