@@ -12,7 +12,7 @@ import numpy as np
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import check_out, code_writer
+from atomstream.io.outputs import check_out, code_writer, printable
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table
@@ -65,9 +65,9 @@ def _show(record: Record, run: Path, as_json: bool) -> int:
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"  {name:<{width}}  {value}")
+        click.echo(printable(f"  {name:<{width}}  {value}"))
     for line in _lines(table):
-        click.echo(f"  {line}".rstrip()[:WIDTH])
+        click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
 
 
