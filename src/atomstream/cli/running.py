@@ -11,7 +11,15 @@ from typing import Any
 import click
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of
+from atomstream.cli.options import (
+    AS_JSON,
+    DURATION,
+    PATH,
+    STOP_AFTER,
+    given,
+    max_memory_option,
+    options_of,
+)
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -74,6 +82,7 @@ def _last() -> list[click.Option]:
     """Return the options that learning and resuming share."""
     return [
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
+        max_memory_option(),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
 

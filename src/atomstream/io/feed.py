@@ -6,6 +6,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,7 +173,8 @@ class Feed:
             except BaseException as error:
                 put(error)
 
-        threading.Thread(target=read, name="reader", daemon=True).start()
+        within = copy_context()  # what limits reading holds in the thread too
+        threading.Thread(target=within.run, args=(read,), name="reader", daemon=True).start()
         try:
             while (item := self._next(ready)) is not None:
                 if item is _END:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
 
@@ -60,6 +61,8 @@ class Pictures(Source):
         self.paths = self.files = paths
         self._size, self._center, self._seed = size, center, seed
         heads = [_head(path) for path in paths]
+        for path, head in zip(paths, heads, strict=True):
+            need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
         for path, head in zip(paths, heads, strict=True):
             if min(head.height, head.width) < size:
                 raise InputError(
@@ -135,6 +138,8 @@ def load_image(path: Path, *, color: bool) -> NDArray:
     from PIL import ImageOps
 
     with _opened(path) as image:
+        # Pixels as they are stored, as floats, and a copy on the way.
+        need(image.width * image.height * (3 if color else 1) * 9, str(path))
         if image.mode in DEEP:
             grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
             return np.repeat(grey[:, :, None], 3, axis=2) if color else grey

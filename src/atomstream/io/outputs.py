@@ -69,7 +69,7 @@ def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that cannot be seen are escapes such as ``\\x1b``."""
+    """Return a text in which characters that cannot be seen are escapes, of one backslash."""
     if text.isprintable():
         return text
     seen = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.source import Block, Source, numbered
 
 __all__ = ["Lines"]
@@ -28,6 +29,7 @@ BLANK = re.compile(rb"\n\r?(?=\n)")
 MOST_BLANK = 1 << 10
 MOST_LINE = 1 << 27
 BOM = b"\xef\xbb\xbf"
+COLUMN_BYTES = 6000  # that Arrow takes for each column of a table while it is read
 MOST_NAMED = 5  # columns that a message lists
 
 
@@ -63,6 +65,7 @@ class Lines(Source):
             sample = stream.peek(SAMPLE)
         self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name)
         self._width = len(rows[0])
+        need(COLUMN_BYTES * self._width, f"{self.name}, with {counted(self._width, 'column')},")
         self._header = has_header(rows)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)

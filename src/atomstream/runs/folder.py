@@ -16,7 +16,7 @@ from typing import IO, Any
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io.codec import write_model
-from atomstream.io.files import PART, sync_folder, whole_file
+from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
@@ -156,7 +156,7 @@ class RunFolder:
 
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
-        self.checkpoints.mkdir(exist_ok=True)
+        make_folder(self.checkpoints)
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
         write_model(path, model, notes | {"run": self._identity()})
@@ -174,8 +174,14 @@ class RunFolder:
         try:
             os.link(path, link)
         except OSError:  # a file system without links
-            shutil.copy2(path, link)
-        os.replace(link, self.model)
+            with whole_file(self.model) as file, path.open("rb") as source:
+                shutil.copyfileobj(source, file)
+            return
+        try:
+            os.replace(link, self.model)
+        except BaseException:
+            link.unlink(missing_ok=True)
+            raise
         sync_folder(self.path)
 
     def load(self) -> tuple[Any, dict[str, Any], list[str]] | None:
@@ -253,7 +259,7 @@ class RunFolder:
     def writing(self) -> Iterator[None]:
         """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
             file = self._lock.open("a+")
         except OSError as error:
             raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
