@@ -103,6 +103,8 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
         (n_entries,) = counted or [n_rows * n_columns]
     except ValueError:
         return  # the parser says what is wrong
+    if min(n_rows, n_columns) < 1:  # on which the parser of scipy ends the process
+        raise InputError(f"{path} is empty: it claims {n_rows} rows and {n_columns} columns.")
     # An entry takes two characters at least, and four with its row and column; of symmetric
     # matrices half of the entries are listed.
     if n_entries * (4 if counted else 1) > size + 1:
@@ -248,6 +250,7 @@ def _sparse(path: Path, members: set[str]) -> Source:
             return _SparseRows(path, shape, archive["indptr"])
         if kind != "csc":
             raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
+        need(16 * n_rows, str(path))
         parts = (archive["data"], archive["indices"], archive["indptr"])
         columns = sp.csc_array(parts, shape=(n_rows, n_columns))
         return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
