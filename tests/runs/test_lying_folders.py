@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import atomstream
 from atomstream.cli import main
 from atomstream.io.codec import read_model, write_model
 from atomstream.runs.notes import KINDS, read_checkpoint
@@ -134,3 +135,22 @@ def test_a_folder_of_checkpoints_elsewhere_is_left_alone(folder, capsys):
     names = sorted(path.name for path in elsewhere.iterdir())
     assert "checkpoints is a link out of the run" in refused(capsys, "resume", run)
     assert sorted(path.name for path in elsewhere.iterdir()) == names
+
+
+def test_a_folder_of_a_later_release_says_so(folder, capsys):
+    run = folder("rows-nmf-unfinished")
+    facts = json.loads((run / "inputs.json").read_text())
+    (run / "run.toml").write_text('inputs = ["x.csv"]\nsetting_of_the_future = 1\n')
+    (run / "inputs.json").write_text(json.dumps(facts | {"format": 2, "library": "9.1"}))
+    for verb in ("inspect", "resume", "report"):
+        told = refused(capsys, verb, run)
+        assert "begun by atomstream 9.1 and has format 2, this release reads 1" in told
+
+
+def test_new_folders_name_their_format_and_release(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((60, 3)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    assert main(words) == 0
+    facts = json.loads((tmp_path / "run/inputs.json").read_text())
+    assert facts["format"] == 1
+    assert facts["library"] == atomstream.__version__

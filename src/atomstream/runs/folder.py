@@ -13,14 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import atomstream
 from atomstream.core.checks import counted
-from atomstream.exceptions import InputError, ModelFileError
+from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.io.codec import write_model
 from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
 
+FORMAT = 1  # of folders; one that says nothing of it is older than this number
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 
@@ -87,6 +89,12 @@ class RunFolder:
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
             )
+        facts = self._facts()
+        if isinstance(facts.get("format"), int) and facts["format"] > FORMAT:
+            raise NewerFormatError(
+                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} and has format "
+                f"{facts['format']}, this release reads {FORMAT}; install a later one."
+            )
 
     def _check_entries(self) -> None:
         """Refuse links out of the run, and pipes and devices, which would be waited for."""
@@ -105,7 +113,8 @@ class RunFolder:
     def begin(self, settings: Settings, sources: Sequence[Input]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
-        facts = {"run": secrets.token_hex(8), "inputs": inputs}
+        library = {"format": FORMAT, "library": atomstream.__version__}
+        facts = {"run": secrets.token_hex(8), "inputs": inputs} | library
         with whole_file(self._inputs) as file:
             file.write(json.dumps(facts, indent=1).encode())
         self.write_settings(settings)
@@ -146,11 +155,21 @@ class RunFolder:
 
     def _recorded(self) -> dict[str, Any]:
         try:
-            facts = json.loads(self._inputs.read_text(encoding="utf-8"))
+            facts = self._facts()
             prints = [was["fingerprint"] for was in facts["inputs"]]
             return {"run": facts["run"], "inputs": prints}
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        except (LookupError, TypeError) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what was written down when the run began."""
+        try:
+            facts = json.loads(self._inputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
+        if not isinstance(facts, dict):
+            raise InputError(f"{self._inputs} cannot be read: it holds no object of JSON.")
+        return facts
 
     # -- state
 
