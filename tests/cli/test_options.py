@@ -230,7 +230,7 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
     resume = commands.get_command(click.Context(commands), "resume")
     told = {each.name: getattr(each, "help", "") for each in resume.params}
-    assert goals == told.keys() - {"run", "max_time", "as_json"}
+    assert goals == told.keys() - {"run", "max_time", "max_memory", "as_json"}
     assert (
         told["epochs"] == "New value of --epochs (learn, tensor learn, text topics, video learn)."
     )

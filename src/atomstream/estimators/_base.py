@@ -35,6 +35,7 @@ from atomstream.estimators._validation import (
     check_start,
     check_weights,
     cut,
+    in_scale,
     row_ids,
     warn_of_schedule,
 )
@@ -307,7 +308,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         run = self._run
         if run.clock.step == 0:
             batches = iter(batches)
-            batches = chain(self._open(batches, n_rows), batches)
+            first = in_scale(batches, self.method_.objective)
+            batches = chain(self._open(first, n_rows), batches)
             if not run.has_state:
                 return False
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atomstream.exceptions import NetworkWarning
-from atomstream.io.tables import DECIMAL_COMMA, SAY_COMMA, number_of
+from atomstream.io.heads import DECIMAL_COMMA, SAY_COMMA, number_of
 
 __all__ = [
     "Edge",

@@ -21,7 +21,7 @@ from atomstream.io.edge_columns import (
     weight_attribute,
     weight_of,
 )
-from atomstream.io.tables import NOTHING, SAY_COMMA
+from atomstream.io.heads import NOTHING, SAY_COMMA
 
 __all__ = ["read_edge_list"]
 

@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
+from atomstream.io.heads import NOTHING, chosen, has_header, number_of, parsed, refuse_texts
 from atomstream.io.outputs import write_table
-from atomstream.io.tables import (
-    NOTHING,
-    chosen,
-    has_header,
-    number_of,
-    parsed,
-    refuse_texts,
-)
 
 __all__ = ["SeriesTable", "read_series"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import os
 import re
@@ -18,20 +17,19 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
+from atomstream.io.heads import NOTHING, chosen, has_header, parsed, refuse_texts, texts_in
 from atomstream.io.source import Block, Source, numbered
 
 __all__ = ["Lines"]
 
 CHUNK = 1 << 22
 SAMPLE = 1 << 16  # bytes that are read to detect delimiter, header and text columns
-NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
 BLANK = re.compile(rb"\n\r?(?=\n)")
 MOST_BLANK = 1 << 10
 MOST_LINE = 1 << 27
 BOM = b"\xef\xbb\xbf"
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
-MOST_NAMED = 5  # columns that a message lists
+COLUMN_BYTES = 6000  # that Arrow takes for each column of a table while it is read
 
 
 class Lines(Source):
@@ -48,11 +46,21 @@ class Lines(Source):
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
     decimal : {".", ","}, default="."
         Decimal sign of the numbers.
+    skip : bool, default=False
+        Whether a line that cannot be read becomes a row of missing entries instead of an error, so
+        that rows keep their numbers.
     """
 
     has_columns = True
 
-    def __init__(self, path: Path | None, columns: Sequence[str] = (), decimal: str = ".") -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        columns: Sequence[str] = (),
+        decimal: str = ".",
+        *,
+        skip: bool = False,
+    ) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
@@ -63,10 +71,13 @@ class Lines(Source):
             sample = stream.peek(SAMPLE)
         self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name, decimal)
         self._width = len(rows[0])
+        need(COLUMN_BYTES * self._width, f"{self.name}, with {counted(self._width, 'column')},")
         self._header = has_header(rows, decimal)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)
-        texts = _texts(rows[self._header :], all_names, self._kept, decimal)
+        # Good lines before a bad one are learned where they cannot be read again.
+        self._skip, self._piecewise = skip, skip or self.live
+        texts = texts_in(rows[self._header :], all_names, self._kept, self._piecewise, decimal)
         refuse_texts(texts, self.name)
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
@@ -89,16 +100,37 @@ class Lines(Source):
         first = row
         with self._open() as stream:
             for chunk in stream.chunks(skip_first=self._header):
-                X, n_rows = None, _n_rows(chunk) if row < start else 0
-                if row + n_rows > start or row >= start:
-                    X = self._convert(chunk, row)
-                    n_rows = len(X)
-                    yield numbered(X[max(start - row, 0) :], max(row, start))
-                row += n_rows
+                n_rows = _n_rows(chunk) if row < start else 0
+                if row + n_rows <= start and row < start:
+                    row += n_rows
+                    continue
+                for X in self._rows(chunk, row):
+                    if row + len(X) > start:
+                        yield numbered(X[max(start - row, 0) :], max(row, start))
+                    row += len(X)
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _convert(self, chunk: memoryview, row: int) -> NDArray:
+    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[NDArray]:
+        """Yield the rows of whole lines, halving them until a bad line stands alone."""
+        try:
+            found = self._convert(chunk, row)
+        except InputError:
+            text = bytes(chunk)
+            middle = text.find(b"\n", len(text) // 2) + 1
+            if middle in (0, len(text)):
+                middle = text.rfind(b"\n", 0, -1) + 1
+            if not self._piecewise or (not middle and not self._skip):
+                raise
+            if middle:
+                yield from self._rows(text[:middle], row)
+                yield from self._rows(text[middle:], row + _n_rows(text[:middle]))
+            elif text.strip():
+                yield np.full((1, self.n_features), np.nan)
+            return
+        yield found
+
+    def _convert(self, chunk: bytes | memoryview, row: int) -> NDArray:
         pa, pc = arrow()
         try:
             return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
@@ -240,128 +272,9 @@ def _options(width: int, kept: list[int], delimiter: str, decimal: str) -> tuple
     )
 
 
-def _n_rows(chunk: memoryview) -> int:
+def _n_rows(chunk: bytes | memoryview) -> int:
     """Return the number of lines that are not empty: these become rows."""
-    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
-
-
-def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[str]]]:
-    """Return the delimiter and the fields of the first lines.
-
-    Raises
-    ------
-    InputError
-        Where there are no lines of text, or numbers seem to have decimal commas and ``decimal`` is
-        a point.
-    """
-    if decimal not in (".", ","):
-        raise InputError(f"decimal is {decimal!r:.40}, needed is '.' or ','.")
-    lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
-    if not lines:
-        raise InputError(f"{name} has no lines.")
-    if "\0" in sample:
-        raise InputError(f"{name} holds zero bytes, needed are lines of text.")
-    unquoted = re.sub(r'"[^"]*"', "", lines[0])
-    others = max(";\t|", key=unquoted.count)
-    # A comma between quoted fields is a delimiter even where it is the decimal sign.
-    commas = decimal == "." or (others not in unquoted and '"' in "".join(lines[:2]))
-    delimiter = max(("," if commas else "") + ";\t|", key=unquoted.count)
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    if delimiter == "," and others in unquoted:
-        _check_decimal(list(csv.reader(lines, delimiter=others)), name)
-    return delimiter, rows
-
-
-def _check_decimal(rows: list[list[str]], name: str) -> None:
-    """Raise where other delimiters part lines evenly, with fields such as 1,5 among them."""
-    found = next((field for row in rows for field in row if DECIMAL_COMMA.fullmatch(field)), None)
-    if found is not None and len(set(map(len, rows))) == 1:
-        raise InputError(f"{name} has decimal commas, as in {found!r}; {SAY_COMMA}.")
-
-
-def number_of(field: str, decimal: str = ".") -> float:
-    """Return the number in a field; beside decimal commas a point may mean thousands: refused.
-
-    Raises
-    ------
-    ValueError
-        For other texts.
-    """
-    if decimal == ",":
-        if "." in field:
-            raise ValueError(field)
-        field = field.replace(",", ".")
-    return float(field.replace("_", "x"))
-
-
-def is_number(field: str, decimal: str = ".") -> bool:
-    """Return whether a field is a number, or one of the signs of a missing entry."""
-    try:
-        number_of(field, decimal)
-    except ValueError:
-        return field.strip() in NOTHING
-    return True
-
-
-def has_header(rows: list[list[str]], decimal: str = ".") -> bool:
-    """Return whether the first line is a header: only texts, or a text above a number."""
-    texts = [not is_number(field, decimal) for field in rows[0]]
-    empty = [field.strip() in NOTHING for field in rows[0]]
-    if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
-        return True
-    below = rows[1] if rows[1:] else []
-    pairs = zip(texts, below, strict=False)
-    return any(text and is_number(field, decimal) for text, field in pairs)
-
-
-def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
-    """Return the places of columns given by name, number or range; by default all."""
-    if not columns:
-        return list(range(len(names)))
-    places: list[int] = []
-    for column in columns:
-        span = re.fullmatch(r"(\d+)-(\d+)", column)
-        if column in names:
-            places.append(names.index(column))
-        elif column.isdecimal() and 1 <= int(column) <= len(names):
-            places.append(int(column) - 1)
-        elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
-            places.extend(range(int(span[1]) - 1, int(span[2])))
-        else:
-            raise InputError(
-                f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
-            )
-    return places
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
-    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-
-
-def refuse_texts(texts: dict[str, str], name: str) -> None:
-    """Raise for columns of text; ``texts`` maps each name to an example."""
-    if texts:
-        first = next(iter(texts.items()))
-        comma = DECIMAL_COMMA.fullmatch(first[1])
-        raise InputError(
-            f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
-            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
-            f"{first[1]!r:.40}); {f'for decimal commas {SAY_COMMA}, or ' if comma else ''}"
-            "choose others with --columns."
-        )
-
-
-def _texts(
-    rows: list[list[str]], names: list[str], kept: list[int], decimal: str
-) -> dict[str, str]:
-    """Return the columns that hold texts, each with an example."""
-    texts: dict[str, str] = {}
-    for row in rows:
-        for i in kept:
-            if i < len(row) and not is_number(row[i], decimal):
-                texts.setdefault(names[i], row[i])
-    return texts
+    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + bytes(chunk)))
 
 
 def rows_of(table: Any) -> NDArray:

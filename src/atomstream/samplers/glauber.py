@@ -83,16 +83,18 @@ class MotifGlauber(MotifChain[int]):
             For a position that is no copy, and where no copy was found.
         """
         from atomstream._kernels.motif import grow
+        from atomstream._kernels.uniform import source_of
 
         if position is not None:
             return copy_of(self.network, self.motif, position)
         order = _order(self.motif)
         bound = _edges_by_node(self.motif, order)
         chances = self.network.node_weights / self.network.node_weights.sum()
+        source = source_of(rng)
         for _ in range(TRIES):
             state = np.full(self.motif.size, -1, dtype=np.int64)
             state[order[0]] = rng.choice(self.network.n_nodes, p=chances)
-            if grow(rng, state, order, bound, self._lists, self._edges):
+            if grow(source, state, order, bound, self._lists, self._edges):
                 return state
         raise ValueError(
             f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes "
@@ -110,9 +112,10 @@ class MotifGlauber(MotifChain[int]):
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` moves apart, int64 of shape (n, k), and the last one."""
         from atomstream._kernels.motif import glauber
+        from atomstream._kernels.uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
-        glauber(rng, state, found, thin, self._lists, self._edges)
+        glauber(source_of(rng), state, found, thin, self._lists, self._edges)
         return found, state
 
     def conditional(self, state: NDArray, node: int) -> tuple[NDArray, NDArray]:

@@ -108,12 +108,13 @@ class MotifPivot(MotifChain[bool]):
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` steps apart, int64 of shape (n, k), and the last one."""
         from atomstream._kernels.pivot import pivot
+        from atomstream._kernels.uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into
         lists = (out.indptr, out.indices, into.indptr, into.indices, self._tables)
         walk = (*self._walk, self._ratio)
-        pivot(rng, state, found, thin, walk, self._tree[:3], lists)
+        pivot(source_of(rng), state, found, thin, walk, self._tree[:3], lists)
         return found, state
 
     def root_step(self, v: int) -> tuple[NDArray, NDArray]:
