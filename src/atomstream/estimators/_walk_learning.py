@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import check_arrays, check_count, generator
+from atomstream.core.checks import MOST_NUMBER, check_arrays, check_count, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators._walk_scaling import SCALINGS, rarity, scaled
@@ -67,9 +69,10 @@ class WalkLearning(Saved, BaseEstimator):
             In the order of the walk.
         y : ignored
         """
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
-        self.__dict__.pop("partition_", None)
-        self.__dict__.update(fresh.__dict__)
+        with Transaction(self):
+            fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
+            self.__dict__.pop("partition_", None)
+            self.__dict__.update(fresh.__dict__)
         return self
 
     def partial_fit(self, states: object, y: object = None) -> Self:
@@ -84,20 +87,21 @@ class WalkLearning(Saved, BaseEstimator):
         index, numbers = self._numbers(states)
         if not len(numbers):
             raise ValueError("states is empty; give at least one.")
-        self._take(index)
-        begin = self.n_visits_
-        walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
-        first = begin if begin else 1  # place in the walk of the first transition's end
-        ends = np.arange(first, begin + len(numbers))
-        kept = np.flatnonzero(ends % self.tau == 0)
-        ones, before = np.ones(len(walk)), self.visits_[0].copy()
-        if begin:
-            before[self.last_] -= 1  # its visit, counted with the piece before, is the first here
-        rare = self._rarity(walk, ones, before)
-        self.visits_ += np.bincount(numbers, minlength=len(index))
-        self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
-        moves = Moves(walk[kept], walk[kept + 1], ones[kept], ones[kept])
-        self._advance(scaled(moves, rare[:, kept], rare[:, kept + 1]))
+        with Transaction(self) as transaction:
+            self._take(index)
+            begin = self.n_visits_
+            walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
+            first = begin if begin else 1  # place in the walk of the first transition's end
+            ends = np.arange(first, begin + len(numbers))
+            kept = np.flatnonzero(ends % self.tau == 0)
+            ones, before = np.ones(len(walk)), self.visits_[0].copy()
+            if begin:  # its visit was counted with the piece before, and is the first here
+                before[self.last_] -= 1
+            rare = self._rarity(walk, ones, before)
+            moves = Moves(walk[kept], walk[kept + 1], ones[kept], ones[kept])
+            self._advance(scaled(moves, rare[:, kept], rare[:, kept + 1]), transaction)
+            self.visits_ = self.visits_ + np.bincount(numbers, minlength=len(index))
+            self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
         return self
 
     def partial_fit_transitions(
@@ -120,14 +124,17 @@ class WalkLearning(Saved, BaseEstimator):
                 f"{len(heads)}."
             )
         weights = check_weights_of(weights, len(tails))
-        self._take(index)
-        rare = [
-            self._rarity(ends, weights, visits)
-            for ends, visits in zip((tails, heads), self.visits_, strict=True)
-        ]
-        for side, ends in enumerate((tails, heads)):
-            self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
-        self._advance(scaled(Moves(tails, heads, weights, weights), *rare))
+        with Transaction(self) as transaction:
+            self._take(index)
+            sides = (tails, heads)
+            rare = [
+                self._rarity(ends, weights, visits)
+                for ends, visits in zip(sides, self.visits_, strict=True)
+            ]
+            self._advance(scaled(Moves(tails, heads, weights, weights), *rare), transaction)
+            self.visits_ = self.visits_ + [
+                np.bincount(ends, weights, minlength=len(index)) for ends in sides
+            ]
         return self
 
     def begin_walk(self) -> Self:
@@ -150,9 +157,13 @@ class WalkLearning(Saved, BaseEstimator):
 
     # -- steps
 
-    def _advance(self, moves: Moves) -> None:
+    def _advance(self, moves: Moves, transaction: Transaction) -> None:
         """Make the steps, looking back at the average whenever twice as many were made."""
-        factor, done = self.factor_, 0
+        factor, done = copy(self.factor_), 0
+        rows = np.unique(np.concatenate([moves.origins, moves.destinations + factor.n_states]))
+        for shared in (factor.Q, factor.P):
+            transaction.keep(shared, rows)
+        self.factor_ = factor
         while done < len(moves.origins):
             left = max(self._look - int(factor.numbers[0]), 1)
             factor.advance(moves.part(slice(done, done + left)), self._steps())
@@ -199,6 +210,7 @@ class WalkLearning(Saved, BaseEstimator):
             self._look, self._basis = max(FIRST, m), None
             self._scaling = self.scaling
         if m > self.factor_.n_states:
+            self.factor_ = copy(self.factor_)
             self.factor_.fold()
             self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
         if m > self.visits_.shape[1]:
@@ -279,4 +291,4 @@ class WalkLearning(Saved, BaseEstimator):
 def _is_number(value: Any) -> bool:
     """Return whether a setting is a finite real number."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and bool(np.isfinite(float(value)))
+    return real and abs(value) <= MOST_NUMBER

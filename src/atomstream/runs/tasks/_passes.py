@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
@@ -27,6 +28,9 @@ class PassesTask(Task):
     def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
         super().__init__(settings)
         self.sources = sources
+        n_features = sources[0].n_features
+        # Atoms, what is known of each entry of them, and what a step makes of these.
+        need(32 * settings.atoms * n_features, f"A dictionary of {n_features:,} features")
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
         self._stream_ended = False
