@@ -147,3 +147,5 @@ def test_numbers_are_written_as_a_reader_expects_them():
     assert write_pages.percent(0.1234, 1) == "12.3 %"
     assert write_pages.short(26_214_954.5) == "2.62e7"
     assert write_pages.short(0.0804170) == "0.0804"
+    steps = [1, 2, 4, 8]
+    assert write_pages.exponent([9, 3 * 2**-0.5, 3 / 2, 9], steps, 2, 4) == pytest.approx(-0.5)
