@@ -113,7 +113,7 @@ def main() -> None:
         report[name] = {"nodes": network.n_nodes, "edges": network.out.nnz // 2} | told
         report[name] |= judged(name, network, grid[:, column])
     save_figure(curves, "000-11", 75)
-    save_rows(rows, "000-11-atoms", 1200)
+    save_rows(rows, "000-11-atoms", 1100)
     save("000-11", report)
 
 

@@ -83,7 +83,6 @@ def summary(values: np.ndarray) -> dict:
     gap, quiet = (surrogate - empirical).mean(axis=0), surrogate - noise
     distance = np.abs(quiet.mean(axis=0) - quiet[:, -1].mean())
     late = CHECKPOINTS >= FIRST
-    early = late & (LAST >= CHECKPOINTS)
     return {
         "surrogate": surrogate.mean(axis=0),
         "empirical": empirical.mean(axis=0),
@@ -93,7 +92,6 @@ def summary(values: np.ndarray) -> dict:
         "distance to the limit": distance,
         "smallest_gap": (surrogate - empirical).min(),
         "gap_exponent": slope(CHECKPOINTS[late], gap[late]),
-        "limit_exponent": slope(CHECKPOINTS[early], distance[early]),
         "standard error of the distance": (quiet - quiet[:, -1:]).std(axis=0, ddof=1)
         / np.sqrt(N_SEEDS),
     }

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import log
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, linear_regression
 from textwrap import fill
 from typing import Any
 
@@ -99,6 +100,12 @@ def listed(values: Iterable[float], places: int = 0) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
+def exponent(values: list[float], steps: list[int], first: int, last: int) -> float:
+    """Return the exponent of the power law through values, from a first step to a last one."""
+    points = [(log(t), log(y)) for t, y in zip(steps, values, strict=True) if first <= t <= last]
+    return linear_regression(*zip(*points, strict=True)).slope
+
+
 def short(value: float) -> str:
     """Return three significant digits, by a power of ten where the number is large."""
     return f"{value:.3g}".replace("e+0", "e")
@@ -114,7 +121,7 @@ def environment() -> Environment:
         autoescape=False,
     )
     made.filters |= {"n": number, "percent": percent, "listed": listed, "short": short}
-    made.filters["mean"] = fmean
+    made.filters |= {"mean": fmean, "exponent": exponent}
     return made
 
 

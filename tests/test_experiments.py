@@ -139,3 +139,13 @@ def test_a_section_says_if_the_code_had_changes():
     assert said == "x: commit abc1234 with uncommitted changes, 2026-01-02, 61 s."
     said = write_pages.source("x", record | {"changed": False, "versions": {"numpy": "2"}})
     assert "uncommitted" not in said
+
+
+def test_numbers_are_written_as_a_reader_expects_them():
+    assert write_pages.number(1234.5678, 1) == "1,234.6"
+    assert write_pages.number(-0.001, 2) == "0.00"
+    assert write_pages.percent(0.1234, 1) == "12.3 %"
+    assert write_pages.short(26_214_954.5) == "2.62e7"
+    assert write_pages.short(0.0804170) == "0.0804"
+    steps = [1, 2, 4, 8]
+    assert write_pages.exponent([9, 3 * 2**-0.5, 3 / 2, 9], steps, 2, 4) == pytest.approx(-0.5)
