@@ -187,6 +187,9 @@ def _sentence(run: Run, outcome: Outcome) -> str:
         more = f"; to continue: atomstream resume {path} --{goal} N" if goal else ""
         return f"Nothing is left to do in {path}{more}"
     if outcome.complete:
+        advice = run.task.advice(run.history)
+        if advice is not None:
+            warn(advice)
         more = f"Look at it with: atomstream report {path}"
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.callbacks import Callback, Learner, TaskContext
+from atomstream.callbacks import Callback, History, Learner, TaskContext
 from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
@@ -207,6 +207,10 @@ class Task(ABC):
     @abstractmethod
     def results(self) -> dict[str, Any]:
         """Return what the run came to, for machines."""
+
+    def advice(self, history: History) -> str | None:
+        """Return a sentence on what would help a complete run; None, the default: nothing."""
+        return None
 
     @abstractmethod
     def headline(self) -> str:

@@ -16,7 +16,7 @@ from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.tasks._passes import PassesTask
+from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
 
 MODELS = ("nmf", "dictionary", "convex")
@@ -53,7 +53,13 @@ class RowsSettings(checkpoints, Settings):
     half_life: float | None = option(
         None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
     )
-    epochs: int = option(1, "Passes over the inputs.", least=1, free=True)
+    epochs: int | None = option(
+        None,
+        "Passes over the inputs.",
+        least=1,
+        free=True,
+        shown=f"until {ENOUGH:,} rows are learned, {MOST} at most",
+    )
     batch_size: int = option(256, "Rows per step.", least=1, sets="batch_size")
     missing: bool = option(False, "Take empty fields and NaN for missing entries.")
     on_bad_line: str = option(
@@ -88,7 +94,7 @@ class RowsSettings(checkpoints, Settings):
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
                 "give one of them."
             )
-        if STANDARD_INPUT in self.inputs and self.epochs > 1:
+        if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
         super().check()
 
@@ -163,7 +169,9 @@ class RowsTask(PassesTask):
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input."""
         live = STANDARD_INPUT in settings.inputs
-        return None if live else super().finished(settings, model, notes)
+        if live or "position" not in notes:
+            return None if live else super().finished(settings, model, notes)
+        return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
