@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
 
-.PHONY: demo test test-fast lint types unit coverage test-floor changelog bench clean
+.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -34,6 +34,10 @@ coverage: .venv/ready
 test-floor: .venv-floor/ready
 	NUMBA_CACHE_DIR="$(CURDIR)/.venv-floor/kernels" .venv-floor/bin/python -m pytest -n 2 -q \
 		-m "not slow" -W ignore::DeprecationWarning tests
+
+# Damages files of every kind for ten minutes, and reads them.
+fuzz: .venv/ready
+	$(BIN)/python tests/fuzz.py --seconds 600
 
 changelog: .venv/ready
 	$(BIN)/towncrier build --draft

@@ -28,8 +28,8 @@ NAMES = {
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
-        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "NotConvergedWarning"),
-        "ScheduleWarning",
+        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "NetworkWarning"),
+        *("NotConvergedWarning", "ScheduleWarning"),
     ),
 }
 MODULES = {

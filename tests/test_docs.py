@@ -34,7 +34,7 @@ PATH = re.compile(r"[\w./]+\.py")
 OBJECTS = {
     *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "method", "state"),
     *("memory_", "clock_", "learner_", "representatives_"),
-    *("np", "xarray", "copy", "sklearn"),
+    *("np", "xarray", "copy", "sklearn", "networkx", "network", "ranking"),
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),

@@ -39,6 +39,7 @@ def make(name, **settings):
             "n_components": 5,
             "alpha": 0.05,
             "batch_size": 20,
+            "n_epochs": 10,
             "random_state": 0,
             **extra,
             **settings,

@@ -19,6 +19,7 @@ from .domains import series as series
 from .domains import tensors as tensors
 from .domains import text as text
 from .domains import walks as walks
+from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.color import ColorRestorer as ColorRestorer
 from .estimators.convex import OnlineConvexMF as OnlineConvexMF
 from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
@@ -41,9 +42,9 @@ from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError
 from .exceptions import ModelFileError as ModelFileError
+from .exceptions import NetworkWarning as NetworkWarning
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
-from .exceptions import NotConvergedWarning as NotConvergedWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save

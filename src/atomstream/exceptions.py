@@ -6,9 +6,9 @@ __all__ = [
     "InputError",
     "MissingLibraryError",
     "ModelFileError",
+    "NetworkWarning",
     "NewerFormatError",
     "NotAModelError",
-    "NotConvergedWarning",
     "ScheduleWarning",
 ]
 
@@ -17,8 +17,11 @@ class IncompatiblePartsError(TypeError):
     """One part of a method needs something that another part does not offer."""
 
 
-class NotConvergedWarning(UserWarning):
-    """Warning: an iteration ended before it reached the requested accuracy."""
+class NetworkWarning(UserWarning):
+    """Warning: a network was read, or is learned, in a way that may not be the one meant.
+
+    The message says what to give to have the one way or the other.
+    """
 
 
 class ScheduleWarning(UserWarning):

@@ -7,14 +7,13 @@ A stream is a generator of arrays and knows nothing of learning. It may be endle
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
 
 __all__ = ["batches", "interleave", "patches", "windows"]
 
@@ -41,8 +40,8 @@ def batches(
     [4, 4, 2]
     """
     _check_positive(batch_size=batch_size)
-    if not hasattr(X, "shape") or hasattr(X, "iloc"):
-        X = np.asarray(X)  # lists and frames
+    X = checked_numbers(X)
+    X = np.asarray(X) if hasattr(X, "iloc") else X  # frames
     n_samples = X.shape[0]
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):

@@ -191,10 +191,12 @@ def networks(folder):
     (folder / "none.gml").write_text("graph [ ]")
     (folder / "bad.npz").write_bytes(b"PK")
     (folder / "few.txt").write_text("a b\n")
+    (folder / "comma.txt").write_text("a;b;0,5\n")
+    nx.write_gml(nx.Graph([(0, 1, {"w": 2})]), folder / "graph.gml")
     (folder / "torn.txt.gz").write_bytes(gzip.compress(b"a b\n" * 1000)[:-12])
     np.save(folder / "x.npy", default_rng(0).random((30, 4)))
     run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
-    few = ("--atoms", 3, "--batches", 2, "--batch-size", 20)
+    few = ("--motif", "path:5", "--atoms", 3, "--batches", 2, "--batch-size", 20)
     run("network", "learn", folder / "edges.txt", *few, "--out", folder / "run")
     (folder / "soon.txt").write_text("\n".join(lines))
     run("network", "learn", folder / "soon.txt", *few, "--out", folder / "edited")
@@ -220,7 +222,21 @@ NETWORKS = {
     ),
     "large motif": (
         "network learn few.txt --out new",
-        "motif has 5 nodes, more than the network, which has 2",
+        "motif has 21 nodes, more than the network, which has 2; choose a smaller motif",
+    ),
+    "other delimiter": (
+        "network learn named.csv --delimiter : --out new",
+        "named.csv, line 1: '.*' is not an edge.*--delimiter",
+    ),
+    "long delimiter": ("network learn edges.txt --delimiter :: --out new", "must be one sign"),
+    "decimal commas": (
+        "network learn comma.txt --out new",
+        "comma.txt, line 1: the weight '0,5' .*--decimal ,",
+    ),
+    "no such decimal": ("network learn edges.txt --decimal x --out new", "decimal is 'x'"),
+    "no such weight": (
+        "network learn graph.gml --weight cost --out new",
+        "graph.gml have no 'cost'; they have 'w'",
     ),
     "no tree": (
         "network learn edges.txt --motif cycle:3 --out new",
@@ -863,7 +879,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 
 SIZES = {
     "rows": 62,
-    "networks": 26,
+    "networks": 31,
     "texts": 26,
     "walks": 17,
     "series": 35,

@@ -138,7 +138,9 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
     assert shown["epochs"] == "10, more of a small video, until its atoms settle"
     told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
-    assert set(shown) == told | {"time", "columns"}
+    assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
+    assert shown["directed"].startswith("graphs keep theirs")
+    assert set(shown) == told | {"time", "columns", "delimiter", "directed"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -228,7 +230,7 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
     resume = commands.get_command(click.Context(commands), "resume")
     told = {each.name: getattr(each, "help", "") for each in resume.params}
-    assert goals == told.keys() - {"run", "max_time", "as_json"}
+    assert goals == told.keys() - {"run", "max_time", "max_memory", "as_json"}
     assert (
         told["epochs"] == "New value of --epochs (learn, tensor learn, text topics, video learn)."
     )

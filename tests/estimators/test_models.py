@@ -558,7 +558,7 @@ def test_figures_of_a_model_agree_with_each_other():
 
 def test_codes_that_do_not_converge_are_told():
     coder = ProjectedGradient(max_iter=2)
-    model = OnlineNMF(8, coder=coder, random_state=0).fit(X)
+    model = OnlineNMF(8, coder=coder, n_epochs=10, random_state=0).fit(X)
     with pytest.warns(NotConvergedWarning, match="codes stopped at a residual of up to"):
         model.transform(X)
 
@@ -661,7 +661,7 @@ def test_a_context_does_not_keep_every_batch():
         def on_fit_task_end(self, estimator, context):
             sizes.append(len(getattr(context.parent, "_children_map", {})))
 
-    OnlineNMF(3, batch_size=20, random_state=0).set_callbacks(Watch()).fit(X)
+    OnlineNMF(3, batch_size=20, n_epochs=10, random_state=0).set_callbacks(Watch()).fit(X)
     assert len(sizes) == 101  # ten passes of ten batches, and the fit itself
     assert max(sizes) <= 1
 

@@ -4,6 +4,7 @@ import copy
 import gzip
 import pickle
 import tracemalloc
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -13,11 +14,12 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
-from atomstream import NetworkDictionary
+from atomstream import NetworkDictionary, NetworkWarning
 from atomstream.domains.networks import links, motifs
 from atomstream.domains.networks.edge_means import EdgeMeans, _Table
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
+from atomstream.domains.networks.shrinkage import Shrinkage
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 
@@ -441,6 +443,13 @@ def test_a_dictionary_moves_to_another_network_and_labels_stay():
     assert_allclose(graph[u][v]["weight"], expected)
 
 
+def test_attributes_of_nodes_stay_with_what_is_made_of_a_network():
+    graph = nx.karate_club_graph()
+    rebuilt = learned(graph, n_components=4).reconstruct(graph, n_steps=100).to_networkx()
+    for made in (rebuilt, links.hide(graph, random_state=0).network.to_networkx()):
+        assert dict(made.nodes(data=True)) == dict(graph.nodes(data=True))
+
+
 def test_directed_networks_keep_their_directions():
     graph = nx.gnp_random_graph(30, 0.2, seed=0, directed=True)
     rebuilt = learned(graph, n_components=8).reconstruct(graph, n_steps=3000)
@@ -471,7 +480,7 @@ def test_what_was_not_visited_is_zero_and_counted():
 
 
 def test_scores_are_means_of_what_is_not_an_edge_of_the_motif():
-    matrix = small()
+    matrix = small() + np.diag(np.arange(9) % 2.0)  # proposals for loops must not count
     model = learned(matrix)
     ranking = model.denoise(matrix, [(u, v) for u in range(9) for v in range(u)], n_steps=400)
     rng = own_rng(0)
@@ -481,14 +490,31 @@ def test_scores_are_means_of_what_is_not_an_edge_of_the_motif():
         model.learner_.transform(chain.patches(states))
     ).reshape(-1, 3, 3)
     assert 0 < ranking.coverage < 1
-    for (u, v), score in zip(ranking.pairs, ranking.scores, strict=True):
+    proposals = {}
+    for state, patch in zip(states, patches, strict=True):
+        if state[0] != state[2]:
+            proposals.setdefault(frozenset((state[0], state[2])), []).append(patch[0, 2])
+    groups = [np.array(group) for group in proposals.values()]
+    law = Shrinkage.of(
+        np.array([group.mean() for group in groups]),
+        np.array([float(len(group)) for group in groups]),
+        sum((group**2).sum() for group in groups),
+    )
+    for name in ("base", "strength", "scale"):
+        assert_allclose(getattr(ranking.shrinkage, name), getattr(law, name), rtol=1e-6)
+    for (u, v), score, visits in zip(ranking.pairs, ranking.scores, ranking.visits, strict=True):
         heard = [
             patch[a, b]
             for state, patch in zip(states, patches, strict=True)
             for a, b in [(0, 2), (2, 0), (0, 0), (1, 1), (2, 2)]
             if {state[a], state[b]} == {u, v}
         ]
-        assert_allclose(score, np.mean(heard) if heard else 0)
+        n_visits = len(heard) / 2  # a visit proposes both directions
+        drawn = (n_visits * np.mean(heard or [0]) + law.strength * law.base) / max(
+            n_visits + law.strength, 1e-300
+        )
+        assert_allclose(score, drawn if heard else np.nan)
+        assert n_visits == visits
 
 
 @pytest.mark.parametrize("undirected", [True, False])
@@ -503,10 +529,15 @@ def test_edges_come_lowest_first_and_non_edges_highest_first(undirected):
     edges, others = (model.denoise(graph, pairs, n_steps=2000) for pairs in ("edges", "non-edges"))
     assert len(edges.pairs) == graph.number_of_edges()
     assert all(graph.has_edge(*pair) for pair in edges.pairs)
-    assert (np.diff(edges.scores) >= 0).all()
+    n_known = edges.visited.sum()
+    assert (np.diff(edges.scores[:n_known]) >= 0).all()
+    assert np.isnan(edges.scores[n_known:]).all()  # unknown ones come last
     assert not any(graph.has_edge(*pair) or pair[0] == pair[1] for pair in others.pairs)
     assert others.visited.all()
     assert (np.diff(others.scores) <= 0).all()
+    n_pairs = nx.complement(graph).number_of_edges()
+    assert others.n_unlisted == n_pairs - len(others.pairs)
+    assert others.coverage == pytest.approx(len(others.pairs) / n_pairs)
     assert len({frozenset(p) if undirected else p for p in others.pairs}) == len(others.pairs)
     some = model.denoise(graph, others.pairs[:7], n_steps=2000)
     assert_array_equal(some.scores, others.scores[:7])
@@ -597,6 +628,92 @@ def test_links_refuse_with_one_sentence(call, told):
         call()
 
 
+@pytest.mark.parametrize("chain", ["pivot", "approximate_pivot"])
+def test_intervals_hold_the_limit_and_shrinking_brings_scores_closer_to_it(chain):
+    graph = nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0)
+    model = NetworkDictionary("path:9", 6, n_batches=20, chain=chain, random_state=0).fit(graph)
+    pairs = [(u, v) for u in range(60) for v in range(u)]
+    limit = model.denoise(graph, pairs, n_steps=100_000, random_state=1)
+    few = model.denoise(graph, pairs, n_steps=1500, random_state=2)
+    known = few.visited & (limit.visits > 300)
+    wanted = limit.reconstruction.weights(pairs)[known]
+    inside = (few.low[known] <= wanted) & (wanted <= few.high[known])
+    assert 0.8 < inside.mean() < 0.97  # 0.9 is what is said
+    raw = few.reconstruction.weights(pairs)[known]
+    shrunk = few.scores[known]
+    assert np.square(shrunk - wanted).mean() < 0.9 * np.square(raw - wanted).mean()
+    assert (few.low[known] < shrunk).all()
+    assert (shrunk < few.high[known]).all()
+
+
+def test_all_copies_leave_nothing_to_shrink():
+    matrix = small()
+    model = learned(matrix, chain="all")
+    ranking = model.denoise(matrix)
+    known = ranking.visited
+    assert_array_equal(ranking.scores[known], ranking.low[known])
+    assert_array_equal(ranking.scores[known], ranking.high[known])
+    pairs = np.array(ranking.pairs)[known]
+    assert_allclose(ranking.scores[known], ranking.reconstruction.weights(pairs), rtol=1e-12)
+
+
+def test_unknown_scores_are_ties_in_the_middle():
+    split = links.Split(Network.of(small()), [(0, 1)] * 4, np.array([True, False, True, False]))
+    assert split.auc([np.nan] * 4) == 0.5
+    assert split.auc([3, 1, np.nan, 2]) == split.auc([3, 1, 2, 2])
+    assert_array_equal(split.roc([3, 1, np.nan, 2]), split.roc([3, 1, 2, 2]))
+
+
+def test_many_atoms_on_a_short_motif_are_told_once():
+    model = NetworkDictionary("path:5", 3, n_batches=2, batch_size=50, random_state=0)
+    told = r"3 atoms for a motif of 5 nodes and 6 pairs .*path:21, or at most 2 atoms"
+    with pytest.warns(NetworkWarning, match=told):
+        model.fit(small())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(small())
+        NetworkDictionary("path:5", 2, n_batches=2, batch_size=50, random_state=0).fit(small())
+        directed = Network.of(small(), directed=True)  # 16 ordered pairs are free
+        NetworkDictionary("path:5", 5, n_batches=2, batch_size=50, random_state=0).fit(directed)
+
+
+def test_a_graph_as_motif_is_saved_as_the_motif_that_it_is(tmp_path):
+    settings = {"n_batches": 2, "batch_size": 50, "random_state": 0}
+    model = NetworkDictionary(nx.path_graph(4), 1, **settings).fit(small())
+    atomstream.save(model, tmp_path / "model.atoms")
+    again, named = atomstream.load(tmp_path / "model.atoms"), NetworkDictionary("path:4", 1)
+    assert again.motif == motifs.path(4)
+    named.set_params(**settings).fit(small())
+    assert_array_equal(again.components_, named.components_)
+    assert_array_equal(
+        again.partial_fit(small()).components_, model.partial_fit(small()).components_
+    )
+    with pytest.raises(ValueError, match="a tree; use the Glauber chain"):
+        NetworkDictionary(nx.cycle_graph(4), 1).fit(small())
+
+
+def test_what_was_learned_from_one_direction_knows_that_direction():
+    # Two feeds one way through three layers: edges lead on, and skip a layer, but never lead back.
+    rng = np.random.default_rng(0)
+    layer = np.repeat([0, 1, 2], 10)
+    ahead = layer[None, :] - layer[:, None]
+    matrix = (rng.random((30, 30)) < 0.6) & (ahead > 0)
+    network = Network.of(matrix.astype(float))
+    assert network.directed
+    model = NetworkDictionary("path:3", 2, n_batches=10, batch_size=200, random_state=0)
+    model.fit(network)
+    assert (model.components_[:, np.tril_indices(3)[0], np.tril_indices(3)[1]] < 1e-9).all()
+    assert model.components_[:, 0, 2].max() > 0.1
+    skips = [(u, v) for u in range(10) for v in range(20, 30)]
+    forth, back = (
+        model.denoise(network, pairs).scores for pairs in (skips, [p[::-1] for p in skips])
+    )
+    known = ~np.isnan(forth)
+    assert known.any()
+    assert_allclose(forth[known], matrix[tuple(np.transpose(skips))][known], atol=1e-6)
+    assert np.nanmax(back, initial=0) < 1e-6
+
+
 # -- bad input
 # --------------------------------------------------------------------------------------------------
 
@@ -637,6 +754,7 @@ def test_bad_networks_get_one_sentence(tmp_path):
         (pd.DataFrame({"a": [1]}), "two columns"),
         (pd.DataFrame(small()), "got 9"),
         (pd.DataFrame({"a": [1, None], "b": [2, 3]}), "Row 1 .*counted from 0. lacks a node"),
+        (pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [2, 3]}), "Row 1 .*lacks a node"),
         (pd.DataFrame({"a": [1], "b": [2], "w": [-1]}), "Row 0 .* -1"),
         (np.zeros((3, 3)), "no edges"),
         (-small(), "not negative"),

@@ -36,7 +36,8 @@ def network(model, graph):
     yield "position", model.position_
     yield "n_steps", model.n_steps_
     yield "rebuilt", model.reconstruct(graph, n_steps=300).matrix.toarray()
-    yield "scores", model.denoise(graph, n_steps=300).scores
+    # In earlier versions edges that were not visited scored 0, and came first.
+    yield "scores", np.sort(np.nan_to_num(model.denoise(graph, n_steps=300).scores))
     yield "after_components", model.partial_fit(graph).components_
 
 

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary, plots
 from atomstream.cli import main
+from atomstream.domains.networks.network import Network
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
     lines = [f"{u.split()[1]} {v.split()[1]}" for u, v in GRAPH.edges]
     (folder / "edges.txt").write_text("# a comment\n" + "\n".join(lines) + "\n")
     np.save(folder / "x.npy", np.random.default_rng(0).random((30, 4)))
-    common = ("--atoms", 6, "--batches", 8, "--batch-size", 100)
+    common = ("--motif", "path:5", "--atoms", 6, "--batches", 8, "--batch-size", 100)
     run("network", "learn", folder / "edges.txt", *common, "--out", folder / "run")
     run("learn", folder / "x.npy", "--atoms", 2, "--out", folder / "rows")
     (folder / "named.csv").write_text("\n".join(f"{u},{v}" for u, v in GRAPH.edges))
@@ -63,6 +64,8 @@ def test_networks_are_read_from_other_files(folder, ending, tmp_path):
         "network",
         "learn",
         folder / f"graph.{ending}",
+        "--motif",
+        "path:5",
         "--atoms",
         3,
         "--batches",
@@ -76,7 +79,12 @@ def test_networks_are_read_from_other_files(folder, ending, tmp_path):
 
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     settings = NetworkSettings(
-        (str(folder / "edges.txt"),), atoms=6, batches=8, batch_size=100, checkpoint_every=0.0
+        (str(folder / "edges.txt"),),
+        motif="path:5",
+        atoms=6,
+        batches=8,
+        batch_size=100,
+        checkpoint_every=0.0,
     )
     begun = RunFolder(tmp_path / "run")
     with begun.writing():
@@ -148,7 +156,7 @@ def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, cap
     rebuilt = model.reconstruct(folder / "edges.txt", n_steps=3000)
     run("network", "reconstruct", folder / "run", "--steps", 3000, "--json")
     told = json.loads(capsys.readouterr().out)
-    assert told["coverage"] == round(rebuilt.coverage, 4)
+    assert told["share_of_edges_visited"] == round(rebuilt.coverage, 4)
     rows = table(folder / "run/reconstruction.csv")
     assert len(rows) == len(rebuilt.pairs())
     assert_allclose(
@@ -171,7 +179,93 @@ def test_reconstruction_and_ranking_are_those_of_the_class(folder, tmp_path, cap
         run("network", "denoise", folder / "run", "--pairs", pairs, "--steps", 3000)
         rows = table(folder / f"run/{pairs}.csv")
         assert [(row["tail"], row["head"]) for row in rows] == ranking.pairs
-        assert_allclose([float(row["score"]) for row in rows], ranking.scores)
+        for name in ("score", "low", "high", "visits"):
+            values = getattr(ranking.found, {"score": "scores"}.get(name, name))
+            assert_allclose([float(row[name] or "nan") for row in rows], values)
+        told = capsys.readouterr().out
+        share = "edges" if pairs == "edges" else "non_edges"
+        assert f"share_of_{share}_visited: {round(ranking.coverage, 4)}" in told
+        assert f"base_rate: {round(ranking.shrinkage.base, 4)}" in told
+
+
+# -- networks as users have them
+# --------------------------------------------------------------------------------------------------
+
+FEW = ("--motif", "path:5", "--atoms", 2, "--batches", 3, "--batch-size", 50)
+
+
+def one_way(folder):
+    """Return a network with directions and two components, and write it in an unusual form."""
+    ends = [*nx.gnp_random_graph(20, 0.3, seed=0, directed=True).edges, (20, 21), (21, 22)]
+    weights = np.random.default_rng(0).integers(1, 9, len(ends)) / 2
+    graph, lines = nx.DiGraph(), ["from:to:n:kind"]
+    for (u, v), weight in zip(ends, weights.tolist(), strict=True):
+        graph.add_edge(f"node {u}", f"node {v}", weight=weight)
+        lines.append(f"node {u}:node {v}:{str(weight).replace('.', ',')}:x")
+    path = folder / "edges.txt"
+    path.write_text("\n".join(lines))
+    return Network.of(graph).largest_component(), path
+
+
+READ = ("--directed", "--weight", "n", "--delimiter", ":", "--decimal", ",", "--largest-component")
+
+
+def test_edges_are_read_as_asked_and_in_the_same_way_ever_after(tmp_path, capsys):
+    network, path = one_way(tmp_path)
+    folder = tmp_path / "run"
+    run("network", "learn", path, *FEW, *READ, "--out", folder)
+    settings = NetworkDictionary("path:5", 2, n_batches=3, batch_size=50, random_state=0)
+    model = settings.fit(network)
+    assert_array_equal(atomstream.load(folder).components_, model.components_)
+    run("resume", folder, "--batches", 4)
+    model.partial_fit(network)
+    assert_array_equal(atomstream.load(folder).components_, model.components_)
+    ranking, rebuilt = model.denoise(network, n_steps=500), model.reconstruct(network, n_steps=500)
+    for edges in ((), (path,)):
+        run("network", "denoise", folder, *edges, "--steps", 500, "--out", tmp_path / "edges.csv")
+        rows = table(tmp_path / "edges.csv")
+        assert [(row["tail"], row["head"]) for row in rows] == ranking.pairs
+        assert_allclose([float(row["score"] or "nan") for row in rows], ranking.scores)
+        out = tmp_path / "rebuilt.npz"
+        run("network", "reconstruct", folder, *edges, "--steps", 500, "--out", out)
+        assert_array_equal(sp.load_npz(out).toarray(), rebuilt.matrix.toarray())
+    capsys.readouterr()
+    run("inspect", folder)
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_a_model_file_is_told_how_to_read_edges(tmp_path):
+    network, path = one_way(tmp_path)
+    settings = {"n_batches": 3, "batch_size": 50, "random_state": 0}
+    model = NetworkDictionary("path:5", 2, **settings).fit(network)
+    atomstream.save(model, tmp_path / "my.atoms")
+    out = tmp_path / "rebuilt.npz"
+    run("network", "reconstruct", tmp_path / "my.atoms", path, *READ, "--steps", 500, "--out", out)
+    rebuilt = model.reconstruct(network, n_steps=500)
+    assert_array_equal(sp.load_npz(out).toarray(), rebuilt.matrix.toarray())
+    wrong = ("--no-directed", *READ[1:])
+    run("network", "reconstruct", tmp_path / "my.atoms", path, *wrong, "--steps", 500, "--out", out)
+    assert np.abs(sp.load_npz(out).toarray() - rebuilt.matrix.toarray()).max() > 0.1
+
+
+def test_lost_directions_and_components_are_warned_of_with_the_option_that_helps(tmp_path, capsys):
+    _, path = one_way(tmp_path)
+    run("network", "learn", path, *FEW, "--delimiter", ":", "--out", tmp_path / "run")
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Warning")]
+    for wanted in ("--directed, --no-directed", "--largest-component"):
+        assert sum(wanted in line for line in told) == 1
+    run("network", "learn", path, *FEW, *READ, "--no-directed", "--out", tmp_path / "other")
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_atoms_that_are_single_edges_are_warned_of(folder, tmp_path, capsys):
+    settings = ("--motif", "path:5", "--batches", 2, "--batch-size", 50)
+    run("network", "learn", folder / "edges.txt", *settings, "--out", tmp_path / "run")
+    told = capsys.readouterr().err
+    assert "Warning: 25 atoms for a motif of 5 nodes and 6 pairs" in told
+    few = ("--batches", 2, "--batch-size", 50)
+    run("network", "learn", folder / "edges.txt", *few, "--out", tmp_path / "default")
+    assert "Warning" not in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -629,3 +629,39 @@ def test_a_run_that_another_process_ended_meanwhile_is_not_overwritten(
     assert "holds a run already" in capsys.readouterr().err
     assert atomstream.load(tmp_path / "run").n_components == 3
     assert RunFolder(tmp_path / "run").settings().atoms == 3
+
+
+def test_small_inputs_are_read_as_often_as_they_need(tmp_path, capsys):
+    X = np.random.default_rng(0).random((2600, 4)) @ np.random.default_rng(1).random((4, 9))
+    np.save(tmp_path / "x.npy", X)
+    run("learn", tmp_path / "x.npy", "--atoms", 4, "--holdout", 0, "--out", tmp_path / "run")
+    assert atomstream.load(tmp_path / "run").n_samples_seen_ == 20 * 2600
+    capsys.readouterr()
+    run("resume", tmp_path / "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    np.save(tmp_path / "few.npy", X[:100])
+    run("learn", tmp_path / "few.npy", "--atoms", 4, "--holdout", 0, "--out", tmp_path / "few")
+    assert atomstream.load(tmp_path / "few").n_samples_seen_ == 25 * 100
+
+
+def test_a_run_that_still_gains_says_so_and_one_that_does_not_is_silent(tmp_path, capsys):
+    X = np.random.default_rng(0).random((400, 4)) @ np.random.default_rng(1).random((4, 9))
+    np.save(tmp_path / "x.npy", X)
+    options = ("--atoms", 4, "--batch-size", 50, "--holdout", 0)
+    run("learn", tmp_path / "x.npy", *options, "--epochs", 2, "--out", tmp_path / "two")
+    told = capsys.readouterr().err
+    found = re.search(
+        r"still fell by (\d+) % in the last of 2 passes; resume with --epochs 4", told
+    )
+    assert found, told
+    assert 2 < int(found[1]) < 100
+    noise = np.random.default_rng(0).random((400, 9))
+    np.save(tmp_path / "noise.npy", noise)
+    run("learn", tmp_path / "noise.npy", *options, "--epochs", 60, "--out", tmp_path / "sixty")
+    assert "still fell" not in capsys.readouterr().err
+
+
+def test_more_atoms_than_rows_are_told(tmp_path, capsys):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((12, 5)))
+    run("learn", tmp_path / "x.npy", "--holdout", 0, "--out", tmp_path / "run")
+    assert "20 atoms for 12 rows: each row can have its own" in capsys.readouterr().err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,23 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     try:
         compiled = numba.njit(**OPTIONS, cache=True)(function)
+        compiled._cache._cache_file._source_stamp = STAMP
     except RuntimeError:  # numba: "no locator available", no folder is writable
-        return numba.njit(**OPTIONS)(function)
-    compiled._cache._cache_file._source_stamp = STAMP
+        compiled = numba.njit(**OPTIONS)(function)
+    compiled._compile_for_args = _apart(compiled._compile_for_args)
     return compiled
+
+
+def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that works in a thread of its own, and is waited for.
+
+    Python raises KeyboardInterrupt in the main thread only, and numba's tables do not survive it
+    while a kernel is compiled or loaded.
+    """
+
+    @wraps(function)
+    def apart(*arguments: Any, **named: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(function, *arguments, **named).result()
+
+    return apart

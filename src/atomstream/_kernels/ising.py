@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.uniform import uniform
 
 
 @kernel
-def random_sites(rng, spins, table, n, torus):  # type: ignore[no-untyped-def]
+def random_sites(source, spins, table, n, torus):  # type: ignore[no-untyped-def]
     """Update ``n`` sites drawn at random.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
+    source : (int, int)
+        From `uniform.source_of`.
     spins : ndarray of int8 of shape (rows, columns)
         Of 1 and -1; overwritten.
     table : ndarray of shape (9,)
@@ -22,18 +24,18 @@ def random_sites(rng, spins, table, n, torus):  # type: ignore[no-untyped-def]
     """
     columns = spins.shape[1]
     for _ in range(n):
-        site = int(rng.random() * spins.size)
+        site = int(uniform(source) * spins.size)
         i = site // columns
-        _update(rng, spins, table, i, site - i * columns, torus)
+        _update(source, spins, table, i, site - i * columns, torus)
 
 
 @kernel
-def checkerboard(rng, spins, table, n, torus):  # type: ignore[no-untyped-def]
+def checkerboard(source, spins, table, n, torus):  # type: ignore[no-untyped-def]
     """Update every site ``n`` times, black ones before white ones.
 
     Parameters
     ----------
-    rng, spins, table, n, torus
+    source, spins, table, n, torus
         As in `random_sites`.
     """
     rows, columns = spins.shape
@@ -41,11 +43,11 @@ def checkerboard(rng, spins, table, n, torus):  # type: ignore[no-untyped-def]
         for colour in range(2):
             for i in range(rows):
                 for j in range((i + colour) % 2, columns, 2):
-                    _update(rng, spins, table, i, j, torus)
+                    _update(source, spins, table, i, j, torus)
 
 
 @inlined
-def _update(rng, spins, table, i, j, torus):  # type: ignore[no-untyped-def]
+def _update(source, spins, table, i, j, torus):  # type: ignore[no-untyped-def]
     rows, columns = spins.shape
     total = 0
     if i > 0:
@@ -64,4 +66,4 @@ def _update(rng, spins, table, i, j, torus):  # type: ignore[no-untyped-def]
         total += spins[i, j + 1]
     elif torus:
         total += spins[i, 0]
-    spins[i, j] = 1 if rng.random() < table[total + 4] else -1
+    spins[i, j] = 1 if uniform(source) < table[total + 4] else -1

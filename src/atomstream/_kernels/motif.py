@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.uniform import uniform
 
 
 @kernel
-def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped-def]
+def glauber(source, state, found, thin, network, motif):  # type: ignore[no-untyped-def]
     """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
+    source : (int, int)
+        From `uniform.source_of`.
     state : ndarray of int64 of shape (k,)
         Overwritten.
     found : ndarray of int64 of shape (n, k)
@@ -29,24 +31,24 @@ def glauber(rng, state, found, thin, network, motif):  # type: ignore[no-untyped
     candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
     for sample in range(len(found)):
         for _ in range(thin):
-            node = int(rng.random() * len(state))
-            one = _alone(rng, state, node, network, motif)
+            node = int(uniform(source) * len(state))
+            one = _alone(source, state, node, network, motif)
             if one < 0:
                 size = conditional(
                     state, node, network, motif, motif[0][node + 1], candidates, chances
                 )
-                one = candidates[_draw(rng, chances, 0, size)]
+                one = candidates[_draw(source, chances, 0, size)]
             state[node] = one
         found[sample] = state
 
 
 @kernel
-def grow(rng, state, order, bound, network, motif):  # type: ignore[no-untyped-def]
+def grow(source, state, order, bound, network, motif):  # type: ignore[no-untyped-def]
     """Place the nodes of a motif one by one, each given those before; return whether all fit.
 
     Parameters
     ----------
-    rng, state, network, motif
+    source, state, network, motif
         As in `glauber`; ``state[order[0]]`` is given.
     order : ndarray of int64 of shape (k,)
         In which nodes are placed.
@@ -60,7 +62,7 @@ def grow(rng, state, order, bound, network, motif):  # type: ignore[no-untyped-d
         if size == 0 or chances[size - 1] <= 0:
             return False
         if place > 0:
-            state[node] = candidates[_draw(rng, chances, 0, size)]
+            state[node] = candidates[_draw(source, chances, 0, size)]
         elif not _among(candidates, size, state[node]):
             return False
     return True
@@ -136,7 +138,7 @@ def patches(found, states, indptr, indices, weights):  # type: ignore[no-untyped
 
 
 @inlined
-def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
+def _alone(source, state, node, network, motif):  # type: ignore[no-untyped-def]
     """Draw for a node that one plain edge binds, from sums that are known; -1 for others."""
     starts, others, outgoing, exponents, loops = motif
     edge = starts[node]
@@ -149,8 +151,8 @@ def _alone(rng, state, node, network, motif):  # type: ignore[no-untyped-def]
         return -1
     begin, end = _list(network, outgoing[edge], state[others[edge]])
     if outgoing[edge]:
-        return network[5][begin + _draw(rng, network[7], begin, end)]
-    return network[1][begin + _draw(rng, network[3], begin, end)]
+        return network[5][begin + _draw(source, network[7], begin, end)]
+    return network[1][begin + _draw(source, network[3], begin, end)]
 
 
 @inlined
@@ -217,9 +219,9 @@ def _at_least(values, begin, end, wanted):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _draw(rng, sums, begin, end):  # type: ignore[no-untyped-def]
+def _draw(source, sums, begin, end):  # type: ignore[no-untyped-def]
     """Return how far into a stretch of running sums a random share of its total falls."""
-    wanted, first = rng.random() * sums[end - 1], begin
+    wanted, first = uniform(source) * sums[end - 1], begin
     while begin < end - 1:
         middle = (begin + end - 1) // 2
         if sums[middle] <= wanted:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import kernel
+from atomstream._kernels.uniform import uniform
 from atomstream._kernels.walk import draw
 
 
 @kernel
-def pivot(rng, state, found, thin, walk, tree, lists):  # type: ignore[no-untyped-def]
+def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-untyped-def]
     """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
+    source : (int, int)
+        From `uniform.source_of`.
     state : ndarray of int64 of shape (k,)
         Overwritten.
     found : ndarray of int64 of shape (n, k)
@@ -38,8 +40,8 @@ def pivot(rng, state, found, thin, walk, tree, lists):  # type: ignore[no-untype
             root = state[0]
             begin, end = indptr[root], indptr[root + 1]
             if end > begin:  # else a node whose only neighbour is itself
-                other = indices[begin + int(rng.random() * (end - begin))]
-                if rng.random() * ratio[root] < ratio[other]:
+                other = indices[begin + int(uniform(source) * (end - begin))]
+                if uniform(source) * ratio[root] < ratio[other]:
                     state[0] = other
             for place in range(len(order)):
                 parent = state[parents[place]]
@@ -47,7 +49,7 @@ def pivot(rng, state, found, thin, walk, tree, lists):  # type: ignore[no-untype
                     begin, end = out_indptr[parent], out_indptr[parent + 1]
                 else:
                     begin, end = in_indptr[parent], in_indptr[parent + 1]
-                chosen = draw(rng, tables[place], begin, end)
+                chosen = draw(source, tables[place], begin, end)
                 state[order[place]] = (
                     out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
                 )

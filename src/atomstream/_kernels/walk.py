@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.uniform import uniform
 
 
 @kernel
-def walk(rng, state, found, thin, indptr, indices, table):  # type: ignore[no-untyped-def]
+def walk(source, state, found, thin, indptr, indices, table):  # type: ignore[no-untyped-def]
     """Walk, writing the node into ``found`` every ``thin`` steps; return the last one.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
+    source : (int, int)
+        From `uniform.source_of`.
     state : int
     found : ndarray of int64 of shape (n,)
         Overwritten.
@@ -26,15 +28,15 @@ def walk(rng, state, found, thin, indptr, indices, table):  # type: ignore[no-un
     for sample in range(len(found)):
         for _ in range(thin):
             begin = indptr[state]
-            state = indices[begin + draw(rng, table, begin, indptr[state + 1])]
+            state = indices[begin + draw(source, table, begin, indptr[state + 1])]
         found[sample] = state
     return state
 
 
 @inlined
-def draw(rng, table, begin, end):  # type: ignore[no-untyped-def]
+def draw(source, table, begin, end):  # type: ignore[no-untyped-def]
     """Return a place in a stretch, counted from its beginning, drawn by its alias table."""
-    share = rng.random() * (end - begin)
+    share = uniform(source) * (end - begin)
     chosen = np.int64(share)
     entry = table[begin + chosen]
     if (share - chosen) * 4294967296.0 >= np.float64(entry & np.uint64(0xFFFFFFFF)):

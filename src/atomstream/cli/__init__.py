@@ -47,5 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    from atomstream.io.outputs import printable
+
+    click.echo(f"Error: {printable(' '.join(sentence.split()))}", err=True)
     return code

@@ -9,12 +9,14 @@ from typing import Any
 import click
 import numpy as np
 
+from atomstream.cli.options import warn
 from atomstream.core.extras import library
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import check_out, code_writer
+from atomstream.io.outputs import check_out, code_writer, printable
+from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Table, heard
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
@@ -37,12 +39,19 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an input, and print how close it is."""
     record = open_record(run)
-    return print_facts(record.view.reconstruct(record, source, out, stride), as_json)
+    with heard(warn):
+        facts = record.view.reconstruct(record, source, out, stride)
+    return print_facts(facts, as_json)
 
 
 def inspect(run: Path, as_json: bool) -> int:
     """Show a run on one screen."""
     record = open_record(run)
+    with making_sense(run):
+        return _show(record, run, as_json)
+
+
+def _show(record: Record, run: Path, as_json: bool) -> int:
     view = record.view
     figures, table = view.quality(record), view.table(record, 10)
     if as_json:
@@ -59,9 +68,9 @@ def inspect(run: Path, as_json: bool) -> int:
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"  {name:<{width}}  {value}")
+        click.echo(printable(f"  {name:<{width}}  {value}"))
     for line in _lines(table):
-        click.echo(f"  {line}".rstrip()[:WIDTH])
+        click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
 
 
@@ -109,7 +118,8 @@ def report(run: Path, as_json: bool) -> int:
     _check_plots()
     record = open_record(run)
     title = f"{record.view.title} of {record.path.resolve().name}"
-    sections, facts = record.view.sections(record), record.view.facts(record)
+    with making_sense(run):
+        sections, facts = record.view.sections(record), record.view.facts(record)
     page = write_report(_folder(run), title, facts, sections)
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
@@ -120,7 +130,9 @@ def plot(run: Path, as_json: bool) -> int:
 
     _check_plots()
     record = open_record(run)
-    written = write_figures(_folder(run), record.view.sections(record))
+    with making_sense(run):
+        sections = record.view.sections(record)
+    written = write_figures(_folder(run), sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import click
 
+from atomstream.io.budget import max_memory
 from atomstream.runs.settings import Settings, without_none
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 METRES = {"": 1, "m": 1, "km": 1000}
+BYTES = {"": 1, "kB": 1000, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 PATH = click.Path(path_type=Path)
 
 
@@ -46,10 +48,28 @@ class Quantity(click.ParamType):
 
 DURATION = Quantity("duration", SECONDS, "90s, 10m or 2h")
 LENGTH = Quantity("length", METRES, "250m or 1.5km")
+MEMORY = Quantity("size", BYTES, "500MB or 2GB")
 TYPES: dict[str, Any] = {"duration": DURATION, "length": LENGTH}
 
+MAX_MEMORY = (
+    "Most memory that one input may take while it is read (default: half of the machine's)."
+)
 STOP_AFTER = "Stop after this time, between two steps."
 AS_JSON = "Print the result as JSON."
+
+
+def max_memory_option() -> click.Option:
+    """Return the option that sets how much memory reading may take, for the rest of the command."""
+
+    def allow(ctx: click.Context, _param: click.Parameter, value: float | None) -> None:
+        """Set the limit until the command ends."""
+        if value is not None:
+            before = max_memory.set(int(value))
+            ctx.call_on_close(lambda: max_memory.reset(before))
+
+    names = ["--max-memory"]
+    return click.Option(names, type=MEMORY, help=MAX_MEMORY, expose_value=False, callback=allow)
+
 
 as_json = click.option("--json", "as_json", is_flag=True, help=AS_JSON)
 run_argument = click.argument("run", type=PATH)
@@ -66,8 +86,8 @@ def count_option(name: str, text: str, *, least: int, default: int | None = None
     return click.option(name, type=kind, default=default, show_default=shown, help=text)
 
 
-def options_of(kind: type[Settings]) -> list[click.Option]:
-    """Return the options of a run: one for each field of its settings but the inputs.
+def options_of(kind: type[Any]) -> list[click.Option]:
+    """Return the options of a run: one for each field of its settings (a dataclass) but the inputs.
 
     None has a default, so that a config file can speak; the help tells the default of the field.
     """
@@ -89,7 +109,7 @@ def given(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
 def _option(each: Field[Any], hint: Any) -> click.Option:
     known = each.metadata
     name, text = each.name.replace("_", "-"), f"{known['help'].rstrip('.')}{_default(each)}."
-    if hint is bool:
+    if without_none(hint) is bool:
         return click.Option([f"--{name}/--no-{name}"], default=None, help=text)
     if isinstance(each.default, tuple):
         return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
@@ -106,3 +126,8 @@ def _default(each: Field[Any]) -> str:
     if "length" in known:
         value = f"{value:g}m"
     return f" (default: {value})"
+
+
+def warn(sentence: str) -> None:
+    """Print a warning."""
+    click.echo(f"Warning: {sentence}", err=True)

@@ -11,10 +11,20 @@ from typing import Any
 import click
 
 from atomstream.callbacks import LearningBar
-from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of
+from atomstream.cli.options import (
+    AS_JSON,
+    DURATION,
+    PATH,
+    STOP_AFTER,
+    given,
+    max_memory_option,
+    options_of,
+    warn,
+)
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named
@@ -73,6 +83,7 @@ def _last() -> list[click.Option]:
     """Return the options that learning and resuming share."""
     return [
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
+        max_memory_option(),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
 
@@ -123,7 +134,8 @@ def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | Non
             model, notes, complaints = found
             for complaint in complaints:
                 click.echo(f"Skipped: {complaint}", err=True)
-            resumed.restore(model, notes)
+            with making_sense(run):
+                resumed.restore(model, notes)
         _check_goal(run, kind, settings, resumed.task)
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
@@ -175,6 +187,9 @@ def _sentence(run: Run, outcome: Outcome) -> str:
         more = f"; to continue: atomstream resume {path} --{goal} N" if goal else ""
         return f"Nothing is left to do in {path}{more}"
     if outcome.complete:
+        advice = run.task.advice(run.history)
+        if advice is not None:
+            warn(advice)
         more = f"Look at it with: atomstream report {path}"
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
@@ -185,8 +200,3 @@ def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:
     """Return what is made as `checked` does, and print its warnings."""
     with heard(warn):
         return checked(what, make)
-
-
-def warn(sentence: str) -> None:
-    """Print a warning."""
-    click.echo(f"Warning: {sentence}", err=True)

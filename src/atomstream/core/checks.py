@@ -17,6 +17,8 @@ __all__ = [
     "generator",
 ]
 
+MOST_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
+MOST_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
 LIMITS = {
     "n_components": (1, True),
     "batch_size": (1, True),
@@ -30,21 +32,25 @@ LIMITS = {
 }
 
 
-def check_number(name: str, value: object) -> None:
+def check_number(name: str, value: Any) -> None:
     """Refuse a setting that is not a number, or not in the range of ``LIMITS``."""
     least, whole = LIMITS[name]
     kind: Any = numbers.Integral if whole else numbers.Real
+    most = MOST_COUNT if whole else MOST_NUMBER
     if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
         need = "a whole number" if whole else "a number"
-        raise ValueError(f"{name} must be {need} of at least {least}, got {value!r}.")
+        raise ValueError(f"{name} must be {need} of at least {least}, got {value!r:.80}.")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:.0e}, got {value!r:.80}.")
 
 
 def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
     """Return a whole number within its limits."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {limits}, got {value!r}.")
+    if not whole or value < least or value > (MOST_COUNT if most is None else most):
+        far = whole and value > least  # too large, even where nothing in particular is the limit
+        limits = f"from {least} to {most or MOST_COUNT}" if most or far else f"of at least {least}"
+        raise ValueError(f"{name} must be a whole number {limits}, got {value!r:.80}.")
     return int(value)
 
 

@@ -34,7 +34,7 @@ def learn(
     clock: Clock,
     rng: np.random.Generator,
     watch: Callable[[Progress], bool] | None = None,
-) -> None:
+) -> bool:
     """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
 
     Parameters
@@ -45,6 +45,11 @@ def learn(
         What changes, how, when, and the source of randomness.
     watch : callable, optional
         Called after every step with its `Progress`; a true answer ends the loop.
+
+    Returns
+    -------
+    bool
+        Whether ``watch`` ended the loop.
     """
     for batch in batches:
         if batch.mass == 0:
@@ -54,4 +59,5 @@ def learn(
         clock.n_samples += batch.X.shape[0]
         n_reseeded = method.reseed(batch, codes, state, rng)
         if watch is not None and watch(Progress(batch, codes, delta, n_reseeded)):
-            return
+            return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from itertools import chain
@@ -17,6 +18,7 @@ from atomstream.core.clock import Clock
 from atomstream.core.loop import Progress, learn
 from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
+from atomstream.core.settling import MOST, rounds
 from atomstream.core.state import State
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
@@ -26,18 +28,23 @@ from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators._validation import (
+    NotConvergedWarning,
     check_observed,
     check_settings,
     check_size,
     check_start,
     check_weights,
     cut,
+    in_scale,
     row_ids,
     warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
 from atomstream.updates.reseeding import starting_atoms
+
+PASSES = 10  # before the rounds over all rows
+BLOCK = 4096  # rows that are coded at a time in such a round
 
 
 class OnlineDictionary(CallbackNotifier, Assessment):
@@ -62,7 +69,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     schedule: Any
     tol: Any
     batch_size: int
-    n_epochs: int
+    n_epochs: int | None
     shuffle: bool
     init: Any
     fixed_components: int
@@ -80,12 +87,20 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
+        Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
+        end where one gains next to nothing (`atomstream.core.settling.rounds`).
+
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
+
+        Warns
+        -----
+        NotConvergedWarning
+            Where ``n_epochs`` is None and the last of 500 rounds still gained.
         """
         return self._fit(X, y, sample_weight)
 
@@ -257,12 +272,18 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             known = self._known(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
             run.clock.horizon = check_observed(rows, weights, missing=self.missing)
             n_rows = rows.shape[0]
-            context = self._open_callbacks(-(-n_rows // self.batch_size) * self.n_epochs)
+            to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
+            n_batches = -(-n_rows // self.batch_size) * n_epochs
+            context = self._open_callbacks(None if to_the_end else n_batches)
             # The order has a source of its own: what else is drawn while learning does not change
             # it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
-            batches = cut(rows, known, self.batch_size, self.n_epochs, order, self._observe)
-            self._learn(batches, context, self._deadline(), n_rows)
+            batches = cut(rows, known, self.batch_size, n_epochs, order, self._observe)
+            deadline = self._deadline()
+            stopped = self._learn(batches, context, deadline, n_rows)
+            if to_the_end and not stopped and run.has_state:
+                blocks = cut(rows, known, BLOCK, 1, None, self._observe)
+                self._settle([block for block in blocks if block.mass > 0], context, deadline)
             if context is not None:
                 context.call_on_fit_task_end(estimator=self)
         return self
@@ -284,26 +305,47 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         n_rows: float = np.inf,
     ) -> bool:
         """Run the loop over batches of ``n_rows``; return whether a callback or time ended it."""
-        run, stopped = self._run, False
+        run = self._run
         if run.clock.step == 0:
             batches = iter(batches)
-            batches = chain(self._open(batches, n_rows), batches)
+            first = in_scale(batches, self.method_.objective)
+            batches = chain(self._open(first, n_rows), batches)
             if not run.has_state:
                 return False
 
         def after_step(progress: Progress) -> bool:
-            """Keep what the step reports, and return whether to stop."""
-            nonlocal stopped
-            run.n_reseeded += progress.n_reseeded
-            run.batch_objective = progress.delta.objective / progress.delta.mass
-            stopped = context is not None and self._notify(context, progress)
-            stopped |= time.monotonic() >= deadline
-            return stopped
+            """Return whether to stop."""
+            return self._after_step(progress, context, deadline)
 
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
-            learn(batches, run.state, self.method_, run.clock, run.rng, after_step)
-        return stopped
+            return learn(batches, run.state, self.method_, run.clock, run.rng, after_step)
+
+    def _after_step(self, progress: Progress, context: Any, deadline: float) -> bool:
+        """Keep what a step reports; return whether a callback or time ends the run."""
+        run = self._run
+        run.n_reseeded += progress.n_reseeded
+        run.batch_objective = progress.delta.objective / progress.delta.mass
+        stopped = context is not None and self._notify(context, progress)
+        return stopped or time.monotonic() >= deadline
+
+    def _settle(self, blocks: list[Batch], context: Any, deadline: float) -> None:
+        """Alternate over all of the data until that gains nothing more."""
+        run, n_rounds = self._run, 0
+        if not blocks or not self.method_.updater.settles:
+            return
+        with one_blas_thread:
+            for progress in rounds(blocks, run.state, self.method_, run.clock):
+                n_rounds += 1
+                if self._after_step(progress, context, deadline):
+                    return
+        if n_rounds == MOST:
+            warnings.warn(
+                f"fit ended after {MOST} rounds over all rows, and the last ones still gained; go "
+                "on from these atoms with init=model.components_.",
+                NotConvergedWarning,
+                stacklevel=4,
+            )
 
     def _deadline(self) -> float:
         return np.inf if self.max_time is None else time.monotonic() + self.max_time

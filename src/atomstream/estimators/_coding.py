@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method, check_compatible
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
@@ -144,6 +144,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        codes = checked_numbers(codes, "codes")
         codes = codes if sp.issparse(codes) else np.asarray(codes)
         dictionary = self.state_.dictionary
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[0]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
+from atomstream.core.checks import MOST_NUMBER
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_start
 from atomstream.penalties.base import TINY
@@ -95,9 +96,9 @@ def check_radius(radius: Any) -> None:
     if radius is None or (isinstance(radius, str) and radius == "auto"):
         return
     real = isinstance(radius, int | float | np.number) and not isinstance(radius, bool)
-    if not real or not 0 < radius < np.inf:
+    if not real or not 0 < radius <= MOST_NUMBER:
         raise ValueError(
-            f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r}."
+            f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r:.80}."
         )
 
 

@@ -17,6 +17,7 @@ from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
+from atomstream.domains.networks.shrinkage import Shrinkage
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators.registry import resolve_chain
@@ -54,7 +55,7 @@ class NetworkReconstruction(LearnerInside):
         random_state : int, Generator, RandomState or None, default=0
             Of the chain.
         """
-        return self._reconstructed(self._given(network, n_steps), n_steps, random_state)
+        return self._reconstructed(self._given(network, n_steps), n_steps, random_state)[0]
 
     def denoise(
         self,
@@ -85,7 +86,9 @@ class NetworkReconstruction(LearnerInside):
         Returns
         -------
         Ranking
-            Pairs that were not visited score 0.
+            Scores are means of what the visits of a pair propose, drawn towards the base rate where
+            the visits are few (`atomstream.networks.Shrinkage`), with intervals.
+            Pairs that were not visited have the score NaN.
 
         References
         ----------
@@ -99,13 +102,16 @@ class NetworkReconstruction(LearnerInside):
         network = self._given(network, n_steps)
         if not isinstance(pairs, str):
             network.places(pairs)  # refuses what is none before anything is computed
-        bound = self.motif_.adjacency() > 0
-        free = ~(bound | bound.T) if network.undirected else ~bound
-        if not np.any(free & ~np.eye(len(free), dtype=bool)):
+        if not self.motif_.n_free_pairs(directed=network.directed):
             raise ValueError(
                 "The motif joins every two of its nodes: nothing is left to say; take a longer one."
             )
-        return Ranking.of(self._reconstructed(network, n_steps, random_state, free), pairs)
+        free = self.motif_.free_entries(directed=network.directed)
+        found, squares = self._reconstructed(network, n_steps, random_state, free)
+        visited = found.visits(*found.visited_pairs())
+        # In an undirected network a visit proposes both directions. "all" leaves nothing to chance.
+        law = Shrinkage.of(*visited, squares / (1 + network.undirected))
+        return Ranking.of(found, Shrinkage(law.base) if self.chain == "all" else law, pairs)
 
     def _given(self, network: object, n_steps: int) -> Network:
         """Return the network to reconstruct, checked."""
@@ -118,12 +124,15 @@ class NetworkReconstruction(LearnerInside):
 
     def _reconstructed(
         self, network: Network, n_steps: int, random_state: RandomSource, entries: Any = None
-    ) -> Reconstruction:
-        """Return the means of what patches propose, in all their entries or in some."""
+    ) -> tuple[Reconstruction, float]:
+        """Return the means of what patches propose, in all their entries or in some.
+
+        Then also the sum of the squares of what these entries propose for different nodes.
+        """
         many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
         pairs = EdgeMeans(network.n_nodes, weighted=many or self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
-        message = None
+        message, squares = None, 0.0
         for states, weights in self._copies(network, n_steps, random_state):
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
@@ -131,9 +140,11 @@ class NetworkReconstruction(LearnerInside):
                 reconstruction = coder.inverse_transform(coder.transform(patches))
             message = message or next(iter(caught), None)
             pairs.add(states, reconstruction[places], weights, entries)
+            if entries is not None:
+                squares += _squares(states, reconstruction, places, weights, entries)
         if message is not None:  # once, not for each of many blocks
             warnings.warn(message.message, stacklevel=3)
-        return Reconstruction(network, *pairs.drain())
+        return Reconstruction(network, *pairs.drain()), squares
 
     def _copies(
         self, network: Network, n_steps: int, random_state: RandomSource
@@ -164,5 +175,16 @@ class NetworkReconstruction(LearnerInside):
         if self.motif_.size > network.n_nodes:
             raise ValueError(
                 f"The motif has {self.motif_.size} nodes, more than the network, which has "
-                f"{network.n_nodes}."
+                f"{network.n_nodes}; choose a smaller motif."
             )
+
+
+def _squares(
+    states: NDArray, patches: NDArray, places: NDArray, weights: NDArray | None, entries: NDArray
+) -> float:
+    """Return the sum of the squares of proposals for pairs of different nodes."""
+    tails, heads = np.nonzero(entries)
+    proposals = np.square(patches)[:, entries.ravel()][places]
+    proposals[states[:, tails] == states[:, heads]] = 0
+    sums = proposals.sum(axis=1)
+    return float(sums.sum() if weights is None else weights @ sums)

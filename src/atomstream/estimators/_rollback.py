@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 
@@ -12,7 +13,7 @@ class Transaction:
     """A block that changes a model wholly or not at all: if it raises, everything is put back.
 
     State, memory and dictionary replace their arrays and never write into them, so references to
-    the old ones are enough.
+    the old ones are enough; arrays that are written into are named by `keep`.
 
     Parameters
     ----------
@@ -22,8 +23,13 @@ class Transaction:
 
     def __init__(self, model: BaseEstimator) -> None:
         self._model = model
+        self._kept: list[tuple[NDArray, Any, NDArray]] = []
 
-    def __enter__(self) -> None:
+    def keep(self, array: NDArray, rows: NDArray) -> None:
+        """Put these rows back where the block raises, for they are about to be written into."""
+        self._kept.append((array, rows, array[rows]))
+
+    def __enter__(self) -> Self:
         attributes = vars(self._model)
         run = attributes.get("_run")
         holders = (self._model,) if run is None else (self._model, *run.holders())
@@ -37,6 +43,7 @@ class Transaction:
                 self._sources.append((source.bit_generator, source.bit_generator.state))
             elif isinstance(source, np.random.RandomState):
                 self._sources.append((source, source.get_state()))
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
@@ -49,6 +56,8 @@ class Transaction:
                 del vars(holder)[name]
             vars(holder).update(attributes)
         vars(self._model).update(teardown)
+        for array, rows, values in self._kept:
+            array[rows] = values
         for source, state in self._sources:
             if isinstance(source, np.random.RandomState):
                 source.set_state(state)

@@ -20,6 +20,10 @@ class Saved:
     LEARNED: ClassVar[tuple[str, ...]] = ()
     ABSENT: ClassVar[dict[str, Any]] = {}
 
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are written to a file."""
+        return dict(self.get_params(deep=False))  # type: ignore[attr-defined]
+
     def learned_attributes(self) -> dict[str, Any]:
         """Return the attributes of ``LEARNED``, as far as they are there."""
         return {name: vars(self)[name] for name in self.LEARNED if name in vars(self)}

@@ -10,15 +10,32 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
-from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
+from atomstream.core.objective import Objective
 from atomstream.exceptions import ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
+
+class NotConvergedWarning(ConvergenceWarning):
+    """Warning: an iteration ended before it reached the requested accuracy.
+
+    A kind of scikit-learn's ``ConvergenceWarning``.
+    """
+
+
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
+# The largest entry of data whose models are as accurate as those of the same data near 1, by the
+# type of the data: for the squared loss, and for other losses.
+ACCURATE = {
+    np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
+    np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
+}
+MOST_WEIGHT = 1e100  # sums of squares that it multiplies are finite
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -35,7 +52,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if reset or not _is_plain(model, X):
         X = validate_data(
             model,
-            X,
+            checked_numbers(X),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
@@ -150,7 +167,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
     if sample_weight is None:
         return None
     n_samples = X.shape[0]
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(checked_numbers(sample_weight, "sample_weight"), dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):
@@ -160,6 +177,10 @@ def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
     if not (np.isfinite(weights).all() and weights.min(initial=0) >= 0):
         raise ValueError(
             f"sample_weight must be finite and not negative, got a minimum of {weights.min()}."
+        )
+    if weights.max(initial=0) > MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at most {MOST_WEIGHT:.0e}, got a maximum of {weights.max()}."
         )
     return weights
 
@@ -228,7 +249,11 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = N
 
 def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
-    atoms = check_array(components, dtype=[np.float64, np.float32], input_name="components")
+    atoms = check_array(
+        checked_numbers(components, "components"),
+        dtype=[np.float64, np.float32],
+        input_name="components",
+    )
     if shape is not None and atoms.shape != shape:
         raise ValueError(
             f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}."
@@ -257,6 +282,42 @@ def cut(
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
             kept = {name: None if part is None else part[rows] for name, part in known.items()}
             yield make(X[rows], **kept, position=epoch * n_samples + start)
+
+
+def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
+    """Yield the first batches of a run, looking at the size of their entries.
+
+    Raises
+    ------
+    ValueError
+        Where sums of squares are not finite.
+
+    Warns
+    -----
+    UserWarning
+        Where numbers are so small or large that accuracy is lost.
+    """
+    loss, bounds = objective.loss, objective.codes.shape
+    for batch in batches:
+        values, dtype = batch.X.data if sp.issparse(batch.X) else batch.X, batch.X.dtype
+        largest = float(max(values.max(initial=0), -values.min(initial=0)))
+        most = float(np.finfo(dtype).max)
+        if largest > (most**0.5 if loss.quadratic else most / 1e4):
+            raise ValueError(
+                f"X has entries of {largest:.2g}, whose sums are not finite in {dtype}; rescale "
+                "the data or give them as float64."
+            )
+        low, high = ACCURATE[np.dtype(dtype)][0 if loss.quadratic else 1]
+        if bounds is not None and bounds.low > 0:
+            low, high = max(low, 1e3 * bounds.low), min(high, 0.1 * bounds.high)
+        if 0 < largest < low or largest > high:
+            warnings.warn(
+                f"The largest entry of X is {largest:.2g}; outside of {low:.0e} to {high:.0e} "
+                "accuracy is lost, so divide the data by a constant.",
+                UserWarning,
+                stacklevel=6,  # the caller of fit, fit_stream or partial_fit
+            )
+        yield batch
 
 
 def warn_of_schedule(name: object, schedule: Schedule) -> None:

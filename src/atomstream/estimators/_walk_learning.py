@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import check_arrays, check_count, generator
+from atomstream.core.checks import MOST_NUMBER, check_arrays, check_count, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
 from atomstream.updates.hebbian import HebbianFactor, Steps
@@ -62,9 +64,10 @@ class WalkLearning(Saved, BaseEstimator):
             In the order of the walk.
         y : ignored
         """
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
-        self.__dict__.pop("partition_", None)
-        self.__dict__.update(fresh.__dict__)
+        with Transaction(self):
+            fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
+            self.__dict__.pop("partition_", None)
+            self.__dict__.update(fresh.__dict__)
         return self
 
     def partial_fit(self, states: object, y: object = None) -> Self:
@@ -79,15 +82,16 @@ class WalkLearning(Saved, BaseEstimator):
         index, numbers = self._numbers(states)
         if not len(numbers):
             raise ValueError("states is empty; give at least one.")
-        self._take(index)
-        begin = self.n_visits_
-        walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
-        first = begin if begin else 1  # place in the walk of the first transition's end
-        ends = np.arange(first, begin + len(numbers))
-        kept = np.flatnonzero(ends % self.tau == 0)
-        self.visits_ += np.bincount(numbers, minlength=len(index))
-        self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
-        self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)))
+        with Transaction(self) as transaction:
+            self._take(index)
+            begin = self.n_visits_
+            walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
+            first = begin if begin else 1  # place in the walk of the first transition's end
+            ends = np.arange(first, begin + len(numbers))
+            kept = np.flatnonzero(ends % self.tau == 0)
+            self._advance(walk[kept], walk[kept + 1], np.ones(len(kept)), transaction)
+            self.visits_ = self.visits_ + np.bincount(numbers, minlength=len(index))
+            self.last_, self.n_visits_ = int(numbers[-1]), begin + len(numbers)
         return self
 
     def partial_fit_transitions(
@@ -110,10 +114,11 @@ class WalkLearning(Saved, BaseEstimator):
                 f"{len(heads)}."
             )
         weights = check_weights_of(weights, len(tails))
-        self._take(index)
-        for side, ends in enumerate((tails, heads)):
-            self.visits_[side] += np.bincount(ends, weights, minlength=len(index))
-        self._advance(tails, heads, weights)
+        with Transaction(self) as transaction:
+            self._take(index)
+            self._advance(tails, heads, weights, transaction)
+            visits = [np.bincount(ends, weights, minlength=len(index)) for ends in (tails, heads)]
+            self.visits_ = self.visits_ + visits
         return self
 
     def begin_walk(self) -> Self:
@@ -136,9 +141,15 @@ class WalkLearning(Saved, BaseEstimator):
 
     # -- steps
 
-    def _advance(self, tails: NDArray, heads: NDArray, weights: NDArray) -> None:
+    def _advance(
+        self, tails: NDArray, heads: NDArray, weights: NDArray, transaction: Transaction
+    ) -> None:
         """Make the steps, looking back at the average whenever twice as many were made."""
-        factor, done = self.factor_, 0
+        factor, done = copy(self.factor_), 0
+        rows = np.unique(np.concatenate([tails, heads + factor.n_states]))
+        for shared in (factor.Q, factor.P):
+            transaction.keep(shared, rows)
+        self.factor_ = factor
         while done < len(tails):
             left = max(self._look - int(factor.numbers[0]), 1)
             part = slice(done, done + left)
@@ -179,6 +190,7 @@ class WalkLearning(Saved, BaseEstimator):
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
             self._look, self._basis = max(FIRST, m), None
         if m > self.factor_.n_states:
+            self.factor_ = copy(self.factor_)
             self.factor_.fold()
             self.factor_.grow(max(m, 5 * self.factor_.n_states // 4))
         if m > self.visits_.shape[1]:
@@ -251,4 +263,4 @@ class WalkLearning(Saved, BaseEstimator):
 def _is_number(value: Any) -> bool:
     """Return whether a setting is a finite real number."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and bool(np.isfinite(float(value)))
+    return real and abs(value) <= MOST_NUMBER

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
@@ -260,6 +260,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows, their modes in groups."""
+        X = checked_numbers(X)
         axes = Axes.of(X, self.reshape)
         if reset:
             self.axes_ = axes

@@ -85,7 +85,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         schedule: ScheduleChoice = "power",
         tol: ToleranceChoice = "root",
         batch_size: int = 256,
-        n_epochs: int = 10,
+        n_epochs: int | None = None,
         shuffle: bool = True,
         init: Start = "samples",
         fixed_components: int = 0,

@@ -14,12 +14,13 @@ from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_n_jobs, check_number
 from atomstream.core.clock import Accuracy
+from atomstream.core.matrices import checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._types import Samples
+from atomstream.estimators._validation import NotConvergedWarning
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
-from atomstream.exceptions import NotConvergedWarning
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 
@@ -94,8 +95,10 @@ def sparse_encode(
     check_number("alpha", alpha)
     check_number("ridge", ridge)
     check_n_jobs(n_jobs)
-    samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    atoms = check_array(dictionary, dtype=samples.dtype, input_name="dictionary")
+    floats = [np.float64, np.float32]
+    samples = check_array(checked_numbers(X), accept_sparse="csr", dtype=floats, input_name="X")
+    atoms = checked_numbers(dictionary, "dictionary")
+    atoms = check_array(atoms, dtype=samples.dtype, input_name="dictionary")
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(
             f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must "
@@ -134,6 +137,7 @@ def encode_exactly(
 
 def _check_start(start: Any, shape: tuple[int, int]) -> NDArray:
     """Return starting codes as a finite array of this shape."""
+    start = checked_numbers(start, "start")
     codes = check_array(start.toarray() if sp.issparse(start) else start, input_name="start")
     if codes.shape != shape:
         raise ValueError(

@@ -190,7 +190,8 @@ class ImageDictionary(PatchLearning):
         mixed in at the end.
         """
         image = self._given(image)
-        noise = (noise_level(image) if sigma is None else _check_sigma(sigma)) / white(image)
+        unit = white(image)
+        noise = (noise_level(image) if sigma is None else _check_sigma(sigma, 100 * unit)) / unit
         if noise == 0:
             return np.array(image)
         atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
@@ -322,9 +323,12 @@ class ImageDictionary(PatchLearning):
         return learner.components_
 
 
-def _check_sigma(sigma: Any) -> float:
-    """Return the noise as a number."""
+def _check_sigma(sigma: Any, most: float) -> float:
+    """Return the noise as a number, at most ``most``: beyond it nothing of an image is left."""
     real = isinstance(sigma, int | float | np.number) and not isinstance(sigma, bool)
-    if not real or not 0 <= sigma < np.inf:
-        raise ValueError(f"sigma must be a number of at least 0, or None, got {sigma!r}.")
+    if not real or not 0 <= sigma <= most:
+        raise ValueError(
+            f"sigma must be a number from 0 to {most:g}, or None, got {sigma!r:.80}; it is in the "
+            "units of the image."
+        )
     return float(sigma)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator
 from copy import deepcopy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_arrays, check_count
+from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
@@ -21,11 +22,13 @@ from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import resolve_chain
+from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
 
 __all__ = ["NetworkDictionary"]
 
+SHARE = 1 / 3  # of the pairs that the motif leaves free, from which on atoms are single edges
 NOTED = 64  # steps at which the usage of the atoms is kept
 
 
@@ -39,11 +42,12 @@ class NetworkDictionary(NetworkReconstruction):
 
     Parameters
     ----------
-    motif : str, Motif or adjacency matrix, default="path:5"
+    motif : str, Motif, networkx graph or adjacency matrix, default="path:21"
         "path:K", "star:K", "cycle:K" of K nodes, "wedge:DEPTH", or any other
         (`atomstream.domains.networks.motifs`).
     n_components : int, default=25
-        Number of atoms.
+        Number of atoms. Many fewer than the pairs of nodes that the motif leaves free, or every
+        atom shows a single edge.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, while learning and reconstructing.
     chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
@@ -110,7 +114,7 @@ class NetworkDictionary(NetworkReconstruction):
 
     def __init__(
         self,
-        motif: object = "path:5",
+        motif: object = "path:21",
         n_components: int = 25,
         *,
         alpha: float = 0.0,
@@ -177,10 +181,25 @@ class NetworkDictionary(NetworkReconstruction):
             )
         check_size(self, self.learner_.n_components)
         self._check_size(network)
+        if not self._n_steps:
+            self._warn_of_many_atoms(network)
         batches = self._every if self.chain == "all" else self._along
         self._teach(
             batches(network, n_batches), n_batches, alpha=self.alpha, schedule=self.schedule
         )
+
+    def _warn_of_many_atoms(self, network: Network) -> None:
+        free, n_atoms = self.motif_.n_free_pairs(directed=network.directed), self.n_components
+        if n_atoms > SHARE * free:
+            enough = f", or at most {int(SHARE * free)} atoms" if free >= 1 / SHARE else ""
+            warnings.warn(
+                f"{counted(n_atoms, 'atom')} for a motif of {counted(self.motif_.size, 'node')} "
+                f"and {counted(free, 'pair')} of nodes without an edge of the motif: atoms will "
+                "show little more than single edges; choose a longer motif, such as "
+                f"path:21{enough}.",
+                NetworkWarning,
+                stacklevel=4,
+            )
 
     def _begin(self) -> None:
         self.motif_ = Motif.of(self.motif)
@@ -249,6 +268,12 @@ class NetworkDictionary(NetworkReconstruction):
             check_count(name, getattr(self, name))
         Motif.of(self.motif)
         super().check()
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are written to a file: a graph as the motif that it is."""
+        known = super().saved_parameters()
+        graph = hasattr(self.motif, "nodes")
+        return known | ({"motif": Motif.of(self.motif)} if graph else {})
 
     def _validate_learned(self) -> None:
         super()._validate_learned()

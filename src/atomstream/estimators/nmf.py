@@ -84,8 +84,11 @@ class OnlineNMF(_OnlineMatrixFactorization):
         roughly and late ones exactly. `transform` codes exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
-    n_epochs : int, default=10
-        Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once.
+    n_epochs : int, optional
+        Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once. By
+        default ten passes, and then rounds over all rows at a time until one gains next to nothing:
+        the end is that of batch methods (under robust losses, and for updates that promise no
+        descent, ten passes alone).
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     init : {"auto", "samples", "spread", "svd", "random"} or array of shape (n_components,
@@ -167,7 +170,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         schedule: ScheduleChoice = "power",
         tol: ToleranceChoice = "root",
         batch_size: int = 256,
-        n_epochs: int = 10,
+        n_epochs: int | None = None,
         shuffle: bool = True,
         init: Start = "auto",
         fixed_components: int = 0,

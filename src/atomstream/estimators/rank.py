@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
 from atomstream.core.checks import generator
+from atomstream.core.matrices import checked_numbers
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.matching import align
 from atomstream.estimators.nmf import OnlineNMF
@@ -110,14 +111,17 @@ def choose_rank(
             "a part."
         )
     data: NDArray = check_array(
-        X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        checked_numbers(X),
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        input_name="X",
     )
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:
         raise ValueError(f"ranks must be whole numbers of at least 1, got {ranks!r}.")
     if n_seeds < 2:
         raise ValueError(f"n_seeds must be at least 2, got {n_seeds!r}.")
-    if not 0 < holdout < 1:
+    if not isinstance(holdout, float) or not 0 < holdout < 1:
         raise ValueError(f"holdout must lie between 0 and 1, got {holdout!r}.")
     base = OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50) if model is None else model
     rng = generator(random_state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -343,7 +344,8 @@ class SeriesDictionary(SeriesForecast):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
         check_number("alpha", self.forecast_alpha)
-        if not 0 <= self.correction <= 1:
+        real = isinstance(self.correction, Real) and not isinstance(self.correction, bool)
+        if not real or not 0 <= self.correction <= 1:
             raise ValueError(f"correction must be from 0 to 1, got {self.correction!r}.")
         super().check()
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
@@ -207,6 +208,7 @@ class TopicModel(LearnerInside):
         counts : csr_array of shape (n_documents, n_features)
             What `begin` returned, or `count` of the same documents.
         """
+        counts = checked_numbers(counts, "counts")
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
         seed: Any = self.learner_.random_state
@@ -231,18 +233,28 @@ class TopicModel(LearnerInside):
         )
 
     def _counted(self, blocks: Iterable[list[str]]) -> Iterator[sp.csr_array]:
-        """Yield the counts of lists of documents; names of features are noted before the step."""
+        """Yield the counts of lists of documents, whose words are forgotten if no step is made."""
         for block in blocks:
-            with Transaction(self):
-                if "learner_" not in self.__dict__:
-                    self._start()
-                self._check_words()
-                if self.vectorizer == "hashing" or not self.vocabulary_.ready:
-                    self.vocabulary_ = self.vocabulary_.learned(block)
-                counts = self.vocabulary_.count(block)
-                if not self._n_steps:
-                    _check_counts(counts)
-            yield counts
+            before, n_steps = vars(self).get("vocabulary_"), self._n_steps
+            try:
+                yield self._count_next(block)
+            finally:
+                if self._n_steps == n_steps:
+                    if before is not None:
+                        self.vocabulary_ = before
+                    else:
+                        for name in ("learner_", "vocabulary_"):
+                            self.__dict__.pop(name, None)
+
+    def _count_next(self, block: list[str]) -> sp.csr_array:
+        """Return the counts of documents, in a vocabulary that has taken in their words."""
+        if "learner_" not in self.__dict__:
+            self._start()
+        self._check_words()
+        if self.vectorizer == "hashing" or not self.vocabulary_.ready:
+            self.vocabulary_ = self.vocabulary_.learned(block)
+        counts = self.vocabulary_.count(block)
+        return counts if self._n_steps else _check_counts(counts)
 
     def _learn(
         self, batches: Iterator[sp.csr_array], n_batches: int | None, horizon: float = np.inf

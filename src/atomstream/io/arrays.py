@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.extras import library
+from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need, size_of
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 
 __all__ = ["matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
 
+MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
+DENSEST = (
+    1100  # bytes that one byte of a ZIP archive can stand for (1,032 of deflate, and a little)
+)
 
 
 class _Array(Source):
@@ -73,23 +80,54 @@ def read_matrix_market(path: Path) -> Any:
     """
     from scipy.io import mmread
 
-    last = b"\n"
+    last, size = b"\n", 0
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            last = chunk[-1:]
+            last, size = chunk[-1:], size + len(chunk)
             if b"\0" in chunk:
                 raise InputError(f"{path} holds zero bytes, needed are lines of text.")
+        file.seek(0)
+        _check_claims(path, file, size)
         if last != b"\n":
             file.seek(0)
             return mmread(io.BytesIO(file.read() + b"\n"))
     return mmread(path)
 
 
+def _check_claims(path: Path, file: Any, size: int) -> None:
+    """Hold the numbers of rows and entries in the head of a Matrix Market file against it."""
+    line = file.readline(MOST_HEAD)
+    while line and (line.startswith(b"%") or not line.strip()):
+        line = file.readline(MOST_HEAD)
+    try:
+        n_rows, n_columns, *counted = map(int, line.split())
+        (n_entries,) = counted or [n_rows * n_columns]
+    except ValueError:
+        return  # the parser says what is wrong
+    if min(n_rows, n_columns) < 1:  # on which the parser of scipy ends the process
+        raise InputError(f"{path} is empty: it claims {n_rows} rows and {n_columns} columns.")
+    # An entry takes two characters at least, and four with its row and column; of symmetric
+    # matrices half of the entries are listed.
+    if n_entries * (4 if counted else 1) > size + 1:
+        raise InputError(f"{path} claims {n_entries} entries and has {size} bytes.")
+    need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
+
+
 def zarr_array(path: Path, key: str | None) -> Source:
     """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
     node = library("zarr", "Zarr stores").open(str(path), mode="r")
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
+    need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
     return Sliced(array, path, files_of(path))
+
+
+def check_archive(path: Path) -> None:
+    """Hold what the arrays of a .npz file claim against what is there."""
+    with zipfile.ZipFile(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    for name in names:
+        member = _Member(path, name)
+        need(2 * math.prod(member.shape) * member.dtype.itemsize, f"{name!r} of {path}")
 
 
 def npz(path: Path, key: str | None) -> Source:
@@ -127,21 +165,36 @@ class _Member:
         self.path, self.name = path, name
         with self._open() as (_, header):
             self.shape, self.fortran, self.dtype = header
+        self._check_claims()
         self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
+
+    def _check_claims(self) -> None:
+        """Hold the size in the header against what the archive holds."""
+        with zipfile.ZipFile(self.path) as archive:
+            member = archive.getinfo(self._inside(archive))
+        claimed = math.prod(self.shape) * self.dtype.itemsize
+        held = min(member.file_size, DENSEST * member.compress_size + CHUNK)
+        if claimed > held:
+            raise InputError(
+                f"{self.path} claims {size_of(claimed)} in {self.name!r} and holds at most "
+                f"{size_of(held)}."
+            )
+
+    def _inside(self, archive: zipfile.ZipFile) -> str:
+        return self.name if self.name in archive.namelist() else f"{self.name}.npy"
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Any, tuple[tuple[int, ...], bool, np.dtype]]]:
         """Open the array after its header, which comes along."""
-        with zipfile.ZipFile(self.path) as archive:
-            name = self.name if self.name in archive.namelist() else f"{self.name}.npy"
-            with archive.open(name) as file:
-                first = np.lib.format.read_magic(file) == (1, 0)
-                form = np.lib.format
-                read = form.read_array_header_1_0 if first else form.read_array_header_2_0
-                yield file, read(file)
+        with zipfile.ZipFile(self.path) as archive, archive.open(self._inside(archive)) as file:
+            first = np.lib.format.read_magic(file) == (1, 0)
+            form = np.lib.format
+            read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+            yield file, read(file)
 
     def whole(self) -> NDArray:
         """Return the whole array."""
+        need(2 * math.prod(self.shape) * self.dtype.itemsize, f"{self.name!r} of {self.path}")
         with np.load(self.path, allow_pickle=False) as archive:
             return archive[self.name]
 
@@ -178,6 +231,7 @@ class _Streamed(_Array):
 
 def _sparse(path: Path, members: set[str]) -> Source:
     """Open a sparse matrix of scipy: CSR rows are streamed, CSC is loaded and converted."""
+    check_archive(path)
     with np.load(path, allow_pickle=False) as archive:
         shape = tuple(int(n) for n in archive["shape"])
         kind = archive["format"].item() if "format" in members else None
@@ -193,10 +247,10 @@ def _sparse(path: Path, members: set[str]) -> Source:
             return _SparseRows(path, shape, archive["indptr"])
         if kind != "csc":
             raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
+        need(16 * n_rows, str(path))
         parts = (archive["data"], archive["indices"], archive["indptr"])
         columns = sp.csc_array(parts, shape=(n_rows, n_columns))
-        columns.check_format(full_check=True)
-        return Sliced(columns.tocsr(), path, [path])
+        return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
 
 
 class _SparseRows(_Array):

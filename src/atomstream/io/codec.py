@@ -199,7 +199,7 @@ class Encoder:
         """Return what stands for a model: its name, its parameters, what it has learned."""
         return {
             "model": type(model).__name__,
-            "parameters": self.fields(model.get_params(deep=False)),
+            "parameters": self.fields(model.saved_parameters()),
             "learned": self.fields(model.learned_attributes()),
         }
 

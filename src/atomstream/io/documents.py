@@ -16,6 +16,7 @@ from atomstream.io.source import fingerprint, reading
 __all__ = ["DocumentFile", "open_documents"]
 
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
+MOST_TEXT = 1 << 27  # characters of a document: a packed file may stand for any number
 
 
 class DocumentFile:
@@ -73,21 +74,33 @@ class DocumentFile:
             return gzip.open(self.path, "rt", encoding="utf-8-sig", newline=newline)
         return self.path.open(encoding="utf-8-sig", newline=newline)
 
+    def _lines(self, file: IO[str]) -> Iterator[str]:
+        """Yield lines, none of which may be without end."""
+        while line := file.readline(MOST_TEXT + 1):
+            self._check_length(line)
+            yield line
+
+    def _check_length(self, text: str) -> None:
+        if len(text) > MOST_TEXT:
+            raise InputError(f"{self.name} has a document of more than {MOST_TEXT} characters.")
+
     def _texts(self, file: IO[str]) -> Iterator[tuple[str, str]]:
         if self._per == "file":
-            yield "whole file", file.read()
+            text = file.read(MOST_TEXT + 1)
+            self._check_length(text)
+            yield "whole file", text
             return
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(self._lines(file), 1):
             if line.strip():
                 yield f"line {number}", line
 
     def _fields(self, file: IO[str]) -> Iterator[tuple[str, str]]:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(self._lines(file), 1):
             if not line.strip():
                 continue
             try:
                 entry: Any = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{self.name}, line {number}: not valid JSON ({error}).") from None
             is_object = isinstance(entry, dict)
             text = entry.get(self._field) if is_object else None
@@ -100,7 +113,7 @@ class DocumentFile:
             yield f"line {number}", text
 
     def _cells(self, file: IO[str]) -> Iterator[tuple[str, str]]:
-        rows = csv.reader(file, delimiter=self._delimiter)
+        rows = csv.reader(self._lines(file), delimiter=self._delimiter)
         header = next(rows, [])
         if not header:
             raise InputError(f"{self.name} has no lines.")

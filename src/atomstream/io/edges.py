@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -16,10 +14,16 @@ import scipy.sparse as sp
 
 from atomstream.core.extras import library
 from atomstream.io.arrays import read_matrix_market
+from atomstream.io.edge_columns import (
+    Edge,
+    EdgeOptions,
+    check_no_weight,
+    table_edges,
+    weight_attribute,
+)
+from atomstream.io.edge_lists import read_edge_list
 
 __all__ = ["Entries", "entries_of"]
-
-ENDS = (("source", "target"), ("tail", "head"), ("from", "to"))  # known names of columns
 
 
 class Entries(NamedTuple):
@@ -30,28 +34,38 @@ class Entries(NamedTuple):
     matrix : sparse array of shape (n_nodes, n_nodes)
     labels : sequence
     directed : bool or None
-        None if it depends on the symmetry of the matrix.
+        What the data say of themselves: None for matrices, where symmetry decides. Edges of files
+        and frames are entered once, as they are listed, and count as undirected.
+    attributes : mapping of label to dict
+        Attributes of the nodes that have any.
     """
 
     matrix: Any
     labels: Sequence[Any]
     directed: bool | None
+    attributes: Mapping[Any, dict[str, Any]] = {}
 
 
-def entries_of(data: Any) -> Entries:
+def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
     """Return the matrix and the labels of a network, and whether it is directed.
+
+    Parameters
+    ----------
+    data : networkx graph, sparse array, array of shape (n, n), frame, or path
+    options : EdgeOptions, optional
 
     Raises
     ------
     ValueError
         For data that are not a network; the message says what is needed.
     """
+    options = options or EdgeOptions()
     if isinstance(data, str | Path):
-        return _from_file(Path(data))
+        return _from_file(Path(data), options)
     if hasattr(data, "adjacency") and hasattr(data, "nodes"):
-        return _from_graph(data, "The graph")
+        return _from_graph(data, options, "the graph")
     if hasattr(data, "columns"):
-        return _from_frame(data)
+        return _from_frame(data, options)
     if data is None or isinstance(data, dict | set | bytes):
         raise ValueError(
             "A network must be a networkx graph, a square matrix, a frame of edges or a path, "
@@ -63,24 +77,25 @@ def entries_of(data: Any) -> Entries:
             f"The matrix of a network must be square and of real numbers, got shape {matrix.shape} "
             f"of {matrix.dtype}; give edges as a frame, a file or a graph of networkx."
         )
+    check_no_weight(options, "the matrix")
     return Entries(matrix, range(matrix.shape[0]), None)
 
 
-def _from_file(path: Path) -> Entries:
+def _from_file(path: Path, options: EdgeOptions) -> Entries:
     kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     kind = kinds[-1] if kinds else ""
     try:
         if kind in (".npz", ".mtx"):
+            check_no_weight(options, str(path))
             return _from_matrix(path, kind)
         if kind in (".gml", ".graphml"):
             nx = library("networkx", "Graphs")
-
             read = nx.read_gml if kind == ".gml" else nx.read_graphml
-            return _from_graph(read(path), str(path))
-        return _from_edges(list(_edges_of(path)))
+            return _from_graph(read(path), options, str(path))
+        return _from_edges(read_edge_list(path, options))
     except FileNotFoundError:
         raise
-    except (EOFError, zlib.error, SyntaxError, TypeError, OSError) as error:
+    except (EOFError, zlib.error, csv.Error, SyntaxError, TypeError, OSError) as error:
         raise ValueError(f"{path} cannot be read ({type(error).__name__}: {error}).") from None
     except ValueError as error:
         if str(path) in str(error):
@@ -104,95 +119,39 @@ def _from_matrix(path: Path, kind: str) -> Entries:
     return Entries(matrix, range(matrix.shape[0]), None)
 
 
-def _from_graph(graph: Any, name: str) -> Entries:
+def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
     nx = library("networkx", "Graphs")
-
     if not len(graph):
-        raise ValueError(f"{name} has no edges.")
+        raise ValueError(f"{what[0].upper()}{what[1:]} has no edges.")
+    weight = weight_attribute((data for *_, data in graph.edges(data=True)), options, what)
     try:
-        matrix = nx.to_scipy_sparse_array(graph, format="csr", dtype=np.float64)
+        matrix = nx.to_scipy_sparse_array(graph, weight=weight, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} has weights that are not numbers ({error}).") from None
-    return Entries(matrix, list(graph.nodes), bool(graph.is_directed()))
+        raise ValueError(f"{what} has weights that are not numbers ({error}).") from None
+    attributes = {node: dict(data) for node, data in graph.nodes(data=True) if data}
+    return Entries(matrix, list(graph.nodes), bool(graph.is_directed()), attributes)
 
 
-def _from_frame(frame: Any) -> Entries:
+def _from_frame(frame: Any, options: EdgeOptions) -> Entries:
     names = [str(name) for name in frame.columns]
-    known = next((ends for ends in ENDS if set(ends) <= set(names)), None)
-    if known is not None:
-        used = [*known, *(["weight"] if "weight" in names else [])]
-    elif len(names) in (2, 3):
-        used = names
-    else:
-        raise ValueError(
-            "A frame of edges must have two columns, or three with weights, or columns called "
-            f"source and target; got {len(names)} columns."
-        )
-    columns = [frame[frame.columns[names.index(name)]].to_list() for name in used]
-    edges = []
-    for row, (tail, head, *rest) in enumerate(zip(*columns, strict=True)):
-        where = f"Row {row} of the frame (counted from 0)"
-        if any(end is None or end != end for end in (tail, head)):
-            raise ValueError(f"{where} lacks a node: {tail!r}, {head!r}.")
-        edges.append((tail, head, _weight(rest[0] if rest else 1.0, where)))
+    columns = [frame[name].to_list() for name in frame.columns]
+    rows = [*zip(*(map(_plain, column) for column in columns), strict=True)]
+    edges = table_edges(
+        names, rows, options, "the frame", lambda row: f"Row {row} of the frame (counted from 0)"
+    )
     return _from_edges(edges)
 
 
-def _weight(value: Any, where: str) -> float:
-    try:
-        weight = float(value)
-    except (TypeError, ValueError):
-        weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise ValueError(f"{where}: the weight {value!r:.40} is not a finite number of at least 0.")
-    return weight
+def _plain(value: Any) -> Any:
+    """Return an entry of a frame, None for the missing entry of pandas, which equals nothing."""
+    return None if type(value).__name__ == "NAType" else value
 
 
-def _edges_of(path: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield the edges in lines of text.
-
-    Fields are separated by commas, as in CSV, if the first line has a comma, else by blanks.
-    """
-    packed = path.suffix.lower() == ".gz"
-    with (
-        gzip.open(path, "rt", encoding="utf-8-sig")
-        if packed
-        else path.open(encoding="utf-8-sig") as lines
-    ):
-        commas, first = None, True
-        for number, line in enumerate(lines, start=1):
-            text = line.strip()
-            if not text or text[0] in "#%":
-                continue
-            commas = "," in text if commas is None else commas
-            if commas:
-                fields = [
-                    field.strip() for field in next(csv.reader([text], skipinitialspace=True))
-                ]
-            else:
-                fields = text.partition("#")[0].split()
-            if first and tuple(field.lower() for field in fields[:2]) in ENDS:
-                first = False
-                continue
-            first = False
-            where = f"{path}, line {number}"
-            if not 2 <= len(fields) <= 3 or not all(fields):
-                raise ValueError(
-                    f"{where}: {text!r:.60} is not an edge; needed are two nodes and optionally a "
-                    "weight."
-                )
-            yield fields[0], fields[1], _weight(fields[2], where) if len(fields) > 2 else 1.0
-
-
-def _from_edges(edges: list[tuple[Any, Any, float]]) -> Entries:
-    """Return the symmetric matrix of undirected edges, and the nodes in order of appearance."""
+def _from_edges(edges: list[Edge]) -> Entries:
+    """Return the matrix of edges as they are listed, and the nodes in order of appearance."""
     places: dict[Any, int] = {}
     ends = [places.setdefault(end, len(places)) for edge in edges for end in edge[:2]]
     tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    weights = np.array([edge[2] for edge in edges])
-    loops = tails == heads
-    rows, columns = np.concatenate([tails, heads[~loops]]), np.concatenate([heads, tails[~loops]])
-    values = np.concatenate([weights, weights[~loops]])
-    return Entries(
-        sp.csr_array((values, (rows, columns)), (len(places), len(places))), list(places), False
-    )
+    weights = np.array([edge[2] for edge in edges], dtype=np.float64)
+    shape = len(places), len(places)
+    return Entries(sp.csr_array((weights, (tails, heads)), shape), list(places), False)

@@ -6,6 +6,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,8 +121,16 @@ class Feed:
         """Yield the batches of one pass; only the last may have fewer than ``batch_size`` rows."""
         self.ended = False
         held: deque[_Held] = deque()
-        n_held = 0
-        for part in self._blocks(start):
+        n_held, failure = 0, None
+        blocks = self._blocks(start)
+        while failure is None:
+            try:
+                part = next(blocks)
+            except StopIteration:
+                break
+            except InputError as error:
+                failure = error
+                continue
             held.append(part)
             n_held += part.block.X.shape[0]
             while n_held >= self.batch_size:
@@ -130,6 +139,8 @@ class Feed:
         # After a stop, rows of a file can be read again, but rows of a live stream cannot.
         if n_held and (self.live or self.ended):
             yield _taken(held, n_held)
+        if failure is not None:
+            raise failure
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
@@ -162,7 +173,8 @@ class Feed:
             except BaseException as error:
                 put(error)
 
-        threading.Thread(target=read, name="reader", daemon=True).start()
+        within = copy_context()  # what limits reading holds in the thread too
+        threading.Thread(target=within.run, args=(read,), name="reader", daemon=True).start()
         try:
             while (item := self._next(ready)) is not None:
                 if item is _END:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["PART", "sync_folder", "whole_file"]
+__all__ = ["PART", "make_folder", "sync_folder", "whole_file"]
 
 PART = ".part"  # ending of a file while it is written
 
@@ -36,6 +36,16 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
             part.unlink()
         raise
     sync_folder(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with all above it that are missing; their names are on disk afterwards."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    with suppress(FileExistsError):  # another process was faster
+        os.mkdir(folder)
+    sync_folder(folder.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
 
@@ -61,6 +62,8 @@ class Pictures(Source):
         self.paths = self.files = paths
         self._size, self._center, self._seed = size, center, seed
         heads = [_head(path) for path in paths]
+        for path, head in zip(paths, heads, strict=True):
+            need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
         for path, head in zip(paths, heads, strict=True):
             if min(head.height, head.width) < size:
                 raise InputError(
@@ -134,6 +137,8 @@ def not_kept(path: Path) -> list[str]:
 def load_image(path: Path, *, color: bool) -> NDArray:
     """Return an image in [0, 1], float32, (height, width, 3) or (height, width)."""
     with _opened(path) as image:
+        # Pixels as they are stored, as floats, and a copy on the way.
+        need(image.width * image.height * (3 if color else 1) * 9, str(path))
         if image.mode in DEEP:
             grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
             return np.repeat(grey[:, :, None], 3, axis=2) if color else grey

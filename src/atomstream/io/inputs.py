@@ -46,6 +46,10 @@ class InputOptions:
         "patch" subtracts the mean of each patch.
     seed : int, default=0
         Random seed of the order of patches.
+    decimal : {".", ","}, default="."
+        Decimal sign of tables of text.
+    skip : bool, default=False
+        Whether a line of a table that cannot be read is a row of missing entries.
     """
 
     columns: Sequence[str] = ()
@@ -55,15 +59,22 @@ class InputOptions:
     per_image: int = 20_000
     center: str | None = None
     seed: int = 0
+    decimal: str = "."
+    skip: bool = False
 
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
+
+def _lines(path: Path | None, options: InputOptions) -> Source:
+    return tables.Lines(path, options.columns, options.decimal, skip=options.skip)
+
+
 KINDS: dict[str, Reader] = {
-    ".csv": lambda path, options: tables.Lines(path, options.columns),
-    ".tsv": lambda path, options: tables.Lines(path, options.columns),
-    ".csv.gz": lambda path, options: tables.Lines(path, options.columns),
-    ".tsv.gz": lambda path, options: tables.Lines(path, options.columns),
+    ".csv": _lines,
+    ".tsv": _lines,
+    ".csv.gz": _lines,
+    ".tsv.gz": _lines,
     ".parquet": lambda path, options: Parquet(path, options.columns),
     ".npy": lambda path, _: arrays.npy(path),
     ".npz": lambda path, options: arrays.npz(path, options.key),
@@ -165,7 +176,7 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        return tables.Lines(None, options.columns)
+        return _lines(None, options)
     if not name:
         raise InputError("The name of an input is empty.")
     path = Path(name)

@@ -17,9 +17,10 @@ from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
-__all__ = ["check_out", "code_writer", "image_format", "write_image", "write_table"]
+__all__ = ["check_out", "code_writer", "image_format", "printable", "write_image", "write_table"]
 
 Write = Callable[[NDArray], None]
+COMPUTED = ("=", "+", "-", "@")  # what spreadsheets take for the beginning of a formula
 
 
 def check_out(out: Path, *inputs: str | Path) -> None:
@@ -51,14 +52,43 @@ def write_image(out: Path, pixels: NDArray) -> None:
 
 
 def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows as CSV below a line of names; texts that hold commas or quotes are quoted."""
+    """Write rows as CSV below a line of names; texts that hold commas or quotes are quoted.
+
+    Texts that a spreadsheet would compute ("=1+1") begin with an apostrophe, which it hides, and
+    characters that cannot be seen are written as escapes: names come from data, and data from
+    anywhere.
+    """
     with whole_file(out) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(rows)
+        writer.writerow(map(_cell, names))
+        writer.writerows(map(_cell, row) for row in rows)
         text.flush()
         text.detach()
+
+
+def printable(text: str) -> str:
+    """Return a text in which characters that cannot be seen are escapes, of one backslash."""
+    if text.isprintable():
+        return text
+    seen = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return "".join(seen)
+
+
+def _cell(value: Any) -> Any:
+    """Return what stands for a value in a table that people may open as a spreadsheet."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text[:1] in COMPUTED and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def code_writer(out: Path) -> Callable[[BinaryIO, int], AbstractContextManager[Write]]:

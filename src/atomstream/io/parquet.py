@@ -12,8 +12,10 @@ import numpy as np
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import tables
+from atomstream.io.budget import need
+from atomstream.io.heads import chosen, refuse_texts
 from atomstream.io.source import Block, Source, numbered
-from atomstream.io.tables import arrow, chosen, refuse_texts, rows_of
+from atomstream.io.tables import COLUMN_BYTES, arrow, rows_of
 
 __all__ = ["Parquet"]
 
@@ -45,6 +47,9 @@ class Parquet(Source):
         texts = {n: str(kind) for n, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}
         refuse_texts(texts, self.name)
         self.n_features, self.n_rows = len(kept), self._file.metadata.num_rows
+        about = self._file.metadata
+        groups = (about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        need(2 * max(groups, default=0) + COLUMN_BYTES * self.n_features, self.name)
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
 

@@ -7,15 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
+from atomstream.io.heads import NOTHING, chosen, has_header, number_of, parsed, refuse_texts
 from atomstream.io.outputs import write_table
-from atomstream.io.tables import NOTHING, chosen, has_header, parsed, refuse_texts
 
 __all__ = ["SeriesTable", "read_series"]
 
@@ -87,7 +86,11 @@ class SeriesTable:
 
 
 def read_series(
-    path: str | Path, *, time: str | None = None, columns: Sequence[str] = ()
+    path: str | Path,
+    *,
+    time: str | None = None,
+    columns: Sequence[str] = (),
+    decimal: str = ".",
 ) -> SeriesTable:
     """Return a table of series from comma-separated lines, plain or compressed (.gz).
 
@@ -99,6 +102,8 @@ def read_series(
         or whole numbers. By default the first column, if it holds dates.
     columns : sequence of str, default=()
         Names, numbers or ranges of the series; none means all other columns.
+    decimal : {".", ","}, default="."
+        Decimal sign of the numbers.
 
     Raises
     ------
@@ -113,8 +118,8 @@ def read_series(
         raise InputError(f"There is no {path}.") from None
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read ({error}).") from None
-    _, rows = parsed(text, str(path))
-    width, header = len(rows[0]), has_header(rows)
+    _, rows = parsed(text, str(path), decimal)
+    width, header = len(rows[0]), has_header(rows, decimal)
     names = rows[0] if header else [str(number + 1) for number in range(width)]
     rows = rows[header:]
     uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
@@ -140,7 +145,7 @@ def read_series(
     labels = (
         np.arange(1, len(rows) + 1) if place is None else _times(fields[place], names[place], path)
     )
-    values = np.column_stack([_numbers(fields[i], names[i], path) for i in kept])
+    values = np.column_stack([_numbers(fields[i], names[i], path, decimal) for i in kept])
     time = "row" if place is None else names[place]
     return SeriesTable(values, [names[i] for i in kept], labels, time, str(path))
 
@@ -162,15 +167,12 @@ def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     )
 
 
-def _numbers(fields: Sequence[str], name: str, path: Path) -> NDArray:
+def _numbers(fields: Sequence[str], name: str, path: Path, decimal: str) -> NDArray:
     """Return a column as numbers."""
-    plain: list[Any] = ["nan" if field.strip() in NOTHING else field for field in fields]
-    try:
-        return np.array(plain, dtype=np.float64)
-    except ValueError:
-        for field in plain:
-            try:
-                float(field)
-            except ValueError:
-                refuse_texts({name: field}, str(path))
-        raise
+    values = np.empty(len(fields))
+    for place, field in enumerate(fields):
+        try:
+            values[place] = np.nan if field.strip() in NOTHING else number_of(field, decimal)
+        except ValueError:
+            refuse_texts({name: field}, str(path))
+    return values

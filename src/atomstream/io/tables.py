@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import os
 import re
@@ -18,18 +17,19 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
+from atomstream.io.heads import NOTHING, chosen, has_header, parsed, refuse_texts, texts_in
 from atomstream.io.source import Block, Source, numbered
 
 __all__ = ["Lines"]
 
 CHUNK = 1 << 22
 SAMPLE = 1 << 16  # bytes that are read to detect delimiter, header and text columns
-NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
 BLANK = re.compile(rb"\n\r?(?=\n)")
 MOST_BLANK = 1 << 10
 MOST_LINE = 1 << 27
 BOM = b"\xef\xbb\xbf"
-MOST_NAMED = 5  # columns that a message lists
+COLUMN_BYTES = 6000  # that Arrow takes for each column of a table while it is read
 
 
 class Lines(Source):
@@ -44,11 +44,23 @@ class Lines(Source):
     path : path, or None for standard input
     columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    decimal : {".", ","}, default="."
+        Decimal sign of the numbers.
+    skip : bool, default=False
+        Whether a line that cannot be read becomes a row of missing entries instead of an error, so
+        that rows keep their numbers.
     """
 
     has_columns = True
 
-    def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        columns: Sequence[str] = (),
+        decimal: str = ".",
+        *,
+        skip: bool = False,
+    ) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
         self._path, self.live = path, path is None
@@ -57,16 +69,20 @@ class Lines(Source):
         self._stream = Stream(_standard_input, self.name) if path is None else None
         with self._open() as stream:
             sample = stream.peek(SAMPLE)
-        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name)
+        self._delimiter, rows = parsed(sample.decode("utf-8", "replace"), self.name, decimal)
         self._width = len(rows[0])
-        self._header = has_header(rows)
+        need(COLUMN_BYTES * self._width, f"{self.name}, with {counted(self._width, 'column')},")
+        self._header = has_header(rows, decimal)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
         self._kept = chosen(all_names, columns, self.name)
-        _check_sample(rows[self._header :], all_names, self._kept, self.name)
+        # Good lines before a bad one are learned where they cannot be read again.
+        self._skip, self._piecewise = skip, skip or self.live
+        texts = texts_in(rows[self._header :], all_names, self._kept, self._piecewise, decimal)
+        refuse_texts(texts, self.name)
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
         self.n_features = len(self._kept)
-        self._options = _options(self._width, self._kept, self._delimiter)
+        self._options = _options(self._width, self._kept, self._delimiter, decimal)
 
     @contextmanager
     def _open(self) -> Iterator[Stream]:
@@ -84,16 +100,37 @@ class Lines(Source):
         first = row
         with self._open() as stream:
             for chunk in stream.chunks(skip_first=self._header):
-                X, n_rows = None, _n_rows(chunk) if row < start else 0
-                if row + n_rows > start or row >= start:
-                    X = self._convert(chunk, row)
-                    n_rows = len(X)
-                    yield numbered(X[max(start - row, 0) :], max(row, start))
-                row += n_rows
+                n_rows = _n_rows(chunk) if row < start else 0
+                if row + n_rows <= start and row < start:
+                    row += n_rows
+                    continue
+                for X in self._rows(chunk, row):
+                    if row + len(X) > start:
+                        yield numbered(X[max(start - row, 0) :], max(row, start))
+                    row += len(X)
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _convert(self, chunk: memoryview, row: int) -> NDArray:
+    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[NDArray]:
+        """Yield the rows of whole lines, halving them until a bad line stands alone."""
+        try:
+            found = self._convert(chunk, row)
+        except InputError:
+            text = bytes(chunk)
+            middle = text.find(b"\n", len(text) // 2) + 1
+            if middle in (0, len(text)):
+                middle = text.rfind(b"\n", 0, -1) + 1
+            if not self._piecewise or (not middle and not self._skip):
+                raise
+            if middle:
+                yield from self._rows(text[:middle], row)
+                yield from self._rows(text[middle:], row + _n_rows(text[:middle]))
+            elif text.strip():
+                yield np.full((1, self.n_features), np.nan)
+            return
+        yield found
+
+    def _convert(self, chunk: bytes | memoryview, row: int) -> NDArray:
         pa, pc = arrow()
         try:
             return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
@@ -216,7 +253,7 @@ def _standard_input(room: memoryview) -> int:
     return len(data)
 
 
-def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any]:
+def _options(width: int, kept: list[int], delimiter: str, decimal: str) -> tuple[Any, Any, Any]:
     """Return the options of Arrow: only the kept columns, as numbers."""
     pa, pc = arrow()
     ids = [str(number) for number in range(width)]
@@ -227,89 +264,17 @@ def _options(width: int, kept: list[int], delimiter: str) -> tuple[Any, Any, Any
         pc.ReadOptions(column_names=ids, use_threads=False, block_size=MOST_LINE),
         pc.ParseOptions(delimiter=delimiter),
         pc.ConvertOptions(
-            column_types=kinds, include_columns=[ids[i] for i in kept], null_values=NOTHING
+            column_types=kinds,
+            include_columns=[ids[i] for i in kept],
+            null_values=NOTHING,
+            decimal_point=decimal,
         ),
     )
 
 
-def _n_rows(chunk: memoryview) -> int:
+def _n_rows(chunk: bytes | memoryview) -> int:
     """Return the number of lines that are not empty: these become rows."""
-    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + chunk))
-
-
-def parsed(sample: str, name: str) -> tuple[str, list[list[str]]]:
-    """Return the delimiter and the fields of the first lines."""
-    lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
-    if not lines:
-        raise InputError(f"{name} has no lines.")
-    unquoted = re.sub(r'"[^"]*"', "", lines[0])
-    delimiter = max(",;\t|", key=unquoted.count)
-    if "\0" in sample:
-        raise InputError(f"{name} holds zero bytes, needed are lines of text.")
-    return delimiter, list(csv.reader(lines, delimiter=delimiter))
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field.replace("_", "x"))
-    except ValueError:
-        return field.strip() in NOTHING
-    return True
-
-
-def has_header(rows: list[list[str]]) -> bool:
-    """Return whether the first line is a header: only texts, or a text above a number."""
-    texts = [not _is_number(field) for field in rows[0]]
-    empty = [field.strip() in NOTHING for field in rows[0]]
-    if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
-        return True
-    below = rows[1] if rows[1:] else []
-    return any(text and _is_number(field) for text, field in zip(texts, below, strict=False))
-
-
-def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
-    """Return the places of columns given by name, number or range; by default all."""
-    if not columns:
-        return list(range(len(names)))
-    places: list[int] = []
-    for column in columns:
-        span = re.fullmatch(r"(\d+)-(\d+)", column)
-        if column in names:
-            places.append(names.index(column))
-        elif column.isdecimal() and 1 <= int(column) <= len(names):
-            places.append(int(column) - 1)
-        elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
-            places.extend(range(int(span[1]) - 1, int(span[2])))
-        else:
-            raise InputError(
-                f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
-            )
-    return places
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
-    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-
-
-def refuse_texts(texts: dict[str, str], name: str) -> None:
-    """Raise for columns of text; ``texts`` maps each name to an example."""
-    if texts:
-        first = next(iter(texts.items()))
-        raise InputError(
-            f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
-            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
-            f"{first[1]!r:.40}); choose others with --columns."
-        )
-
-
-def _check_sample(rows: list[list[str]], names: list[str], kept: list[int], source: str) -> None:
-    texts: dict[str, str] = {}
-    for row in rows:
-        for i in kept:
-            if i < len(row) and not _is_number(row[i]):
-                texts.setdefault(names[i], row[i])
-    refuse_texts(texts, source)
+    return bytes(chunk).count(b"\n") - len(BLANK.findall(b"\n" + bytes(chunk)))
 
 
 def rows_of(table: Any) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
+from atomstream.io.budget import need
+from atomstream.io.heads import chosen
 from atomstream.io.inputs import InputOptions, open_inputs, reader_of
 from atomstream.io.source import Block, Source, check_numeric, files_of, reading
-from atomstream.io.tables import chosen
 
 __all__ = ["Tensor", "open_tensor"]
 
@@ -138,6 +140,7 @@ def _npz(path: Path, wanted: _Wanted) -> Tensor:
     """Open entries of a sparse array, or a dense one: streamed, or whole for another axis."""
     with np.load(path, allow_pickle=False) as archive:
         if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
+            arrays.check_archive(path)
             return _coordinates(path, archive, wanted)
     return _rows(path, arrays.npz(path, wanted.key), wanted)
 
@@ -153,6 +156,7 @@ def _rows(path: Path, rows: Source, wanted: _Wanted) -> Tensor:
     axis = _axis(path, shape, None, wanted.axis)
     if axis == 0:
         return Tensor(rows, shape[1:], 0, None)
+    need(16.0 * math.prod(shape), str(path))
     return _dense(path, np.concatenate([X for X, _ in rows.blocks(0, 0)]).reshape(shape), wanted)
 
 
@@ -266,6 +270,7 @@ def _stored(
         raise InputError(f"{path} is empty: its shape is {shape}.")
     columns = np.ravel_multi_index(_without(tuple(coords), axis), inner)
     size = int(np.prod(inner, dtype=np.int64))
+    need(40 * len(data) + 16 * shape[axis], str(path))
     rows = sp.csr_array((data, (coords[axis], columns)), shape=(shape[axis], size))
     return Tensor(arrays.Sliced(rows, path, [path]), inner, axis, named)
 

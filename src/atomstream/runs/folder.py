@@ -13,13 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import atomstream
 from atomstream.core.checks import counted
-from atomstream.exceptions import InputError, ModelFileError
-from atomstream.io.codec import read_model, write_model
-from atomstream.io.files import PART, sync_folder, whole_file
+from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
+from atomstream.io.codec import write_model
+from atomstream.io.files import PART, make_folder, sync_folder, whole_file
+from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
 
+FORMAT = 1  # of folders; one that says nothing of it is older than this number
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 
@@ -45,10 +48,11 @@ class Log:
     def events(self) -> list[dict[str, Any]]:
         """Return the lines that are whole."""
         events = []
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError):
-                    events.append(json.loads(line))
+                with suppress(ValueError, RecursionError):
+                    event = json.loads(line)
+                    events += [event] * isinstance(event, dict)
         return events
 
 
@@ -78,19 +82,39 @@ class RunFolder:
         return self._settings.exists()
 
     def check(self) -> None:
-        """Refuse a folder without a run."""
+        """Refuse a folder without a run, and one with entries that lead elsewhere or wait."""
+        self._check_entries()
         if not self._exists:
             raise InputError(
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
             )
+        facts = self._facts()
+        if isinstance(facts.get("format"), int) and facts["format"] > FORMAT:
+            raise NewerFormatError(
+                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} and has format "
+                f"{facts['format']}, this release reads {FORMAT}; install a later one."
+            )
+
+    def _check_entries(self) -> None:
+        """Refuse links out of the run, and pipes and devices, which would be waited for."""
+        inside = self.path.resolve()
+        for folder in (self.path, self.checkpoints, self.path / "figures"):
+            for entry in folder.iterdir() if folder.is_dir() else ():
+                if not entry.resolve().is_relative_to(inside):
+                    raise InputError(
+                        f"{entry} is a link out of the run; put the file in its place."
+                    )
+                if entry.exists() and not (entry.is_file() or entry.is_dir()):
+                    raise InputError(f"{entry} is neither a file nor a folder; remove it.")
 
     # -- settings and inputs
 
     def begin(self, settings: Settings, sources: Sequence[Input]) -> None:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
-        facts = {"run": secrets.token_hex(8), "inputs": inputs}
+        library = {"format": FORMAT, "library": atomstream.__version__}
+        facts = {"run": secrets.token_hex(8), "inputs": inputs} | library
         with whole_file(self._inputs) as file:
             file.write(json.dumps(facts, indent=1).encode())
         self.write_settings(settings)
@@ -131,17 +155,27 @@ class RunFolder:
 
     def _recorded(self) -> dict[str, Any]:
         try:
-            facts = json.loads(self._inputs.read_text(encoding="utf-8"))
+            facts = self._facts()
             prints = [was["fingerprint"] for was in facts["inputs"]]
             return {"run": facts["run"], "inputs": prints}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{self._inputs} cannot be read: {error!r}") from None
+        except (LookupError, TypeError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what was written down when the run began."""
+        try:
+            facts = json.loads(self._inputs.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
+        if not isinstance(facts, dict):
+            raise InputError(f"{self._inputs} cannot be read: it holds no object of JSON.")
+        return facts
 
     # -- state
 
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
-        self.checkpoints.mkdir(exist_ok=True)
+        make_folder(self.checkpoints)
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
         write_model(path, model, notes | {"run": self._identity()})
@@ -159,8 +193,14 @@ class RunFolder:
         try:
             os.link(path, link)
         except OSError:  # a file system without links
-            shutil.copy2(path, link)
-        os.replace(link, self.model)
+            with whole_file(self.model) as file, path.open("rb") as source:
+                shutil.copyfileobj(source, file)
+            return
+        try:
+            os.replace(link, self.model)
+        except BaseException:
+            link.unlink(missing_ok=True)
+            raise
         sync_folder(self.path)
 
     def load(self) -> tuple[Any, dict[str, Any], list[str]] | None:
@@ -174,7 +214,7 @@ class RunFolder:
         complaints: list[str] = []
         for path in [*self._saved(), *([self.model] if self.model.exists() else [])]:
             try:
-                model, notes = read_model(path)
+                model, notes = read_checkpoint(path)
             except (ModelFileError, OSError) as error:
                 complaints.append(str(error))
                 continue
@@ -238,7 +278,7 @@ class RunFolder:
     def writing(self) -> Iterator[None]:
         """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
             file = self._lock.open("a+")
         except OSError as error:
             raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
@@ -252,6 +292,7 @@ class RunFolder:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
+            self._check_entries()
             self._clean()
             yield
 

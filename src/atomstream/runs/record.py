@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from atomstream.callbacks import History
-from atomstream.exceptions import CorruptModelError, InputError
-from atomstream.io.codec import read_model
+from atomstream.exceptions import InputError
 from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.notes import making_sense, read_checkpoint
 from atomstream.runs.task import Task, View, view_of
 
 
@@ -89,7 +89,7 @@ def open_record(path: Path) -> Record:
     """
     task = settings = None
     if path.is_file():
-        model, notes = read_model(path)
+        model, notes = read_checkpoint(path)
     else:
         if not path.exists():
             raise InputError(f"There is no {path}.")
@@ -106,10 +106,10 @@ def open_record(path: Path) -> Record:
         settings = folder.settings()
     if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
-    try:
+    if task is not None:
+        task.check_model(settings, model)
+    with making_sense(path):
         return Record(path, model, notes, task, settings, *_beside(model, notes))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise CorruptModelError(f"{path} has notes that make no sense: {error!r:.200}.") from None
 
 
 def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:

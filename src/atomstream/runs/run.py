@@ -223,6 +223,7 @@ class _Pace:
             step=run.task.model.n_steps_,
             objective=run.history.recent if run.history.objective else None,
             position=list(run.task.position),
+            **run.task.tallies(),
         )
         self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began

@@ -149,7 +149,7 @@ def write_settings(settings: Settings) -> str:
 def _parsed(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read as TOML: {error}.") from None
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.callbacks import Callback, Learner, TaskContext
+from atomstream.callbacks import Callback, History, Learner, TaskContext
 from atomstream.exceptions import InputError
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
@@ -159,6 +159,20 @@ class Task(ABC):
             return True  # older runs of such kinds were written when all was done
         return bool(notes["position"][0] >= (getattr(settings, cls.goal) if cls.goal else 1))
 
+    @classmethod
+    def check_model(cls, settings: Any, model: Any) -> None:
+        """Refuse the model of another kind of run, or one of another size than was asked for."""
+        needed = settings.new_model()
+        same = type(model) is type(needed)
+        if not same or model.n_components != needed.n_components:
+            found = f"a {type(model).__name__}"
+            raise InputError(
+                f"The checkpoint holds {found} of {model.n_components} components, needed is a "
+                f"{type(needed).__name__} of {needed.n_components}; it belongs to another run."
+                if hasattr(model, "n_components")
+                else f"The checkpoint holds {found}, needed is a {type(needed).__name__}."
+            )
+
     @abstractmethod
     def advance(self, pace: Pace) -> None:
         """Learn until all is learned or ``pace`` asks to come back; the model is whole then."""
@@ -172,7 +186,12 @@ class Task(ABC):
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
+        self.check_model(self.settings, model)
         self.model = model.set_params(**self.settings.parameters(free=True))
+
+    def tallies(self) -> dict[str, int]:
+        """Return counts for the log, by their names."""
+        return {}
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the results of a complete run, and return what the report needs of them."""
@@ -188,6 +207,10 @@ class Task(ABC):
     @abstractmethod
     def results(self) -> dict[str, Any]:
         """Return what the run came to, for machines."""
+
+    def advice(self, history: History) -> str | None:
+        """Return a sentence on what would help a complete run; None, the default: nothing."""
+        return None
 
     @abstractmethod
     def headline(self) -> str:

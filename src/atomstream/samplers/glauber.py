@@ -18,6 +18,7 @@ from atomstream.samplers.base import MotifChain
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
 MOST = 50_000_000  # maps that are looked at when copies are listed
+LARGEST = "give Network.largest_component() (on the command line --largest-component)"
 TRIES = 1000  # starts that are grown before a chain gives up
 
 
@@ -82,16 +83,18 @@ class MotifGlauber(MotifChain[int]):
             For a position that is no copy, and where no copy was found.
         """
         from atomstream._kernels.motif import grow
+        from atomstream._kernels.uniform import source_of
 
         if position is not None:
             return copy_of(self.network, self.motif, position)
         order = _order(self.motif)
         bound = _edges_by_node(self.motif, order)
         chances = self.network.node_weights / self.network.node_weights.sum()
+        source = source_of(rng)
         for _ in range(TRIES):
             state = np.full(self.motif.size, -1, dtype=np.int64)
             state[order[0]] = rng.choice(self.network.n_nodes, p=chances)
-            if grow(rng, state, order, bound, self._lists, self._edges):
+            if grow(source, state, order, bound, self._lists, self._edges):
                 return state
         raise ValueError(
             f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes "
@@ -109,9 +112,10 @@ class MotifGlauber(MotifChain[int]):
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` moves apart, int64 of shape (n, k), and the last one."""
         from atomstream._kernels.motif import glauber
+        from atomstream._kernels.uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
-        glauber(rng, state, found, thin, self._lists, self._edges)
+        glauber(source_of(rng), state, found, thin, self._lists, self._edges)
         return found, state
 
     def conditional(self, state: NDArray, node: int) -> tuple[NDArray, NDArray]:
@@ -275,10 +279,7 @@ def _unreachable(network: Network, motif: Motif) -> str | None:
     n_parts, _ = sp.csgraph.connected_components(network.out, directed=True, connection="weak")
     n_parts -= int((~touched).sum())
     if n_parts > 1 and motif.size > 1:
-        return (
-            f"The network has {n_parts} components and the chain stays in one; "
-            "give the largest component."
-        )
+        return f"The network has {n_parts} components and the chain stays in one; {LARGEST}."
     if motif.size > 1 and network.undirected and network.bipartite:
         return (
             "The network is bipartite and the chain stays in one of two classes of copies; run one "

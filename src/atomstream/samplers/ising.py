@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.samplers.base import Chain
 
 __all__ = ["IsingGibbs"]
+
+MOST = 2**31  # sites along a side
 
 
 @dataclass(frozen=True)
@@ -63,15 +66,20 @@ class IsingGibbs(Chain[int]):
     def __post_init__(self) -> None:
         # On a torus with a side of two a neighbour would count twice.
         least = 3 if self.boundary == "torus" else 1
-        if len(self.shape) != 2 or min(self.shape) < least:
+        whole = all(isinstance(side, Integral) for side in self.shape)
+        if (
+            len(self.shape) != 2
+            or not whole
+            or not least <= min(self.shape) <= max(self.shape) <= MOST
+        ):
             raise ValueError(
                 f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}."
             )
-        if not 0 < self.temperature < np.inf:
+        if not (isinstance(self.temperature, Real) and 0 < self.temperature < np.inf):
             raise ValueError(
                 f"IsingGibbs needs a finite temperature above 0, got {self.temperature!r}."
             )
-        if not np.isfinite(self.field):
+        if not (isinstance(self.field, Real) and abs(self.field) < np.inf):
             raise ValueError(f"IsingGibbs needs a finite field, got {self.field!r}.")
         for name, known in (("boundary", ("free", "torus")), ("sweep", ("random", "checkerboard"))):
             if getattr(self, name) not in known:
@@ -147,7 +155,8 @@ class IsingGibbs(Chain[int]):
 
     def _advance(self, rng: np.random.Generator, state: NDArray, n: int) -> NDArray:
         from atomstream._kernels.ising import checkerboard, random_sites
+        from atomstream._kernels.uniform import source_of
 
         update = random_sites if self.sweep == "random" else checkerboard
-        update(rng, state, self._table(), n, self.boundary == "torus")
+        update(source_of(rng), state, self._table(), n, self.boundary == "torus")
         return state

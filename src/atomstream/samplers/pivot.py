@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.samplers.base import MotifChain
-from atomstream.samplers.glauber import copy_of
+from atomstream.samplers.glauber import LARGEST, copy_of
 
 __all__ = ["MotifPivot"]
 
@@ -83,7 +83,7 @@ class MotifPivot(MotifChain[bool]):
         n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0
         if n_parts > 1:
             warnings.warn(
-                f"The network has {n_parts} components, the chain stays in one; give the largest.",
+                f"The network has {n_parts} components and the chain stays in one; {LARGEST}.",
                 stacklevel=3,
             )
         if not (self.root_weights > 0).any():
@@ -108,12 +108,13 @@ class MotifPivot(MotifChain[bool]):
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` steps apart, int64 of shape (n, k), and the last one."""
         from atomstream._kernels.pivot import pivot
+        from atomstream._kernels.uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into
         lists = (out.indptr, out.indices, into.indptr, into.indices, self._tables)
         walk = (*self._walk, self._ratio)
-        pivot(rng, state, found, thin, walk, self._tree[:3], lists)
+        pivot(source_of(rng), state, found, thin, walk, self._tree[:3], lists)
         return found, state
 
     def root_step(self, v: int) -> tuple[NDArray, NDArray]:

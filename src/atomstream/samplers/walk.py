@@ -86,11 +86,14 @@ class RandomWalk(Chain[None]):
         self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` nodes, ``thin`` steps apart, int64 of shape (n,), and the last one."""
+        from atomstream._kernels.uniform import source_of
         from atomstream._kernels.walk import walk
 
         found = np.empty(n, dtype=np.int64)
         out = self.network.out
-        last = walk(rng, int(state[0]), found, thin, out.indptr, out.indices, self._table)
+        last = walk(
+            source_of(rng), int(state[0]), found, thin, out.indptr, out.indices, self._table
+        )
         return found, np.array([last])
 
     def transitions(self) -> Any:

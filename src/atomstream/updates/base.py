@@ -62,6 +62,11 @@ class Updater(ABC, Generic[StateT]):
         return 1
 
     @property
+    def settles(self) -> bool:
+        """Whether updates after rounds over all of the data never raise their objective."""
+        return False
+
+    @property
     def fixed(self) -> int:
         """Number of first atoms that never change."""
         return 0

@@ -61,6 +61,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     patience: float = PATIENCE
     statistics: ClassVar[GramSums] = GramSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
+    settles: ClassVar[bool] = True
 
     def update(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,16 @@ class HebbianFactor:
         self.since = 0
         self.n_reorthonormalized = 0
 
+    def __copy__(self) -> Self:
+        """Return a factor that goes on by itself, but for Q and P: these are written into by both.
+
+        `advance` writes into the rows of the states that it is given.
+        """
+        twin = object.__new__(type(self))
+        own = ("S", "inverse", "C", "energy", "numbers")
+        vars(twin).update(vars(self) | {name: getattr(self, name).copy() for name in own})
+        return twin
+
     def validate(self) -> None:
         """Refuse matrices and counters read from a file that do not fit together."""
         rows, r = self.Q.shape
@@ -122,7 +132,7 @@ class HebbianFactor:
 
     def fold(self) -> None:
         """Write W out; make it orthonormal again where it has drifted too far."""
-        self.P += self.Q @ self.C
+        self.P = self.P + self.Q @ self.C
         W = self.Q @ self.S
         r = len(self.S)
         # Written with "not", so that NaN counts as beyond the bound too.

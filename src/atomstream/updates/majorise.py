@@ -76,6 +76,11 @@ class Majorise(Updater[State[Rows, Majorants]]):
         if self.folds < 1:
             raise ValueError(f"Majorise needs folds of at least 1, got {self.folds!r}.")
 
+    @property
+    def settles(self) -> bool:
+        """True where rows are explained as a whole: codes drawn anew rise and fall."""
+        return self.folds == 1
+
     def update(
         self,
         state: State[Rows, Majorants],

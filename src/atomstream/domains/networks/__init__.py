@@ -4,5 +4,15 @@ from atomstream.domains.networks import links, motifs
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
+from atomstream.domains.networks.shrinkage import Scores, Shrinkage
 
-__all__ = ["Motif", "Network", "Ranking", "Reconstruction", "links", "motifs"]
+__all__ = [
+    "Motif",
+    "Network",
+    "Ranking",
+    "Reconstruction",
+    "Scores",
+    "Shrinkage",
+    "links",
+    "motifs",
+]

@@ -7,7 +7,7 @@ from the common neighbours of two nodes, computed by networkx.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,11 @@ class Split:
         Parameters
         ----------
         scores : array-like of shape (n_pairs,)
+            Pairs of which nothing is known (NaN) tie in the middle: at the median of all others.
         """
         from sklearn.metrics import roc_auc_score
 
-        return float(roc_auc_score(self.truth, scores))
+        return float(roc_auc_score(self.truth, _with_unknown(scores)))
 
     def roc(self, scores: ArrayLike) -> tuple[NDArray, NDArray]:
         """Return the rates of false and of true positives as the threshold falls.
@@ -55,11 +56,21 @@ class Split:
         Parameters
         ----------
         scores : array-like of shape (n_pairs,)
+            As in `auc`.
         """
         from sklearn.metrics import roc_curve
 
-        false, true, _ = roc_curve(self.truth, scores)
+        false, true, _ = roc_curve(self.truth, _with_unknown(scores))
         return false, true
+
+
+def _with_unknown(scores: ArrayLike) -> NDArray:
+    """Return scores with the median in place of NaN."""
+    found = np.asarray(scores, dtype=np.float64)
+    unknown = np.isnan(found)
+    if unknown.any():
+        found = np.where(unknown, 0 if unknown.all() else np.nanmedian(found), found)
+    return found
 
 
 def hide(
@@ -152,9 +163,7 @@ def neighbour_scores(
     -------
     dict of str to ndarray of shape (n_pairs,)
     """
-    nx = library("networkx", "Scores of neighbours")
-
-    network = _undirected(network)
+    nx, network = library("networkx", "Scores of neighbours"), _undirected(network)
     tails, heads = network.places(pairs)
     if (tails == heads).any():
         raise ValueError(
@@ -175,7 +184,8 @@ def _undirected(network: object) -> Network:
     network = Network.of(network)
     if not network.undirected:
         raise ValueError(
-            "Links are predicted in undirected networks, and this one is directed; give A + A.T."
+            "Links are predicted in undirected networks, and this one is directed; to add both "
+            "directions, give Network.of(network, directed=False)."
         )
     return network
 
@@ -221,4 +231,5 @@ def _symmetric(edges: NDArray, weights: ArrayLike, size: int) -> Any:
 def _split(network: Network, matrix: Matrix, pairs: NDArray, truth: NDArray) -> Split:
     labels = network.labels
     named = [(labels[tail], labels[head]) for tail, head in pairs.tolist()]
-    return Split(Network.of(matrix, network.node_weights, labels=labels), named, truth)
+    tampered = Network.of(matrix, network.node_weights, labels=labels)
+    return Split(replace(tampered, attributes=network.attributes), named, truth)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,16 +53,20 @@ class Motif:
 
     @classmethod
     def of(cls, motif: object) -> Motif:
-        """Return a motif from a motif, a name, or an adjacency matrix.
+        """Return a motif from a motif, a name, a graph of networkx, or an adjacency matrix.
 
         Parameters
         ----------
-        motif : Motif, str, or array-like of shape (k, k)
-            Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Entry (a, b) of a matrix
-            above 0 is an edge from a to b, and its value is the exponent.
+        motif : Motif, str, networkx graph, or array-like of shape (k, k)
+            Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Nodes of a graph are numbered
+            in its order, and weights of its edges are exponents; an edge without direction leads
+            from the node that comes first, which matters in directed networks only. Entry (a, b)
+            of a matrix above 0 is an edge from a to b, and its value is the exponent.
         """
         if isinstance(motif, cls):
             return motif
+        if hasattr(motif, "adjacency") and hasattr(motif, "nodes"):
+            return cls._of_graph(motif)
         if isinstance(motif, str):
             name, _, number = motif.partition(":")
             if name not in NAMED or not re.fullmatch("0*[1-9][0-9]{0,2}", number, re.ASCII):
@@ -83,12 +89,42 @@ class Motif:
         pairs = np.argwhere(matrix > 0)
         return cls(tuple((int(a), int(b), float(matrix[a, b])) for a, b in pairs), len(matrix))
 
+    @classmethod
+    def _of_graph(cls, graph: Any) -> Motif:
+        places = {node: place for place, node in enumerate(graph.nodes)}
+        edges = []
+        for tail, head, weight in graph.edges(data="weight", default=1):
+            ends = places[tail], places[head]
+            if not isinstance(weight, Real):
+                raise ValueError(
+                    f"The edge {(tail, head)!r} of the motif has the weight {weight!r:.40}, needed "
+                    "is a number above 0."
+                )
+            edges.append((*(ends if graph.is_directed() else sorted(ends)), float(weight)))
+        return cls(tuple(edges), len(places))
+
     def adjacency(self) -> NDArray:
         """Return the matrix of exponents, (k, k)."""
         matrix = np.zeros((self.size, self.size))
         for tail, head, exponent in self.edges:
             matrix[tail, head] = exponent
         return matrix
+
+    def free_entries(self, *, directed: bool) -> NDArray:
+        """Return which entries of a patch no edge of the motif decides, bool of shape (k, k).
+
+        Parameters
+        ----------
+        directed : bool
+            Whether the network is; without directions an edge decides both entries of its pair.
+        """
+        bound = self.adjacency() > 0
+        return ~bound if directed else ~(bound | bound.T)
+
+    def n_free_pairs(self, *, directed: bool) -> int:
+        """Return the number of pairs of different nodes that no edge of the motif joins."""
+        free = self.free_entries(directed=directed) & ~np.eye(self.size, dtype=bool)
+        return int(free.sum()) // (1 if directed else 2)
 
 
 def path(k: int) -> Motif:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.io.edges import entries_of
+from atomstream.core.extras import library
+from atomstream.exceptions import NetworkWarning
+from atomstream.io.edge_columns import EdgeOptions, check_no_weight
+from atomstream.io.edges import Entries, entries_of
 
 __all__ = ["Network"]
 
@@ -31,8 +35,9 @@ class Network:
     node_weights : ndarray of shape (n_nodes,)
         Ones unless given.
     directed : bool
-        Graphs say it themselves. Matrices are directed unless they are symmetric; files and frames
-        are undirected.
+        Whether edges have a direction.
+    attributes : mapping of label to dict
+        Attributes of the nodes that have any; model files do not keep them.
     """
 
     out: Any
@@ -40,6 +45,7 @@ class Network:
     labels: Sequence[Any]
     node_weights: NDArray
     directed: bool
+    attributes: Mapping[Any, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -48,78 +54,96 @@ class Network:
         node_weights: ArrayLike | None = None,
         *,
         labels: Iterable[Hashable] | None = None,
+        directed: bool | None = None,
+        weight: str | None = "weight",
+        delimiter: str | None = None,
+        decimal: str = ".",
     ) -> Network:
         """Return a network from data of another form.
 
         Parameters
         ----------
-        data : networkx graph, sparse array, array of shape (n, n), frame, or path
-            Frames of edges have two columns, three with weights, or columns called source and
-            target (and weight). Files have lines of two nodes and optionally a weight, separated by
-            commas or blanks, with comments after #, and may be compressed (.gz). Files .npz (of
-            scipy) and .mtx are matrices; .gml and .graphml are graphs. Edges of frames and files
-            are undirected, like those of an undirected networkx graph. Matrices are used as they
-            are.
+        data : networkx graph, sparse array, array of shape (n, n), frame, path, or Network
+            Frames of edges have two columns, three with weights, or more of which two are called
+            source and target (tail and head, from and to). Files have a line for each edge: two
+            nodes and optionally a weight, or the columns that a first line names, or the formats
+            that networkx writes; lines that begin with # are comments, and the file may be
+            compressed (.gz). Files .npz (of scipy) and .mtx are matrices; .gml and .graphml are
+            graphs. Parallel edges add up.
         node_weights : array-like of shape (n_nodes,), optional
             Numbers above 0.
         labels : sequence of length n_nodes, optional
-            Names of the nodes of a matrix; by default their numbers.
+            Names of the nodes in place of those that the data have; for matrices the default are
+            numbers.
+        directed : bool, optional
+            By default graphs keep the direction that they have, matrices are directed unless they
+            are symmetric, and files and frames are undirected. False adds the weights of both
+            directions, unless all of them are equal; True keeps each edge as it is listed.
+        weight : str or None, default="weight"
+            Column or attribute of edges that holds their weights. An edge that lacks the attribute
+            counts as 1; None counts every edge as 1. A third of three columns without known names
+            is the weight.
+        delimiter : str, optional
+            One sign between the fields of a line; a blank stands for any number of blanks and tabs.
+            By default the sign that most lines have: a tab, a bar, a semicolon or a comma, else
+            blanks.
+        decimal : {".", ","}, default="."
+            Decimal sign of weights in files of text.
 
         Raises
         ------
         ValueError
-            For networks without edges, weights that are negative or not finite, and lines that are
-            not an edge (with their number).
+            For networks without edges, weights that are negative or not finite, lines that are
+            not an edge (with their number), and a weight that no edge has.
+
+        Warns
+        -----
+        NetworkWarning
+            Where a file or a frame has edges in both directions of a pair and ``directed`` was not
+            given, and where edges have no weight but one other number.
         """
+        if directed is not None and not isinstance(directed, bool | np.bool_):
+            raise ValueError(f"directed must be True, False or None, got {directed!r:.40}.")
+        options = EdgeOptions(weight, delimiter, decimal)
         if isinstance(data, cls):
-            matrix, known = data.out, data.labels
-            directed: bool | None = data.directed
+            check_no_weight(options, "the network")
+            found = Entries(data.out, data.labels, data.directed, data.attributes)
             node_weights = data.node_weights if node_weights is None else node_weights
         else:
-            matrix, known, directed = entries_of(data)
-        labels = known if labels is None else list(labels)
-        if len(labels) != matrix.shape[0] or (
-            labels is not known and len(set(labels)) < len(labels)
-        ):
-            raise ValueError(
-                f"labels must be {matrix.shape[0]} different names, got {len(labels)}."
-            )
-        return cls._checked(matrix, labels, node_weights, directed)
+            found = entries_of(data, options)
+        if labels is not None:
+            found = _renamed(found, list(labels))
+        matrix, said = _with_directions(_checked_matrix(found.matrix), found, directed)
+        weights = _checked_weights(node_weights, matrix.shape[0])
+        return cls(matrix, _transposed(matrix), found.labels, weights, said, found.attributes)
 
-    @classmethod
-    def _checked(
-        cls,
-        matrix: Any,
-        labels: Sequence[Any],
-        node_weights: ArrayLike | None,
-        directed: bool | None,
-    ) -> Network:
-        if sp.issparse(matrix) and matrix.format in ("csr", "csc"):
-            try:
-                matrix.check_format(full_check=True)  # compiled code trusts the indices
-            except ValueError as error:
-                raise ValueError(f"The sparse matrix of the network is broken ({error}).") from None
-        matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
-        if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"The matrix of a network must be square, got shape {matrix.shape}.")
-        matrix.sum_duplicates()
-        if not (np.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
-            raise ValueError("Weights of edges must be finite and not negative.")
-        matrix.eliminate_zeros()
-        if not matrix.nnz:
-            raise ValueError("The network has no edges.")
-        matrix.sort_indices()
-        into = sp.csr_array(matrix.T)
-        into.sort_indices()
-        if node_weights is None:
-            weights = np.ones(matrix.shape[0])
-        else:
-            weights = np.asarray(node_weights, dtype=np.float64)
-        if weights.shape != (matrix.shape[0],) or not (np.isfinite(weights) & (weights > 0)).all():
-            raise ValueError(f"node_weights must be {matrix.shape[0]} finite numbers above 0.")
-        if directed is None:
-            directed = bool((abs(matrix - into) > 0).nnz)
-        return cls(matrix, into, labels, weights, directed)
+    def largest_component(self) -> Network:
+        """Return the network of the largest component; of directed networks the largest weak one.
+
+        Labels, weights and attributes are kept, and the order of the nodes.
+        """
+        _, part = sp.csgraph.connected_components(self.out, connection="weak")
+        keep = np.flatnonzero(part == np.bincount(part).argmax())
+        labels = [self.labels[place] for place in keep.tolist()]
+        matrix = sp.csr_array(self.out[keep][:, keep])
+        return replace(
+            self,
+            out=matrix,
+            into=_transposed(matrix),
+            labels=labels,
+            node_weights=self.node_weights[keep],
+            attributes={name: self.attributes[name] for name in labels if name in self.attributes},
+        )
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph`` or ``Graph`` with labels, attributes and weights."""
+        nx = library("networkx", "Graphs")
+        graph = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from((label, self.attributes.get(label, {})) for label in self.labels)
+        edges = self.out.tocoo()
+        ends = ([self.labels[place] for place in part.tolist()] for part in (edges.row, edges.col))
+        graph.add_weighted_edges_from(zip(*ends, edges.data.tolist(), strict=True))
+        return graph
 
     def places(self, pairs: Any) -> tuple[NDArray, NDArray]:
         """Return the numbers of the nodes of pairs of labels, two int64 arrays of shape (n_pairs,).
@@ -177,3 +201,87 @@ class Network:
                 colour[fresh] = 1 - colour[node]
                 stack.extend(fresh.tolist())
         return True
+
+
+def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
+    """Return the parts of a network with other names of the nodes."""
+    n_nodes = found.matrix.shape[0]
+    if len(labels) != n_nodes or len(set(labels)) < n_nodes:
+        raise ValueError(f"labels must be {n_nodes} different names, got {len(labels)}.")
+    known = zip(found.labels, labels, strict=True)
+    attributes = {new: found.attributes[old] for old, new in known if old in found.attributes}
+    return found._replace(labels=labels, attributes=attributes)
+
+
+def _checked_matrix(matrix: Any) -> Any:
+    """Return the weights of a network as a sorted csr_array without zeros."""
+    if sp.issparse(matrix) and matrix.format in ("csr", "csc"):
+        try:
+            matrix.check_format(full_check=True)  # compiled code trusts the indices
+        except ValueError as error:
+            raise ValueError(f"The sparse matrix of the network is broken ({error}).") from None
+    matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"The matrix of a network must be square, got shape {matrix.shape}.")
+    matrix.sum_duplicates()
+    if not (np.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
+        raise ValueError("Weights of edges must be finite and not negative.")
+    matrix.eliminate_zeros()
+    if not matrix.nnz:
+        raise ValueError("The network has no edges.")
+    matrix.sort_indices()
+    return matrix
+
+
+def _checked_weights(node_weights: ArrayLike | None, n_nodes: int) -> NDArray:
+    if node_weights is None:
+        return np.ones(n_nodes)
+    weights = np.asarray(node_weights, dtype=np.float64)
+    if weights.shape != (n_nodes,) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(f"node_weights must be {n_nodes} finite numbers above 0.")
+    return weights
+
+
+def _transposed(matrix: Any) -> Any:
+    into = sp.csr_array(matrix.T)
+    into.sort_indices()
+    return into
+
+
+def _with_directions(matrix: Any, found: Entries, directed: bool | None) -> tuple[Any, bool]:
+    """Return the weights with the directions that are wanted, and whether there are any."""
+    said = found.directed if directed is None else bool(directed)
+    if said:
+        return matrix, True
+    if not (abs(matrix - matrix.T) > 0).nnz:
+        return matrix, False
+    if said is None:
+        return matrix, True
+    if directed is None:
+        _warn_of_directions(matrix, found.labels)
+    return _both_directions(matrix), False
+
+
+def _both_directions(matrix: Any) -> Any:
+    """Return a matrix plus its transpose, with loops as they are."""
+    both = sp.csr_array(matrix + matrix.T - sp.diags_array(matrix.diagonal()))
+    both.eliminate_zeros()
+    both.sort_indices()
+    return both
+
+
+def _warn_of_directions(matrix: Any, labels: Sequence[Any]) -> None:
+    """Warn where pairs have edges in both directions, whose weights are about to be added."""
+    both = sp.coo_array(sp.triu(matrix.multiply(matrix.T), k=1))
+    if not both.nnz:
+        return
+    tail, head = labels[int(both.row[0])], labels[int(both.col[0])]
+    pairs = "1 pair of nodes has" if both.nnz == 1 else f"{both.nnz} pairs of nodes have"
+    warnings.warn(
+        f"{pairs} edges in both directions (such as {tail!r} and {head!r}), and their weights were "
+        "added, because edges of files and frames are undirected by default; give directed=True to "
+        "keep directions, or directed=False if the sums are meant (on the command line --directed, "
+        "--no-directed).",
+        NetworkWarning,
+        stacklevel=4,
+    )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from atomstream.core.extras import library
 from atomstream.core.matrices import Matrix
 from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.shrinkage import Scores, Shrinkage
 
 __all__ = ["Ranking", "Reconstruction"]
 
@@ -120,8 +121,26 @@ class Reconstruction:
         total = counts + back
         return (means * counts + back_means * back) / np.where(total > 0, total, 1), total > 0
 
+    def visits(self, rows: NDArray, columns: NDArray) -> tuple[NDArray, NDArray]:
+        """Return weights of pairs of nodes by their numbers, and how often they were visited.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int of shape (n_pairs,)
+            In an undirected network every visit proposes both directions, and counts once.
+        """
+        means, _ = self.pooled(rows, columns)
+        counts = _lookup(self.counts, rows, columns)
+        if self.network.undirected:
+            counts = (counts + _lookup(self.counts, columns, rows)) / 2
+        return means, counts
+
+    def visited_pairs(self) -> tuple[NDArray, NDArray]:
+        """Return the numbers of the nodes of all visited pairs of different nodes, each once."""
+        return _listed(self.counts, self.network.undirected)
+
     def to_networkx(self, threshold: float = 0.0) -> Any:
-        """Return the reconstruction as a graph with the labels of the network.
+        """Return the reconstruction as a graph with the labels and attributes of the network.
 
         The graph is directed if the network is.
 
@@ -131,10 +150,9 @@ class Reconstruction:
             Pairs with a weight up to this are left out. The weight of an undirected edge is the
             mean of all proposals in both directions.
         """
-        nx = library("networkx", "Graphs")
-
+        nx, known = library("networkx", "Graphs"), self.network.attributes
         graph = nx.Graph() if self.network.undirected else nx.DiGraph()
-        graph.add_nodes_from(self.network.labels)
+        graph.add_nodes_from((label, known.get(label, {})) for label in self.network.labels)
         for block in self.blocks():
             graph.add_weighted_edges_from(pair for pair in block if pair[2] > threshold)
         return graph
@@ -147,55 +165,91 @@ class Ranking:
     Attributes
     ----------
     pairs : list of (label, label)
-    scores : ndarray of shape (n_pairs,)
-        0 for pairs that were not visited.
-    visited : ndarray of bool of shape (n_pairs,)
+    found : Scores
+        Scores, ends of their intervals, and visits, each of shape (n_pairs,).
     reconstruction : Reconstruction
-        The reconstruction that the scores come from.
+        The means that the scores come from.
+    shrinkage : Shrinkage
+        The law by which means of few visits are drawn towards the base rate.
+    n_unlisted : int
+        Non-edges that were not visited: they are too many to be listed.
     """
 
     pairs: list[tuple[Any, Any]]
-    scores: NDArray
-    visited: NDArray
+    found: Scores
     reconstruction: Reconstruction
+    shrinkage: Shrinkage
+    n_unlisted: int = 0
 
     @classmethod
-    def of(cls, reconstruction: Reconstruction, pairs: Any) -> Ranking:
+    def of(cls, reconstruction: Reconstruction, shrinkage: Shrinkage, pairs: Any) -> Ranking:
         """Return the ranking of pairs of nodes.
 
         Edges are ranked from the lowest score up, visited non-edges from the highest down, and
-        given pairs keep their order.
+        given pairs keep their order. Edges that were not visited come last.
+
+        Parameters
+        ----------
+        reconstruction : Reconstruction
+        shrinkage : Shrinkage
+        pairs : {"edges", "non-edges"} or sequence of (label, label)
         """
         network = reconstruction.network
         if not isinstance(pairs, str):
-            pairs = [tuple(pair) for pair in pairs]
-            rows, columns = network.places(pairs)
-            return cls(pairs, *reconstruction.pooled(rows, columns), reconstruction)
-        listed = network.out if pairs == "edges" else reconstruction.counts
-        if network.undirected and pairs != "edges":
-            listed = listed + listed.T
-        listed = listed.tocoo()
-        keep = listed.row != listed.col
-        if network.undirected:
-            keep &= listed.row < listed.col
-        rows, columns = listed.row[keep], listed.col[keep]
+            named = [tuple(pair) for pair in pairs]
+            found = shrinkage.scores(*reconstruction.visits(*network.places(named)))
+            return cls(named, found, reconstruction, shrinkage)
+        rows, columns = edges = _listed(network.out, network.undirected)
+        n_unlisted = 0
         if pairs == "non-edges":
+            rows, columns = reconstruction.visited_pairs()
             fresh = _lookup(network.out, rows, columns) == 0
             rows, columns = rows[fresh], columns[fresh]
-        scores, visited = reconstruction.pooled(rows, columns)
-        # Least likely edges first, and most likely new links first.
-        order = np.argsort(scores if pairs == "edges" else -scores, kind="stable")
-        labels = network.labels
-        named = [
-            (labels[u], labels[v])
-            for u, v in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
-        ]
-        return cls(named, scores[order], visited[order], reconstruction)
+            n_pairs = network.n_nodes * (network.n_nodes - 1) // (1 + network.undirected)
+            n_unlisted = n_pairs - len(edges[0]) - len(rows)
+        found = shrinkage.scores(*reconstruction.visits(rows, columns))
+        # Least likely edges first, and most likely new links first; NaN comes last in both.
+        order = np.argsort(found.scores if pairs == "edges" else -found.scores, kind="stable")
+        ends = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+        named = [(network.labels[u], network.labels[v]) for u, v in ends]
+        return cls(named, found.taken(order), reconstruction, shrinkage, n_unlisted)
+
+    @property
+    def scores(self) -> NDArray:
+        """Scores, NaN for pairs of which nothing is known, (n_pairs,)."""
+        return self.found.scores
+
+    @property
+    def low(self) -> NDArray:
+        """Lower ends of the intervals that hold 90 % of the law of each score, (n_pairs,)."""
+        return self.found.low
+
+    @property
+    def high(self) -> NDArray:
+        """Upper ends of the intervals, (n_pairs,)."""
+        return self.found.high
+
+    @property
+    def visits(self) -> NDArray:
+        """How often each pair was visited, or with chain "all" with what weight, (n_pairs,)."""
+        return self.found.visits
+
+    @property
+    def visited(self) -> NDArray:
+        """Whether each pair was visited, bool of shape (n_pairs,)."""
+        return self.visits > 0
 
     @property
     def coverage(self) -> float:
-        """Share of the pairs that were visited."""
-        return float(self.visited.mean()) if len(self.visited) else 0.0
+        """Share of the ranked pairs that were visited; of non-edges, those not listed included."""
+        return float(self.visited.sum() / max(len(self.pairs) + self.n_unlisted, 1))
+
+
+def _listed(matrix: Any, once: bool) -> tuple[NDArray, NDArray]:
+    """Return the rows and columns of pairs of different nodes with an entry, each pair once."""
+    listed = (matrix + matrix.T if once else matrix).tocoo()
+    keep = listed.row < listed.col if once else listed.row != listed.col
+    return listed.row[keep], listed.col[keep]
 
 
 def _lookup(matrix: Matrix, rows: NDArray, columns: NDArray) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.extras import library
+from atomstream.core.matrices import checked_numbers
 from atomstream.domains.series.time_index import Times
 
 __all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]
@@ -116,6 +117,7 @@ class Table:
             For other shapes, data that are not numeric, infinity, and times that repeat, go
             backwards or leave gaps.
         """
+        data = checked_numbers(data, name)
         shape = np.shape(data)
         if len(shape) != 2 or 0 in shape:
             raise ValueError(

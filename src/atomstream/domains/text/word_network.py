@@ -68,7 +68,7 @@ def word_adjacency(
     Returns
     -------
     Network
-        ``network.out`` is the matrix, ``network.labels`` the words in small letters.
+        Directed; ``network.out`` is the matrix, ``network.labels`` the words in small letters.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def word_adjacency(
         raise ValueError(
             f"In the text none of the {len(listed)} words follows another within {window} words."
         )
-    return Network.of(counts, labels=listed)
+    return Network.of(counts, labels=listed, directed=True)
 
 
 def _plain(text: object) -> str:

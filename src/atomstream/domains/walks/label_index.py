@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.checks import check_count
+
 __all__ = ["StateIndex", "check_weights_of"]
+
+MOST = 2**40  # states
 
 
 class StateIndex:
@@ -48,9 +52,7 @@ class StateIndex:
         """Return the index of ``n_states`` numbered states, or an empty one that grows."""
         if n_states is None:
             return cls([])
-        if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
-            raise ValueError(f"n_states must be a whole number of at least 1, got {n_states!r}.")
-        return cls(int(n_states))
+        return cls(check_count("n_states", n_states, most=MOST))
 
     def __len__(self) -> int:
         return len(self.labels)

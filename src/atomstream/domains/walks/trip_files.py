@@ -22,7 +22,9 @@ LINES = 100_000  # of a file of states, read at a time
 ARRAYS = (".npy", ".npz")
 
 
-def read_positions(path: str, columns: tuple[str, ...], start: int) -> Iterator[NDArray]:
+def read_positions(
+    path: str, columns: tuple[str, ...], start: int, decimal: str = "."
+) -> Iterator[NDArray]:
     """Yield the positions where trips begin and end, in blocks of rows.
 
     Parameters
@@ -34,6 +36,8 @@ def read_positions(path: str, columns: tuple[str, ...], start: int) -> Iterator[
         where the file is an array.
     start : int
         First row.
+    decimal : {".", ","}, default="."
+        Decimal sign of tables of text.
 
     Raises
     ------
@@ -41,7 +45,8 @@ def read_positions(path: str, columns: tuple[str, ...], start: int) -> Iterator[
         For columns that the file does not have.
     """
     array = path.lower().endswith(ARRAYS)
-    source = open_inputs((path,), InputOptions(columns=() if array else columns))[0]
+    options = InputOptions(columns=() if array else columns, decimal=decimal)
+    source = open_inputs((path,), options)[0]
     places = list(range(4))
     if array:
         places = [_place(name, source.n_features) for name in columns]

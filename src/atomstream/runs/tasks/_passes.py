@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from atomstream.callbacks import History
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
+
+ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
+STILL = 0.02  # share by which the objective falls in a pass where more passes are worth it
+
+
+def n_passes(asked: int | None, per_pass: float) -> int:
+    """Return the passes asked for, or as many as a small input needs.
+
+    Parameters
+    ----------
+    asked : int or None
+    per_pass : float
+        Mass of the rows of a pass; inf as long as the first is not complete.
+    """
+    return min(MOST, max(1, math.ceil(ENOUGH / max(per_pass, 1)))) if asked is None else asked
 
 
 class PassesTask(Task):
@@ -27,6 +47,9 @@ class PassesTask(Task):
     def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
         super().__init__(settings)
         self.sources = sources
+        n_features = sources[0].n_features
+        # Atoms, what is known of each entry of them, and what a step makes of these.
+        need(32 * settings.atoms * n_features, f"A dictionary of {n_features:,} features")
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
         self._stream_ended = False
@@ -39,7 +62,7 @@ class PassesTask(Task):
     @property
     def complete(self) -> bool:
         """Whether all passes are done; a live stream has one, which may be continued."""
-        return self._stream_ended or self.at.epoch >= self.settings.epochs
+        return self._stream_ended or self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
@@ -70,7 +93,7 @@ class PassesTask(Task):
         """Make the passes that are left."""
         self._feed.idle = pace.rest
         while not self.complete:
-            epoch, epochs = self.at.epoch, self.settings.epochs
+            epoch, epochs = self.at.epoch, n_passes(self.settings.epochs, self.horizon)
             text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
             self.model.set_callbacks(pace.bar(text))
             self.model.fit_stream(
@@ -80,6 +103,27 @@ class PassesTask(Task):
                 break
         if self.complete and not self.learned:
             raise InputError(self.nothing_learned())
+
+    def advice(self, history: History) -> str | None:
+        """Return what to do where the last pass still gained, or atoms are too many."""
+        n_rows, n_atoms = self.horizon, getattr(self.settings, "atoms", 0)
+        if n_atoms > n_rows:
+            return (
+                f"{n_atoms} atoms for {n_rows:.0f} rows: each row can have its own; ask for fewer "
+                "with --atoms."
+            )
+        seen, values = np.array(history.n_samples), np.array(history.objective)
+        last = seen > self.model.n_samples_seen_ - n_rows
+        before = ~last & (seen > self.model.n_samples_seen_ - 2 * n_rows)
+        if self.at.epoch < 2 or not (last.any() and before.any()):
+            return None
+        fallen = 1 - values[last].mean() / values[before].mean()
+        if not fallen > STILL:
+            return None
+        return (
+            f"The objective still fell by {100 * fallen:.0f} % in the last of {self.at.epoch} "
+            f"passes; resume with --epochs {2 * self.at.epoch} to learn on."
+        )
 
     def _batches(self, pace: Pace) -> Iterator[Any]:
         """Yield what is left of a pass, batch by batch; asking for the next has learned the last.

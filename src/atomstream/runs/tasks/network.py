@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,52 @@ from atomstream.runs.task import InputFile, Pace, Task, watched
 
 
 @dataclass(frozen=True)
-class NetworkSettings(checkpoints, Settings):
+class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how a file of edges is read."""
+
+    directed: bool | None = option(
+        None,
+        "Keep the direction of edges, or add both directions.",
+        shown="graphs keep theirs, matrices are directed unless symmetric, lists are undirected",
+    )
+    weight: str = option("weight", "Column or attribute of edges that holds their weights.")
+    delimiter: str | None = option(
+        None,
+        r"Sign between the fields of a line; \t is a tab.",
+        shown="the sign that most lines have",
+    )
+    decimal: str = option(".", "Decimal sign of weights in text.", choices=(".", ","))
+    largest_component: bool = option(False, "Take the largest component alone.")
+
+    def network(self, path: str | Path) -> Network:
+        """Return the network in a file.
+
+        Raises
+        ------
+        InputError
+            Where there is none.
+        """
+        try:
+            network = Network.of(
+                Path(path),
+                directed=self.directed,
+                weight=self.weight,
+                delimiter=self.delimiter,
+                decimal=self.decimal,
+            )
+        except FileNotFoundError:
+            raise InputError(f"There is no {path}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read ({error}).") from None
+        except (ValueError, EOFError) as error:
+            raise InputError(
+                str(error) if str(path) in str(error) else f"{path}: {error}"
+            ) from None
+        return network.largest_component() if self.largest_component else network
+
+
+@dataclass(frozen=True)
+class NetworkSettings(checkpoints, edge_reading, Settings):
     """Settings of a run on a network."""
 
     TASK = "network"
@@ -23,7 +69,7 @@ class NetworkSettings(checkpoints, Settings):
     ONE_INPUT = "A network is learned from one file of edges"
 
     motif: str = option(
-        "path:5", "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.", sets="motif"
+        "path:21", "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.", sets="motif"
     )
     atoms: int = option(25, "Number of atoms.", least=1, sets="n_components")
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
@@ -43,32 +89,15 @@ class NetworkSettings(checkpoints, Settings):
         return NetworkDictionary(**self.parameters())
 
 
-def read_network(path: str | Path) -> Network:
-    """Return the network in a file.
-
-    Raises
-    ------
-    InputError
-        Where there is none.
-    """
-    try:
-        return Network.of(Path(path))
-    except FileNotFoundError:
-        raise InputError(f"There is no {path}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
-    except (ValueError, EOFError) as error:
-        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
-
-
 class NetworkTask(Task):
     """A network dictionary, and the network it learns from."""
 
     settings_type = NetworkSettings
     summary = "Learn what a network looks like around a motif."
     help = (
-        "EDGES holds a line of two nodes and perhaps a weight for each edge (.txt, .csv, also "
-        ".gz), a matrix (.npz, .mtx), or a graph (.gml, .graphml)."
+        "EDGES holds a line of two nodes and optionally a weight for each edge (.txt, .csv, .tsv, "
+        "also .gz; a first line may name more columns), a matrix (.npz, .mtx), or a graph (.gml, "
+        ".graphml)."
     )
     argument = "edges"
     goal = "batches"
@@ -76,8 +105,12 @@ class NetworkTask(Task):
 
     def __init__(self, settings: NetworkSettings) -> None:
         super().__init__(settings)
-        self.network = read_network(settings.inputs[0])
         self.sources = [InputFile(settings.inputs[0])]
+
+    @cached_property
+    def network(self) -> Network:
+        """The network, read when learning begins: what reading warns of belongs to the run."""
+        return self.settings.network(self.settings.inputs[0])
 
     @property
     def position(self) -> tuple[int, ...]:
@@ -91,9 +124,10 @@ class NetworkTask(Task):
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
+        network = self.network  # read before the bar of learning is shown
         with watched(self.model, pace):
             left = self.settings.batches - self.position[0]
-            self.model.partial_fit(self.network, n_batches=left)
+            self.model.partial_fit(network, n_batches=left)
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
@@ -15,7 +16,7 @@ from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.tasks._passes import PassesTask
+from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
 
 MODELS = ("nmf", "dictionary", "convex")
@@ -52,12 +53,24 @@ class RowsSettings(checkpoints, Settings):
     half_life: float | None = option(
         None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
     )
-    epochs: int = option(1, "Passes over the inputs.", least=1, free=True)
+    epochs: int | None = option(
+        None,
+        "Passes over the inputs.",
+        least=1,
+        free=True,
+        shown=f"until {ENOUGH:,} rows are learned, {MOST} at most",
+    )
     batch_size: int = option(256, "Rows per step.", least=1, sets="batch_size")
     missing: bool = option(False, "Take empty fields and NaN for missing entries.")
+    on_bad_line: str = option(
+        "raise",
+        "raise: a line that cannot be learned from ends the run; skip: it is left out and counted.",
+        choices=("raise", "skip"),
+    )
     columns: tuple[str, ...] = option(
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
     )
+    decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
     patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
     grey: bool = option(False, "Turn colour images into grey ones.")
@@ -81,15 +94,24 @@ class RowsSettings(checkpoints, Settings):
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
                 "give one of them."
             )
-        if STANDARD_INPUT in self.inputs and self.epochs > 1:
+        if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
         super().check()
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
         center = "patch" if self.center else None
+        skip = self.on_bad_line == "skip"
         return InputOptions(
-            self.columns, self.key, self.patch, self.grey, self.per_image, center, self.seed
+            self.columns,
+            self.key,
+            self.patch,
+            self.grey,
+            self.per_image,
+            center,
+            self.seed,
+            self.decimal,
+            skip,
         )
 
     def new_model(self) -> Any:
@@ -139,7 +161,7 @@ class RowsTask(PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
-        self.n_missing = self.n_entries = 0
+        self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.names = next((source.names for source in self.sources if source.names), None)
 
@@ -147,13 +169,16 @@ class RowsTask(PassesTask):
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input."""
         live = STANDARD_INPUT in settings.inputs
-        return None if live else super().finished(settings, model, notes)
+        if live or "position" not in notes:
+            return None if live else super().finished(settings, model, notes)
+        return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {
             "n_missing": self.n_missing,
             "n_entries": self.n_entries,
+            "n_skipped": self.n_skipped,
             "holdout": self.holdout.notes(),
             "names": None if self.names is None else np.array(self.names, object),
             "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
@@ -169,25 +194,66 @@ class RowsTask(PassesTask):
         self.names = names
         super().restore(model, notes)
         self.n_missing, self.n_entries = notes["n_missing"], notes["n_entries"]
+        self.n_skipped = notes.get("n_skipped", 0)
         self.holdout.restore(notes["holdout"])
 
     def batch_of(self, piece: Piece) -> Any:
         """Return the rows that are not held out; None where all are."""
+        piece, self._refusal = self._without_bad_rows(piece)
+        if not len(piece.ids):
+            self._piece, self._held = piece, np.zeros(0, bool)
+            return None
         held = self.holdout.choose(piece.X, piece.ids)
-        self._piece, self._held, self._learned_rows = piece, held, np.flatnonzero(~held)
+        self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
         if held.all():
             return None
         return piece.X[~held] if held.any() else piece.X
 
+    def _without_bad_rows(self, piece: Piece) -> tuple[Piece, InputError | None]:
+        """Return rows that can be learned, and what is to be said after them, if anything is.
+
+        Of a stream that cannot be read again the good rows before a bad one are learned.
+        """
+        skip = self.settings.on_bad_line == "skip"
+        bad = self._bad_rows(piece.X) if skip or self._feed.live else np.zeros(0, bool)
+        self._n_bad, self._places = 0, np.arange(piece.X.shape[0])
+        if not bad.any():
+            return piece, None
+        if skip:
+            self._n_bad, self._places = int(bad.sum()), np.flatnonzero(~bad)
+            return piece._replace(X=piece.X[~bad], ids=piece.ids[~bad]), None
+        first = int(bad.argmax())
+        self._places = self._places[:first]
+        name, row = self.sources[self.at.source].name, self.at.row + first
+        said = InputError(
+            f"{name} has entries in row {row} (counted from 0) that are missing, infinite or, for "
+            "--model nmf, negative; say --missing, or leave such rows out with --on-bad-line skip."
+        )
+        return piece._replace(X=piece.X[:first], ids=piece.ids[:first]), said
+
+    def _bad_rows(self, X: Any) -> NDArray:
+        """Return which rows the model would refuse; those that hold nothing are among them."""
+        if sp.issparse(X):
+            return np.zeros(X.shape[0], bool)
+        missing = np.isnan(X)
+        bad: NDArray = missing.all(axis=1) if self.settings.missing else missing.any(axis=1)
+        bad |= np.isinf(X).any(axis=1)
+        return bad | (X < 0).any(axis=1) if self.settings.model == "nmf" else bad
+
     def commit(self, piece: Piece) -> None:
         """Count a batch that has been learned, and keep its rows that were held out."""
+        piece = self._piece
         if self.at.epoch == 0:
+            self.n_skipped += self._n_bad
             self.n_entries += int(np.prod(piece.X.shape))
             if self.settings.missing:
                 values = piece.X.data if sp.issparse(piece.X) else piece.X
                 self.n_missing += int(np.isnan(values).sum())
             if self._held.any():
                 self.holdout.keep(piece.X[self._held], piece.ids[self._held])
+        if self._refusal is not None:
+            self.at = self.at._replace(row=self.at.row + len(piece.ids))
+            raise self._refusal
 
     def nothing_learned(self) -> str:
         """Return why a run over all inputs has learned nothing."""
@@ -209,7 +275,12 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        return {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
+        found = {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
+        return found | self.tallies()
+
+    def tallies(self) -> dict[str, int]:
+        """Return how many rows were left out in the first pass."""
+        return {"skipped": self.n_skipped} if self.settings.on_bad_line == "skip" else {}
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""

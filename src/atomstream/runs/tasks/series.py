@@ -50,6 +50,7 @@ class SeriesSettings(checkpoints, Settings):
     columns: tuple[str, ...] = option(
         (), "Columns of the series: names, numbers from 1, or ranges.", shown="all other columns"
     )
+    decimal: str = option(".", "Decimal sign of the numbers.", choices=(".", ","))
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
@@ -132,7 +133,12 @@ class _SeriesTask(Task):
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
-        self.table = read_series(settings.inputs[0], time=settings.time, columns=settings.columns)
+        self.table = read_series(
+            settings.inputs[0],
+            time=settings.time,
+            columns=settings.columns,
+            decimal=settings.decimal,
+        )
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]

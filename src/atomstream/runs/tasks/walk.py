@@ -44,6 +44,7 @@ class WalkSettings(checkpoints, Settings):
     destination: tuple[str, ...] = option(
         (), "Columns of the longitude and latitude where trips end: LON,LAT.", listed=True
     )
+    decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     cell: float = option(250.0, "Side of a cell, in metres.", least=1, length=True)
     min_count: int = option(20, "Leave out cells with fewer trip ends than this.", least=1)
     rank: int = option(10, "Rank of the factorization.", least=1, sets="n_components")
@@ -158,7 +159,7 @@ class WalkTask(Task):
     def _positions(self, start: int) -> Iterator[NDArray]:
         settings = self.settings
         columns = (*settings.origin, *settings.destination)
-        return read_positions(settings.inputs[0], columns, start)
+        return read_positions(settings.inputs[0], columns, start, settings.decimal)
 
     def _count_cells(self) -> None:
         """Lay the grid, and find the cells with enough trip ends."""

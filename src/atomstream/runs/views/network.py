@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,58 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
-from atomstream.runs.task import InputFile, Table
-from atomstream.runs.tasks.network import read_network
+from atomstream.runs.task import InputFile, Table, named
+from atomstream.runs.tasks.network import edge_reading
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
 MOST_DRAWN = 25
 STEPS = 50_000  # copies from which the network is rebuilt for the report
+
+
+@dataclass(frozen=True)
+class Given:
+    """A network to look at: by default the one learned from, read as the run has read it.
+
+    Attributes
+    ----------
+    edges : path, optional
+    options : dict
+        Fields of `edge_reading` that replace those of the run; a model file has none.
+    """
+
+    edges: Path | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def network(self, record: Record) -> Network:
+        """Return the network; the one learned from only while it has not changed.
+
+        Raises
+        ------
+        InputError
+            Where there is none.
+        """
+        known: Any = edge_reading() if record.settings is None else record.settings
+        reading = replace(known, **self.options)
+        if self.edges is not None:
+            return reading.network(self.edges)
+        if record.settings is None:
+            raise InputError(f"{record.path} is a model without its network; name a file of edges.")
+        path = record.settings.inputs[0]
+        network = reading.network(path)
+        RunFolder(record.path).check_inputs([InputFile(path)])
+        return network
+
+    def checked_out(
+        self, record: Record, out: Path | None, name: str, endings: tuple[str, ...]
+    ) -> Path:
+        """Return where to write, by default the file of this name beside the model."""
+        out = record.folder / name if out is None else out
+        if out.suffix not in endings:
+            raise InputError(f"{out} must end in {' or '.join(endings)}.")
+        check_out(out, *([] if self.edges is None else [self.edges]))
+        return out
 
 
 class NetworkView(common.CommonView):
@@ -84,7 +129,8 @@ class NetworkView(common.CommonView):
             f"{min(MOST_DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
             "the share of each in the codes of the second half of the run. Each atom is shown as "
             "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
-            "the others clockwise: the edges of the motif are blue, all others orange."
+            "the others clockwise: the edges of the motif are blue, all others orange. A dark row "
+            "is a hub, a node joined to most others; a dark block is a community."
         )
         figure = plots.network_atoms(record.model)
         table = common.importance(record, self.table(record))
@@ -126,12 +172,16 @@ class NetworkView(common.CommonView):
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Rebuild the network in a file."""
-        return rebuild(record, source, out, 100_000, 0)
+        with named(source):
+            return rebuild(record, Given(source), out)
 
 
-def rebuild(record: Record, edges: Path | None, out: Path | None, steps: int, seed: int) -> dict:
+def rebuild(
+    record: Record, given: Given, out: Path | None, steps: int = 100_000, seed: int = 0
+) -> dict:
     """Write a network rebuilt from the atoms, by default the one learned from."""
-    network, out = given(record, edges, out, "reconstruction.csv", (".csv", ".npz"))
+    network = given.network(record)
+    out = given.checked_out(record, out, "reconstruction.csv", (".csv", ".npz"))
     rebuilt = record.model.reconstruct(network, n_steps=steps, random_state=seed)
     if out.suffix == ".npz":
         with whole_file(out) as file:
@@ -140,50 +190,47 @@ def rebuild(record: Record, edges: Path | None, out: Path | None, steps: int, se
         write_table(out, ("tail", "head", "weight"), chain.from_iterable(rebuilt.blocks()))
     return {
         "out": str(out),
-        "coverage": round(rebuilt.coverage, 4),
+        "share_of_edges_visited": round(rebuilt.coverage, 4),
         "relative_error": round(rebuilt.error / float(np.linalg.norm(network.out.data)), 4),
         "ordered_pairs_visited": int(rebuilt.matrix.nnz),
     }
 
 
 def denoise(
-    record: Record, edges: Path | None, out: Path | None, pairs: str, steps: int, seed: int
+    record: Record, given: Given, out: Path | None, pairs: str, steps: int, seed: int
 ) -> dict:
     """Write edges or non-edges, ranked by what the atoms make of them."""
-    network, out = given(record, edges, out, f"{pairs}.csv", (".csv",))
+    network = given.network(record)
+    out = given.checked_out(record, out, f"{pairs}.csv", (".csv",))
     ranking = record.model.denoise(network, pairs, n_steps=steps, random_state=seed)
-    columns = ranking.scores.tolist(), ranking.visited.astype(int).tolist()
-    lines = ((*pair, *known) for pair, *known in zip(ranking.pairs, *columns, strict=True))
-    write_table(out, ("tail", "head", "score", "visited"), lines)
-    return {"out": str(out), "pairs": len(ranking.pairs), "coverage": round(ranking.coverage, 4)}
+    numbers = [ranking.scores, ranking.low, ranking.high, ranking.visits]
+    lines = (
+        (*pair, *map(_cell, known))
+        for pair, *known in zip(ranking.pairs, *(part.tolist() for part in numbers), strict=True)
+    )
+    write_table(out, ("tail", "head", "score", "low", "high", "visits"), lines)
+    kind = pairs.replace("-", "_")
+    return {
+        "out": str(out),
+        "pairs": len(ranking.pairs),
+        f"share_of_{kind}_visited": round(ranking.coverage, 4),
+        "base_rate": round(ranking.shrinkage.base, 4),
+    }
 
 
-def given(
-    record: Record, edges: Path | None, out: Path | None, name: str, endings: tuple[str, ...]
-) -> tuple[Network, Path]:
-    """Return the network to look at, by default the one learned from, and where to write."""
-    if edges is None and record.settings is None:
-        raise InputError(f"{record.path} is a model without its network; name a file of edges.")
-    network = _learned_from(record) if edges is None else read_network(edges)
-    out = record.folder / name if out is None else out
-    if out.suffix not in endings:
-        raise InputError(f"{out} must end in {' or '.join(endings)}.")
-    check_out(out, *([] if edges is None else [edges]))
-    return network, out
-
-
-def _learned_from(record: Record) -> Network:
-    """Return the network learned from, unless it has changed since."""
-    path = record.settings.inputs[0]
-    network = read_network(path)
-    RunFolder(record.path).check_inputs([InputFile(path)])
-    return network
+def _cell(number: float) -> float | int | str:
+    """Return a number as a field of a table: whole numbers without a point, NaN as nothing."""
+    if np.isnan(number):
+        return ""
+    return int(number) if number == int(number) else number
 
 
 def _network(record: Record) -> Network | None:
     """Return the network learned from; None where it cannot be read any more."""
     try:
-        return None if record.settings is None else _learned_from(record)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the run has warned already
+            return None if record.settings is None else Given().network(record)
     except InputError:
         return None
 

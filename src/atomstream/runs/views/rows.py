@@ -121,9 +121,11 @@ class RowsView(common.CommonView):
         """Return facts on the rows."""
         notes, held = record.notes, record.held_out
         missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
+        skipped = record.settings.on_bad_line == "skip"
         return {
             "inputs": common.inputs(record),
             "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
+            **({"rows left out as bad": f"{notes['n_skipped']:,}"} if skipped else {}),
             "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
             "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
         }

@@ -1,0 +1,75 @@
+"""Data at hand learned to the end: alternation between all codes and the dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy, Clock
+from atomstream.core.loop import Progress
+from atomstream.core.method import Method
+from atomstream.core.state import State
+from atomstream.updates.base import Explained
+
+__all__ = ["MOST", "rounds"]
+
+GAIN = 3e-4  # share of the objective: a round that gains less is the last one
+EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
+MOST = 500  # rounds
+UPDATES = 3  # of the dictionary in a round
+ACCURACY = Accuracy(violation=1e-3, gap=1e-9)  # of codes
+
+
+def rounds(
+    batches: Sequence[Batch], state: State, method: Method, clock: Clock
+) -> Iterator[Progress]:
+    """Learn from all of the data in every round, until a round gains next to nothing.
+
+    A round finds the codes of all rows, each from its last one, and gives the updater what these
+    alone add up to: nothing of earlier codes is left in the memory. So no round raises the
+    objective, unlike those of the online loop, and the end is a stationary point.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+        The data, cut in blocks so that what a block needs stays small.
+    state, method, clock
+        What changes, and how; the clock is only read.
+
+    Yields
+    ------
+    Progress
+        After every round, `MOST` times at most, with the last block.
+    """
+    n_components, n_features = state.dictionary.shape
+    codes: list[Codes | None] = [None] * len(batches)
+    first = before = np.inf
+    for _ in range(MOST):
+        latest = [
+            Explained(batch, _coded(batch, state, method, last))
+            for batch, last in zip(batches, codes, strict=True)
+        ]
+        codes = [part.codes for part in latest]
+        deltas = [
+            method.statistics.measure(batch, found, state.dictionary, method.objective)
+            for batch, found, _ in latest
+        ]
+        delta = sum(deltas[1:], start=deltas[0])
+        state.memory = method.statistics.start(n_components, n_features, method.objective.loss)
+        state.memory.absorb(delta, 1.0)
+        for _ in range(UPDATES):
+            method.updater.update(state, method.objective, clock, latest)
+        yield Progress(latest[-1].batch, latest[-1].codes, delta, 0)
+        now = delta.objective / delta.mass
+        first = now if np.isinf(first) else first
+        if np.isfinite(before) and before - now <= GAIN * max(abs(now), EXACT * abs(first)):
+            return
+        before = now
+
+
+def _coded(batch: Batch, state: State, method: Method, last: Codes | None) -> Codes:
+    start = None if last is None else last.values
+    return method.coder.encode(batch, state.dictionary, method.objective, ACCURACY, start)

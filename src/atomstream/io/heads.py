@@ -1,0 +1,147 @@
+"""The first lines of a table: its delimiter, its names, the columns that are numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+
+from atomstream.exceptions import InputError
+
+__all__ = [
+    "DECIMAL_COMMA",
+    "NOTHING",
+    "SAY_COMMA",
+    "chosen",
+    "has_header",
+    "is_number",
+    "number_of",
+    "parsed",
+    "refuse_texts",
+    "texts_in",
+]
+
+NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
+MOST_NAMED = 5  # columns that a message lists
+
+
+def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[str]]]:
+    """Return the delimiter and the fields of the first lines.
+
+    Raises
+    ------
+    InputError
+        Where there are no lines of text, or numbers seem to have decimal commas and ``decimal`` is
+        a point.
+    """
+    if decimal not in (".", ","):
+        raise InputError(f"decimal is {decimal!r:.40}, needed is '.' or ','.")
+    lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{name} has no lines.")
+    if "\0" in sample:
+        raise InputError(f"{name} holds zero bytes, needed are lines of text.")
+    unquoted = re.sub(r'"[^"]*"', "", lines[0])
+    others = max(";\t|", key=unquoted.count)
+    # A comma between quoted fields is a delimiter even where it is the decimal sign.
+    commas = decimal == "." or (others not in unquoted and '"' in "".join(lines[:2]))
+    delimiter = max(("," if commas else "") + ";\t|", key=unquoted.count)
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    if delimiter == "," and others in unquoted:
+        _check_decimal(list(csv.reader(lines, delimiter=others)), name)
+    return delimiter, rows
+
+
+def _check_decimal(rows: list[list[str]], name: str) -> None:
+    """Raise where other delimiters part lines evenly, with fields such as 1,5 among them."""
+    found = next((field for row in rows for field in row if DECIMAL_COMMA.fullmatch(field)), None)
+    if found is not None and len(set(map(len, rows))) == 1:
+        raise InputError(f"{name} has decimal commas, as in {found!r}; {SAY_COMMA}.")
+
+
+def number_of(field: str, decimal: str = ".") -> float:
+    """Return the number in a field; beside decimal commas a point may mean thousands: refused.
+
+    Raises
+    ------
+    ValueError
+        For other texts.
+    """
+    if decimal == ",":
+        if "." in field:
+            raise ValueError(field)
+        field = field.replace(",", ".")
+    return float(field.replace("_", "x"))
+
+
+def is_number(field: str, decimal: str = ".") -> bool:
+    """Return whether a field is a number, or one of the signs of a missing entry."""
+    try:
+        number_of(field, decimal)
+    except ValueError:
+        return field.strip() in NOTHING
+    return True
+
+
+def has_header(rows: list[list[str]], decimal: str = ".") -> bool:
+    """Return whether the first line is a header: only texts, or a text above a number."""
+    texts = [not is_number(field, decimal) for field in rows[0]]
+    empty = [field.strip() in NOTHING for field in rows[0]]
+    if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
+        return True
+    below = rows[1] if rows[1:] else []
+    pairs = zip(texts, below, strict=False)
+    return any(text and is_number(field, decimal) for text, field in pairs)
+
+
+def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
+    """Return the places of columns given by name, number or range; by default all."""
+    if not columns:
+        return list(range(len(names)))
+    places: list[int] = []
+    for column in columns:
+        span = re.fullmatch(r"(\d+)-(\d+)", column)
+        if column in names:
+            places.append(names.index(column))
+        elif column.isdecimal() and 1 <= int(column) <= len(names):
+            places.append(int(column) - 1)
+        elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
+            places.extend(range(int(span[1]) - 1, int(span[2])))
+        else:
+            raise InputError(
+                f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
+            )
+    return places
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
+    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def refuse_texts(texts: dict[str, str], name: str) -> None:
+    """Raise for columns of text; ``texts`` maps each name to an example."""
+    if texts:
+        first = next(iter(texts.items()))
+        comma = DECIMAL_COMMA.fullmatch(first[1])
+        raise InputError(
+            f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
+            f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
+            f"{first[1]!r:.40}); {f'for decimal commas {SAY_COMMA}, or ' if comma else ''}"
+            "choose others with --columns."
+        )
+
+
+def texts_in(
+    rows: list[list[str]], names: list[str], kept: list[int], lenient: bool, decimal: str
+) -> dict[str, str]:
+    """Return the columns of texts, each with one; where lines may be bad, those of nothing else."""
+    texts: dict[str, str] = {}
+    for i in kept:
+        fields = [row[i] for row in rows if i < len(row)]
+        wrong = [field for field in fields if not is_number(field, decimal)]
+        if wrong and (len(wrong) == len(fields) or not lenient):
+            texts[names[i]] = wrong[0]
+    return texts

@@ -1,0 +1,117 @@
+"""Rounds over all of the data: they never raise the objective and end where batch methods end."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from atomstream import NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
+from atomstream.core import settling
+
+
+def mixed(n=150, d=20, r=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, r)) ** 3 @ rng.random((r, d)) + 0.02 * rng.random((n, d))
+
+
+def batches(model, X, size=64):
+    return [model._observe(X[start : start + size]) for start in range(0, X.shape[0], size)]
+
+
+CASES = {
+    "squared": (OnlineNMF, {}),
+    "lasso": (OnlineNMF, {"alpha": 0.05}),
+    "kl": (OnlineNMF, {"loss": "kl"}),
+    "is": (OnlineNMF, {"loss": "is"}),
+    "beta:1.5": (OnlineNMF, {"loss": "beta:1.5", "alpha": 0.01}),
+    "sparse kl": (OnlineNMF, {"loss": "kl", "sparse": True}),
+    "missing": (OnlineNMF, {"missing": True}),
+    "simplex": (OnlineNMF, {"codes": "simplex"}),
+    "signed": (OnlineDictionaryLearning, {}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_round_raises_the_objective(case):
+    kind, params = CASES[case]
+    params = dict(params)
+    X = mixed()
+    if params.pop("sparse", False):
+        X = sp.csr_array(np.where(np.median(X) < X, X, 0))
+    if params.get("missing"):
+        X = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    model = kind(4, n_epochs=1, random_state=0, **params).fit(X)
+    found = [
+        progress.delta.objective / progress.delta.mass
+        for progress in settling.rounds(
+            batches(model, X), model.state_, model.method_, model.clock_
+        )
+    ]
+    assert len(found) > 2
+    # codes are searched to an accuracy, so that a round may be worse by about that
+    assert (np.diff(found) <= 1e-4 * np.abs(found[:-1])).all()
+    assert found[-1] < found[0]
+
+
+def test_the_memory_holds_what_the_last_codes_add_up_to_and_nothing_else():
+    X = mixed()
+    model = OnlineNMF(4, random_state=0).fit(X)
+    codes = model.transform(X)
+    assert_allclose(model.memory_.gram, codes.T @ codes / len(X), rtol=0.02)
+    assert_allclose(model.memory_.cross, codes.T @ X / len(X), rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [("iris", 2), ("mixed", 4), pytest.param("digits", 10, marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")
+def test_fit_ends_where_batch_factorization_ends(name, rank, loss):
+    X = {"iris": lambda: load_iris().data, "digits": lambda: load_digits().data, "mixed": mixed}[
+        name
+    ]()
+    kl = {"solver": "mu", "beta_loss": "kullback-leibler"} if loss == "kl" else {}
+    batch = NMF(rank, init="nndsvda", max_iter=500, random_state=0, **kl).fit(X)
+    model = OnlineNMF(rank, loss=loss, random_state=0).fit(X)
+    assert np.sqrt(2 * model.losses(X).sum()) <= 1.005 * batch.reconstruction_err_
+
+
+def test_passes_that_are_asked_for_are_all_there_is():
+    X = mixed()
+    asked = OnlineNMF(4, n_epochs=3, batch_size=50, random_state=0).fit(X)
+    assert asked.n_steps_ == 9
+    default = OnlineNMF(4, random_state=0).fit(X)
+    assert default.losses(X).sum() < asked.losses(X).sum()
+
+
+def test_a_fit_that_has_not_settled_warns(monkeypatch):
+    monkeypatch.setattr(settling, "GAIN", -1.0)
+    with pytest.warns(ConvergenceWarning, match="ended after 500 rounds over all rows") as told:
+        OnlineNMF(2, random_state=0).fit(mixed(30, 5, 2))
+    assert told[0].category is NotConvergedWarning
+
+
+def test_time_ends_the_rounds(monkeypatch, recwarn):
+    monkeypatch.setattr(settling, "GAIN", -1.0)  # they would not end by themselves
+    model = OnlineNMF(4, max_time=1e-9, random_state=0).fit(mixed())
+    assert model.n_steps_ == 1
+    assert not recwarn
+
+
+def test_robust_losses_are_not_learned_to_the_end():
+    X = mixed()
+    ten = OnlineNMF(4, loss="huber", n_epochs=10, random_state=0).fit(X)
+    default = OnlineNMF(4, loss="huber", random_state=0).fit(X)
+    assert (ten.components_ == default.components_).all()
+
+
+def test_a_settled_model_goes_on_with_a_stream():
+    X = mixed()
+    model = OnlineNMF(4, random_state=0).fit(X)
+    before = model.losses(X).sum()
+    model.partial_fit(X[:50])
+    assert model.losses(X).sum() < 1.1 * before

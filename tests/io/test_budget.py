@@ -1,0 +1,197 @@
+"""Files that claim more than they hold, or need more memory than there is: refused before it."""
+
+import gzip
+import io
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from atomstream.cli import main
+from atomstream.exceptions import InputError
+from atomstream.io import budget, open_inputs
+from atomstream.io.tensors import open_tensor
+
+MEGABYTE = 10**6
+
+
+@pytest.fixture(autouse=True)
+def small():
+    """Reading may take 200 MB, and takes no 100 of them to find out."""
+    before = budget.max_memory.set(200 * MEGABYTE)
+    yield
+    budget.max_memory.reset(before)
+
+
+def header(shape, dtype="<f8", fortran=False):
+    file = io.BytesIO()
+    about = {"descr": dtype, "fortran_order": fortran, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, about)
+    return file.getvalue()
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(f"{name}.npy", data)
+    return path
+
+
+def saved(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def sparse_parts(pointers, shape=(2**40, 3), kind="csr"):
+    return {
+        "data": saved(np.ones(2)),
+        "indices": saved(np.zeros(2, np.int32)),
+        "indptr": pointers,
+        "shape": saved(np.array(shape)),
+        "format": saved(np.array(kind.encode())),
+    }
+
+
+def claims_rows(folder):
+    return archive(folder / "x.npz", x=header((2**40, 3)) + bytes(24))
+
+
+def claims_columns_first(folder):
+    return archive(folder / "x.npz", x=header((2**20, 2**20), fortran=True) + bytes(24))
+
+
+def claims_pointers(folder):
+    return archive(folder / "x.npz", **sparse_parts(header((2**40 + 1,), "<i8") + bytes(32)))
+
+
+def claims_pointers_of_columns(folder):
+    parts = sparse_parts(header((2**40 + 1,), "<i8") + bytes(32), (3, 2**40), "csc")
+    return archive(folder / "x.npz", **parts)
+
+
+def bomb(folder):
+    pointers = header((2**24,), "<i8") + bytes(2**27)
+    return archive(folder / "x.npz", **sparse_parts(pointers, (2**24 - 1, 3)))
+
+
+def many_nodes(folder):
+    path = folder / "x.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n100000000 100000000 1\n1 1 1\n")
+    return path
+
+
+def many_entries(folder):
+    path = folder / "x.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n3 3 1000000000\n1 1 1\n")
+    return path
+
+
+def many_entries_packed(folder):
+    path = folder / "x.mtx.gz"
+    path.write_bytes(gzip.compress(b"%%MatrixMarket matrix array real general\n99999 99999\n1\n"))
+    return path
+
+
+def many_columns(folder):
+    path = folder / "x.csv"
+    path.write_text(",".join(["1"] * 10**5) + "\n" + ",".join(["2"] * 10**5) + "\n")
+    return path
+
+
+def large_image(folder):
+    image = pytest.importorskip("PIL.Image").new("RGB", (4000, 4000))
+    image.save(folder / "x.png")
+    return folder / "x.png"
+
+
+def large_chunks(folder):
+    zarr = pytest.importorskip("zarr")
+    path = folder / "x.zarr"
+    zarr.create_array(str(path), shape=(2**20, 2**20), chunks=(2**15, 2**15), dtype="f8")
+    return path
+
+
+CLAIMS = [
+    claims_rows,
+    claims_columns_first,
+    claims_pointers,
+    claims_pointers_of_columns,
+    bomb,
+    many_nodes,
+    many_entries,
+    many_entries_packed,
+    many_columns,
+    large_image,
+    large_chunks,
+]
+
+
+@pytest.mark.parametrize("make", CLAIMS)
+def test_claims_are_refused_before_memory_is_taken(make, tmp_path):
+    path = make(tmp_path)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"claims|needs about .* of memory, allowed are 200 MB"):
+        list(open_inputs([str(path)])[0].blocks(0, 0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * MEGABYTE
+
+
+@pytest.mark.parametrize("make", [claims_rows, claims_columns_first])
+def test_claims_of_tensors_are_refused_too(make, tmp_path):
+    path = make(tmp_path)
+    with pytest.raises(InputError, match="claims"):
+        open_tensor(path)
+    parts = {"coords": header((3, 2**40), "<i8") + bytes(24), "data": saved(np.ones(1))}
+    path = archive(tmp_path / "y.npz", **parts, shape=saved(np.array([2, 2, 2])))
+    with pytest.raises(InputError, match="claims"):
+        open_tensor(path)
+
+
+def test_what_fits_is_read(tmp_path):
+    X = sp.random_array((50, 20), density=0.3, rng=np.random.default_rng(0), format="csr")
+    sp.save_npz(tmp_path / "r.npz", X)
+    sp.save_npz(tmp_path / "c.npz", X.tocsc())
+    np.savez_compressed(tmp_path / "d.npz", x=np.zeros((3000, 20)))
+    scipy.io.mmwrite(tmp_path / "m.mtx", X)
+    scipy.io.mmwrite(tmp_path / "a.mtx", X.toarray())
+    for name, n_rows in (
+        ("r.npz", 50),
+        ("c.npz", 50),
+        ("d.npz", 3000),
+        ("m.mtx", 50),
+        ("a.mtx", 50),
+    ):
+        source = open_inputs([str(tmp_path / name)])[0]
+        assert sum(block.X.shape[0] for block in source.blocks(0, 0)) == n_rows
+
+
+def test_the_limit_is_an_option_and_holds_for_one_command(tmp_path, capsys):
+    image = pytest.importorskip("PIL.Image").new("L", (700, 700))
+    image.save(tmp_path / "x.png")
+    words = ["learn", str(tmp_path / "x.png"), "--per-image", "300", "--atoms", "2", "--out"]
+    assert main([*words, str(tmp_path / "a"), "--max-memory", "1MB"]) == 2
+    assert "allowed are 1 MB; allow more with --max-memory" in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+    assert main([*words, str(tmp_path / "b"), "--max-memory", "much"]) == 2
+    assert main([*words, str(tmp_path / "c")]) == 0
+
+
+def test_half_of_the_smallest_limit_there_is_by_default(tmp_path, monkeypatch):
+    budget.max_memory.set(None)
+    (tmp_path / "memory.max").write_text("3000000\n")
+    monkeypatch.setattr(budget, "GROUPS", tmp_path)
+    budget._half.cache_clear()
+    try:
+        budget.need(1.5e6, "It")
+        with pytest.raises(InputError, match=r"allowed are 1.5 MB, half of what there is"):
+            budget.need(1.6e6, "It")
+        (tmp_path / "memory.max").write_text("max\n")
+        budget._half.cache_clear()
+        budget.need(1.6e6, "It")
+    finally:
+        budget._half.cache_clear()

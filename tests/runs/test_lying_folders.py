@@ -1,0 +1,156 @@
+"""Folders of runs whose files hold what no run writes: one sentence, and exit code 2."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream.cli import main
+from atomstream.io.codec import read_model, write_model
+from atomstream.runs.notes import KINDS, read_checkpoint
+
+GOLDEN = Path(__file__).parents[1] / "golden/runs"
+RUNS = sorted(path.parent.name for path in GOLDEN.glob("*/run.toml"))
+DEEP = "[" * 5000 + "]" * 5000
+VALUES = [None, -1, 2**70, 1.5, float("nan"), "x", [], ["a"], {}, {"a": 1}, np.zeros(3), [[[]]]]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    shutil.copytree(GOLDEN, tmp_path / "golden")
+    monkeypatch.chdir(tmp_path / "golden")
+    return Path
+
+
+def refused(capsys, *arguments):
+    """The sentence of a call that must be refused."""
+    capsys.readouterr()
+    assert main([str(argument) for argument in arguments]) == 2, arguments
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1, told
+    assert told.startswith("Error: ")
+    return told
+
+
+def newest(run):
+    return max((run / "checkpoints").iterdir())
+
+
+def alone(run, model, notes):
+    """Leave a run with one checkpoint that holds these."""
+    path = newest(run)
+    for old in [*(run / "checkpoints").iterdir(), run / "model.atoms"]:
+        old.unlink(missing_ok=True)
+    write_model(path, model, notes)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_note_of_every_run_has_a_kind_that_fits_it(name):
+    for path in (GOLDEN / name / "checkpoints").iterdir():
+        _, notes = read_checkpoint(path)
+        assert set(notes) <= set(KINDS) | {"run"}
+
+
+@pytest.mark.parametrize("name", ["rows-nmf-unfinished", "series-forecast", "walk-trips"])
+def test_notes_of_other_kinds_are_refused(folder, capsys, name):
+    run, (model, notes) = folder(name), read_model(newest(GOLDEN / name))
+    n_refused = 0
+    for note in notes:
+        for value in VALUES:
+            if KINDS[note](value):
+                continue
+            alone(run, model, notes | {note: value})
+            sentence = refused(capsys, "inspect", name)
+            assert "run" in sentence if note == "run" else note in sentence
+            n_refused += 1
+        # One verb stands for all that read the folder in the same way.
+        refused(capsys, "resume", name)
+    assert n_refused > 6 * len(notes)
+
+
+@pytest.mark.parametrize("name", ["rows-nmf-unfinished", "series-forecast", "walk-trips"])
+@pytest.mark.parametrize("verb", ["inspect", "resume"])
+def test_missing_notes_never_end_in_a_traceback(folder, capsys, name, verb):
+    run, (model, notes) = folder(name), read_model(newest(GOLDEN / name))
+    for note in notes:
+        shutil.rmtree(run)
+        shutil.copytree(GOLDEN / name, run)
+        alone(run, model, {key: value for key, value in notes.items() if key != note})
+        code = main([verb, name])
+        told = capsys.readouterr().err
+        assert code in (0, 2)
+        assert (code == 2) == told.startswith("Error: ")
+
+
+@pytest.mark.parametrize("verb", ["inspect", "report", "plot", "resume"])
+def test_a_checkpoint_of_another_model_is_refused(folder, capsys, verb):
+    other, _ = read_model(newest(GOLDEN / "walk-trips"))
+    run, (_, notes) = (
+        folder("rows-nmf-unfinished"),
+        read_model(newest(GOLDEN / "rows-nmf-unfinished")),
+    )
+    alone(run, other, notes)
+    assert "RandomWalkFactorization" in refused(capsys, verb, run)
+
+
+@pytest.mark.parametrize("content", ["", "null", "5", "[1, 2]", DEEP, "a = " + DEEP, "\udcff"])
+@pytest.mark.parametrize("file", ["run.toml", "inputs.json"])
+def test_files_that_say_nothing_are_refused(folder, capsys, file, content):
+    run = folder("rows-nmf-unfinished")
+    (run / file).write_bytes(content.encode(errors="surrogateescape"))
+    for verb in ("inspect", "resume"):
+        refused(capsys, verb, run)
+
+
+def test_lines_of_a_log_that_are_no_events_are_passed_over(folder, capsys):
+    run = folder("rows-nmf-unfinished")
+    (run / "log.jsonl").write_text("\n".join(["5", "null", DEEP, "{", json.dumps({"event": 3})]))
+    assert main(["inspect", str(run)]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("entry", ["run.toml", "log.jsonl", "model.atoms", "inputs.json", "new"])
+def test_links_out_of_a_run_are_not_followed_and_pipes_not_waited_for(folder, capsys, entry):
+    run = folder("rows-nmf-unfinished")
+    outside = run.resolve().parent / "outside"
+    outside.write_bytes((run / entry).read_bytes() if (run / entry).exists() else b"")
+    before = outside.read_bytes()
+    for make in (lambda path: path.symlink_to(outside), os.mkfifo):
+        (run / entry).unlink(missing_ok=True)
+        make(run / entry)
+        for verb in ("inspect", "report", "resume"):
+            assert entry in refused(capsys, verb, run)
+    assert outside.read_bytes() == before
+
+
+def test_a_folder_of_checkpoints_elsewhere_is_left_alone(folder, capsys):
+    run = folder("rows-nmf-unfinished")
+    elsewhere = run.resolve().parent / "elsewhere"
+    shutil.move(run / "checkpoints", elsewhere)
+    (run / "checkpoints").symlink_to(elsewhere)
+    names = sorted(path.name for path in elsewhere.iterdir())
+    assert "checkpoints is a link out of the run" in refused(capsys, "resume", run)
+    assert sorted(path.name for path in elsewhere.iterdir()) == names
+
+
+def test_a_folder_of_a_later_release_says_so(folder, capsys):
+    run = folder("rows-nmf-unfinished")
+    facts = json.loads((run / "inputs.json").read_text())
+    (run / "run.toml").write_text('inputs = ["x.csv"]\nsetting_of_the_future = 1\n')
+    (run / "inputs.json").write_text(json.dumps(facts | {"format": 2, "library": "9.1"}))
+    for verb in ("inspect", "resume", "report"):
+        told = refused(capsys, verb, run)
+        assert "begun by atomstream 9.1 and has format 2, this release reads 1" in told
+
+
+def test_new_folders_name_their_format_and_release(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((60, 3)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    assert main(words) == 0
+    facts = json.loads((tmp_path / "run/inputs.json").read_text())
+    assert facts["format"] == 1
+    assert facts["library"] == atomstream.__version__
