@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,7 +72,8 @@ def test_fifty_kills_and_fifty_runs_that_end_as_if_never_stopped(tmp_path):
 
 
 def test_a_run_is_partial_fit_on_the_batches_of_the_file(data, tmp_path):
-    run("learn", data, "--atoms", 4, "--holdout", 0, "--batch-size", 64, "--out", tmp_path / "run")
+    settings = ["--atoms", 4, "--holdout", 0, "--batch-size", 64, "--epochs", 1]
+    run("learn", data, *settings, "--out", tmp_path / "run")
     model = OnlineNMF(4, batch_size=64, random_state=0, n_jobs=1)
     for start in range(0, 1000, 64):
         model.partial_fit(X[start : start + 64])
@@ -405,7 +407,7 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
 
 def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkeypatch):
     """What is on disk fits together, whichever call failed, and goes on to the bit."""
-    settings = ["--atoms", 3, "--batch-size", 50, "--checkpoint-every", 0]
+    settings = ["--atoms", 3, "--batch-size", 50, "--checkpoint-every", 0, "--epochs", 1]
     run("learn", data, *settings, "--out", tmp_path / "whole")
     for number, name in (
         (5, "atomstream.io.files.os.fsync"),
@@ -606,7 +608,8 @@ def test_warnings_are_kept_for_the_report_and_never_too_many(data, tmp_path, mon
         return update(*given)
 
     monkeypatch.setattr(BlockCoordinate, "update", warn)
-    run("learn", data, "--atoms", 2, "--batch-size", 10, "--out", tmp_path / "run")
+    settings = ["--atoms", 2, "--batch-size", 10, "--epochs", 1]
+    run("learn", data, *settings, "--out", tmp_path / "run")
     told = list(read_model(tmp_path / "run/model.atoms")[1]["warnings"])
     assert told == [f"step {n}" for n in range(MOST_WARNINGS)]
 

@@ -18,10 +18,13 @@ from atomstream.runs.task import TASKS
 KINDS = {
     "rows of a table": ("learn rows.csv --atoms 3 --batch-size 30 --epochs 2", 8),
     "rows, made of samples": (
-        "learn rows.csv --model convex --atoms 2 --batch-size 40 --representatives 50",
+        "learn rows.csv --model convex --atoms 2 --batch-size 40 --representatives 50 --epochs 1",
         3,
     ),
-    "rows with gaps": ("learn gaps.csv --missing --atoms 2 --batch-size 40 --half-life 50", 3),
+    "rows with gaps": (
+        "learn gaps.csv --missing --atoms 2 --batch-size 40 --half-life 50 --epochs 1",
+        3,
+    ),
     "patches as rows": (
         "learn pictures --model dictionary --center --patch 4 --per-image 60 --atoms 4 "
         "--batch-size 50 --epochs 2",
