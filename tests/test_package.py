@@ -118,7 +118,7 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop"},
+    {"core.method", "core.loop", "core.settling"},
     # what feeds and watches it
     {"streams"},
     {"diagnostics", "callbacks", "io"},

@@ -57,13 +57,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
 
     OPTIONAL: ClassVar[tuple[str, ...]] = ("max_time",)
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
-    STARTS: ClassVar[tuple[str | None, ...]] = (
-        "auto",
-        "samples",
-        "spread",
-        "svd",
-        "random",
-    )  # names for init
+    # names for init
+    STARTS: ClassVar[tuple[str | None, ...]] = ("auto", "samples", "spread", "svd", "random")
     # Parameters, which the constructors of the models store.
     n_components: int
     schedule: Any
