@@ -8,6 +8,9 @@ import functools
 import json
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 from collections import Counter
 
@@ -27,6 +30,7 @@ from atomstream import (
     TopicModel,
     VideoDictionary,
 )
+from atomstream._kernels import compile
 from atomstream.io.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
@@ -243,3 +247,42 @@ def test_a_walk_that_fails_between_two_compiled_calls_has_learned_nothing(monkey
     monkeypatch.undo()
     twin = RandomWalkFactorization(3, random_state=0).fit(WALK[:900]).partial_fit(WALK[900:])
     assert state(model.partial_fit(WALK[900:])) == state(twin)
+
+
+COLD = """
+import signal, sys
+import numpy as np
+from atomstream import OnlineNMF
+
+def learn():
+    return OnlineNMF(2, random_state=0).fit(np.random.default_rng(0).random((30, 4)))
+
+def ring(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]))
+try:
+    learn()
+except KeyboardInterrupt:
+    pass
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(learn().n_steps_)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.05, 0.2, 0.4])
+def test_an_interrupt_while_the_compiler_is_loaded_breaks_nothing(seconds):
+    words = [sys.executable, "-c", COLD, str(seconds)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, int(done.stdout or 0) > 0) == (0, True), done.stderr
+
+
+def test_the_compiler_is_loaded_and_works_in_a_thread_of_its_own():
+    assert compile._apart(threading.current_thread)() is not threading.main_thread()
+    assert compile.kernel(_plain)._compile_for_args.__wrapped__
+
+
+def _plain(x):
+    return x

@@ -108,6 +108,18 @@ def large_image(folder):
     return folder / "x.png"
 
 
+def more_rows(folder):
+    """The file that a fuzz has found: its head claims another number of rows than its groups."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = folder / "x.parquet"
+    pq.write_table(pa.table({"a": np.arange(77.0)}), path)
+    data = bytearray(path.read_bytes())
+    place = data.index(bytes([22, 154, 1]))  # 77 as Thrift writes it, the number of all rows
+    data[place + 1] += 2
+    path.write_bytes(data)
+    return path
+
+
 def large_chunks(folder):
     zarr = pytest.importorskip("zarr")
     path = folder / "x.zarr"
@@ -127,6 +139,7 @@ CLAIMS = [
     many_columns,
     large_image,
     large_chunks,
+    more_rows,
 ]
 
 

@@ -118,7 +118,8 @@ def largest_violation(h, gradient, sample, penalty, scales):  # type: ignore[no-
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         worst = max(worst, np.float64(abs(best - h[k]) * root[k]).view(np.int64))
         unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
-    scale = np.sqrt(max(unexplained, np.sqrt(rounding) * energy))
+    # What is left of a row that is explained well is known up to the rounding of its products.
+    scale = np.sqrt(max(unexplained, max(np.sqrt(EPS), 8 * rounding) * energy))
     violation = np.int64(worst).view(np.float64)
     if not np.isfinite(unexplained):
         return np.inf

@@ -6,11 +6,28 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numba
 
+def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that works in a thread of its own, and is waited for.
+
+    Python raises KeyboardInterrupt in the main thread only, and numba does not survive it while it
+    is imported, or while it compiles or loads a kernel.
+    """
+
+    @wraps(function)
+    def apart(*arguments: Any, **named: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(function, *arguments, **named).result()
+
+    return apart
+
+
+numba = _apart(import_module)("numba")
+_apart(import_module)("numba.extending")
 OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 
 
@@ -63,18 +80,3 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = numba.njit(**OPTIONS)(function)
     compiled._compile_for_args = _apart(compiled._compile_for_args)
     return compiled
-
-
-def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that works in a thread of its own, and is waited for.
-
-    Python raises KeyboardInterrupt in the main thread only, and numba's tables do not survive it
-    while a kernel is compiled or loaded.
-    """
-
-    @wraps(function)
-    def apart(*arguments: Any, **named: Any) -> Any:
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(function, *arguments, **named).result()
-
-    return apart

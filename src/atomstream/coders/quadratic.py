@@ -223,7 +223,8 @@ class ProjectedGradient(Coder):
         start: NDArray | None = None,
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
-        penalty, rest = objective.codes, float(np.sqrt(np.finfo(batch.X.dtype).eps))
+        penalty, eps = objective.codes, np.finfo(batch.X.dtype).eps
+        rest = max(float(np.sqrt(np.finfo(np.float64).eps)), 8 * float(eps))
 
         def make(gram: NDArray) -> _Solver:
             """Return what solves for rows whose atoms have these products."""

@@ -68,6 +68,8 @@ class Parquet(Source):
                 X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
                 yield numbered(X[max(start - row, 0) :], max(row, start))
             row += len(batch)
+        if row != self.n_rows:
+            raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
 
 
 def _index_columns(schema: Any) -> list[str]:

@@ -195,7 +195,7 @@ def _converted(value: object, kind: Any) -> Any:
             return tuple(items)
         return None
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if abs(value) < 2**1000 else math.inf  # which no bounds allow
     return value if type(value) is kind else None
 
 
