@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Scripts: a type checker reads the one, and the other hides the optional libraries.
+collect_ignore = ["typed", "without_extras.py"]
+
 # Derandomised: the same examples on every machine. No deadline: the first call of a kernel
 # compiles.
 settings.register_profile("atomstream", deadline=None, derandomize=True, max_examples=60)
