@@ -110,7 +110,8 @@ def test_an_image_is_rebuilt(inputs, tmp_path, capsys):
 
 def test_one_is_not_many(tmp_path, capsys):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 1)))
-    run("learn", tmp_path / "x.npy", "--atoms", "1", "--holdout", "0", "--out", tmp_path / "run")
+    options = ("--atoms", 1, "--holdout", 0, "--epochs", 1)
+    run("learn", tmp_path / "x.npy", *options, "--out", tmp_path / "run")
     run("inspect", tmp_path / "run")
     told = capsys.readouterr().out
     for one in ("1 atom from 30 samples", "OnlineNMF, 1 atom of 1 feature", "30 in 1 step"):
@@ -173,7 +174,8 @@ def test_without_a_terminal_progress_is_quiet_lines(inputs, tmp_path, capsys, mo
     monkeypatch.setattr(
         running, "LearningBar", lambda text: atomstream.callbacks.LearningBar(text=text, every=0.0)
     )
-    run("learn", inputs / "x.npy", "--atoms", 3, "--batch-size", 100, "--out", tmp_path / "run")
+    options = ("--atoms", 3, "--batch-size", 100, "--epochs", 1)
+    run("learn", inputs / "x.npy", *options, "--out", tmp_path / "run")
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert re.fullmatch(
@@ -301,7 +303,7 @@ def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
         "--holdout",
         "0",
     )
-    run(*learn, "--representatives", "60", "--out", out)
+    run(*learn, "--representatives", "60", "--epochs", "1", "--out", out)
     model = atomstream.load(out)
     assert type(model).__name__ == "OnlineConvexMF"
     assert model.n_samples_seen_ == 400

@@ -393,9 +393,9 @@ def test_atoms_of_the_other_kind_are_refused():
         (lambda m: m.reconstruct(picture()[:5]), "smaller than a patch"),
         (
             lambda m: m.denoise(picture(), -1),
-            "sigma must be a number of at least 0, or None, got -1",
+            "sigma must be a number from 0 to 100, or None, got -1",
         ),
-        (lambda m: m.denoise(picture(), np.nan), "sigma must be a number of at least 0"),
+        (lambda m: m.denoise(picture(), np.nan), "sigma must be a number from 0 to 100"),
         (lambda m: m.denoise(np.full((20, 20), np.nan)), "holds NaN or infinity"),
         (
             lambda m: m.inpaint(picture(), np.zeros((60, 51), bool)),

@@ -57,8 +57,8 @@ def test_the_command_line_works_in_a_thread(tmp_path, capsys):
     codes = []
 
     def work():
-        run = str(tmp_path / "run")
-        codes.append(main(["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", run]))
+        run, once = str(tmp_path / "run"), ("--epochs", "1")
+        codes.append(main(["learn", str(tmp_path / "x.npy"), "--atoms", "2", *once, "--out", run]))
         codes.append(main(["resume", run, "--epochs", "2"]))
         codes.extend(main([verb, run]) for verb in ("inspect", "report", "plot"))
 

@@ -44,7 +44,8 @@ def learn(tmp_path, monkeypatch, capsys):
             (tmp_path / "x.csv").write_bytes(data)
             name = str(tmp_path / "x.csv")
         folder = tmp_path / f"run-{len(list(tmp_path.iterdir()))}"
-        code = main(["learn", name, *SETTINGS, *options, "--out", str(folder), "--json"])
+        passes = () if "--epochs" in options else ("--epochs", "1")
+        code = main(["learn", name, *SETTINGS, *passes, *options, "--out", str(folder), "--json"])
         return code, folder, capsys.readouterr()
 
     return learned

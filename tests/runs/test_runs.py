@@ -410,7 +410,7 @@ def test_an_error_within_a_step_loses_and_repeats_nothing(data, tmp_path, monkey
     settings = ["--atoms", 3, "--batch-size", 50, "--checkpoint-every", 0, "--epochs", 1]
     run("learn", data, *settings, "--out", tmp_path / "whole")
     for number, name in (
-        (5, "atomstream.io.files.os.fsync"),
+        (12, "atomstream.io.files.os.fsync"),
         (3, "atomstream.updates.BlockCoordinate.update"),
     ):
         out, calls = tmp_path / name, []

@@ -117,12 +117,12 @@ class PassesTask(Task):
         before = ~last & (seen > self.model.n_samples_seen_ - 2 * n_rows)
         if self.at.epoch < 2 or not (last.any() and before.any()):
             return None
-        fallen = 1 - values[last].mean() / values[before].mean()
-        if not fallen > STILL:
+        now, then = values[last].mean(), values[before].mean()
+        if not now < (1 - STILL) * then:
             return None
         return (
-            f"The objective still fell by {100 * fallen:.0f} % in the last of {self.at.epoch} "
-            f"passes; resume with --epochs {2 * self.at.epoch} to learn on."
+            f"The objective still fell by {100 * (1 - now / then):.0f} % in the last of "
+            f"{self.at.epoch} passes; resume with --epochs {2 * self.at.epoch} to learn on."
         )
 
     def _batches(self, pace: Pace) -> Iterator[Any]:
