@@ -35,6 +35,9 @@ from atomstream.io.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
 
+# An interrupt within a callback of the garbage collector (hypothesis has one) is swallowed there.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 INTERRUPTS = int(os.environ.get("ATOMSTREAM_INTERRUPTS", "400"))
 RNG = np.random.default_rng(0)
 ROWS = RNG.random((60, 12))
