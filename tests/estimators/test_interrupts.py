@@ -35,9 +35,6 @@ from atomstream.io.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
 
-# An interrupt within a callback of the garbage collector (hypothesis has one) is swallowed there.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 INTERRUPTS = int(os.environ.get("ATOMSTREAM_INTERRUPTS", "400"))
 RNG = np.random.default_rng(0)
 ROWS = RNG.random((60, 12))
@@ -191,7 +188,11 @@ class Stopping:
         self.model.fit_stream(batches[: self.n * size])
 
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here"),
+    # Within a callback of the garbage collector (hypothesis has one) an interrupt is swallowed.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 @pytest.mark.slow
