@@ -48,6 +48,9 @@ def test_opposite_atoms_and_atoms_of_zeros_repeat_nothing():
     usage = Usage(4)
     usage.absorb(delta(4), np.ones(4), atoms @ atoms.T)
     assert_array_equal(usage.idle, 0)
+    atoms[1] = 2 * atoms[0]
+    usage.absorb(delta(4), np.ones(4), atoms @ atoms.T)
+    assert_array_equal(usage.idle, [0, 1, 0, 0])
 
 
 @pytest.mark.parametrize("loss", ["kl", "squared", "huber"])

@@ -67,8 +67,10 @@ class Usage:
 
 def _repeats(gram: NDArray, energy: NDArray) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
-    sizes = np.sqrt(gram.diagonal())
-    first, second = np.nonzero(np.triu(gram > (1 - SAME) * np.outer(sizes, sizes), 1))
-    found = np.zeros(len(energy), bool)
+    sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
+    same = gram > (1 - SAME) * sizes * sizes[:, None]
+    if np.count_nonzero(same) <= np.count_nonzero(sizes):  # each atom is like itself alone
+        return found
+    first, second = np.nonzero(np.triu(same, 1))
     found[np.where(energy[second] > energy[first], first, second)] = True
     return found
