@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from atomstream.cli import main
 from atomstream.exceptions import InputError
 from atomstream.io import budget, open_inputs
+from atomstream.io.series_table import read_series
 from atomstream.io.tensors import open_tensor
 
 MEGABYTE = 10**6
@@ -192,6 +193,21 @@ def test_the_limit_is_an_option_and_holds_for_one_command(tmp_path, capsys):
     assert not (tmp_path / "a").exists()
     assert main([*words, str(tmp_path / "b"), "--max-memory", "much"]) == 2
     assert main([*words, str(tmp_path / "c")]) == 0
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_table_of_series_is_left_as_soon_as_it_needs_too_much(tmp_path, packed):
+    path = tmp_path / ("x.csv.gz" if packed else "x.csv")
+    with gzip.open(path, "wb") if packed else path.open("wb") as file:
+        for _ in range(30):
+            file.write(b"1," * 499_999 + b"1\n")
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"needs about .* allowed are 200 MB"):
+            read_series(path)
+        assert tracemalloc.get_traced_memory()[1] < 20 * MEGABYTE
+    finally:
+        tracemalloc.stop()
 
 
 def test_half_of_the_smallest_limit_there_is_by_default(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.heads import NOTHING, chosen, has_header, number_of, parsed, refuse_texts
 from atomstream.io.outputs import write_table
 
@@ -20,6 +21,7 @@ __all__ = ["SeriesTable", "read_series"]
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
+CHUNK, FIELDS = 1 << 20, 40  # bytes read at a time; memory for a byte of text, as fields at the end
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
@@ -112,8 +114,7 @@ def read_series(
     """
     path = Path(path)
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            text = file.read().decode("utf-8-sig")
+        text = _whole(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"There is no {path}.") from None
     except (OSError, EOFError, UnicodeDecodeError) as error:
@@ -176,3 +177,13 @@ def _numbers(fields: Sequence[str], name: str, path: Path, decimal: str) -> NDAr
         except ValueError:
             refuse_texts({name: field}, str(path))
     return values
+
+
+def _whole(path: Path) -> bytes:
+    """Return the bytes of a file, unpacked; refuse it as soon as they need too much memory."""
+    parts: list[bytes] = []
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        while part := file.read(CHUNK):
+            parts.append(part)
+            need(FIELDS * CHUNK * len(parts) if len(parts) > 1 else 0, str(path))
+    return b"".join(parts)
