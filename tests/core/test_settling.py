@@ -1,5 +1,7 @@
 """Rounds over all of the data: they never raise the objective and end where batch methods end."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -115,3 +117,34 @@ def test_a_settled_model_goes_on_with_a_stream():
     before = model.losses(X).sum()
     model.partial_fit(X[:50])
     assert model.losses(X).sum() < 1.1 * before
+
+
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+def test_rounds_do_not_depend_on_how_the_data_are_cut(loss):
+    X, ends = mixed(), []
+    for size in (150, 37):
+        model = OnlineNMF(4, loss=loss, n_epochs=1, random_state=0).fit(X)
+        steps = settling.rounds(batches(model, X, size), model.state_, model.method_, model.clock_)
+        ends.append([(next(steps).delta.objective, model.components_.copy()) for _ in range(3)])
+    for (one, atoms), (other, others) in zip(*ends, strict=True):
+        assert_allclose(one, other, rtol=1e-9)
+        assert_allclose(atoms, others, rtol=1e-6, atol=1e-12)
+
+
+def test_codes_are_searched_from_their_last_values(monkeypatch):
+    X, starts = mixed(), []
+    model = OnlineNMF(4, n_epochs=1, random_state=0).fit(X)
+    coder = type(model.method_.coder)
+    encode = coder.encode
+
+    def watched(self, batch, dictionary, objective, accuracy, start=None):
+        found = encode(self, batch, dictionary, objective, accuracy, start)
+        starts.append((start, found.values))
+        return found
+
+    monkeypatch.setattr(coder, "encode", watched)
+    steps = settling.rounds(batches(model, X, 200), model.state_, model.method_, model.clock_)
+    for _ in range(3):
+        next(steps)
+    assert starts[0][0] is None
+    assert all(later[0] is earlier[1] for earlier, later in pairwise(starts))

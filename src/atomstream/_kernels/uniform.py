@@ -47,6 +47,7 @@ def _called(_context, function, state):  # type: ignore[no-untyped-def]
     """Return what the C function at an address returns for the pointer to another address."""
 
     def build(_context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
+        """Emit the call of the address with the pointer."""
         pointer = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.DoubleType(), [pointer])
         function, state = arguments
