@@ -444,5 +444,5 @@ def test_what_a_live_stream_brought_is_handed_out_when_all_else_stops(live):
 def test_a_file_that_is_no_npy_is_not_offered_to_be_unpickled(tmp_path):
     for content in (b"", b"junk", b"\x80\x04K\x01."):
         (tmp_path / "x.npy").write_bytes(content)
-        with pytest.raises(InputError, match=r"x\.npy is no \.npy file\.$"):
+        with pytest.raises(InputError, match=r"x\.npy cannot be read: it is no \.npy file\.$"):
             open_inputs([str(tmp_path / "x.npy")])

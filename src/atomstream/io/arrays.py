@@ -65,7 +65,7 @@ def npy(path: Path) -> Source:
     """Open a .npy file as a memory map."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
-            raise InputError(f"{path} is no .npy file.")
+            raise InputError(f"{path} cannot be read: it is no .npy file.")
     return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
 
 
