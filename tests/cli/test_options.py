@@ -194,6 +194,7 @@ def test_every_command_shows_its_help(command, capsys):
     told = capsys.readouterr().out
     assert "Usage: " in told
     task = LEARNING.get(tuple(command.split()))
+    assert told.count("--max-memory") == ("Commands:" not in told)
     if task is None:
         return
     kind = task_named(task).settings_type

@@ -193,6 +193,13 @@ def test_the_limit_is_an_option_and_holds_for_one_command(tmp_path, capsys):
     assert not (tmp_path / "a").exists()
     assert main([*words, str(tmp_path / "b"), "--max-memory", "much"]) == 2
     assert main([*words, str(tmp_path / "c")]) == 0
+    looking = ["reconstruct", str(tmp_path / "c"), str(tmp_path / "x.png"), "--out"]
+    for looks in (looking, ["image", "denoise", *looking[2:]]):
+        words = [*looks, str(tmp_path / "y.png"), "--max-memory"]
+        assert main([*words, "1MB"]) == 2
+        assert "allowed are 1 MB; allow more with --max-memory" in capsys.readouterr().err
+        assert not (tmp_path / "y.png").exists()
+    assert main([*words, "1GB"]) == 0
 
 
 @pytest.mark.parametrize("packed", [True, False])

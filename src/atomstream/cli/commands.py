@@ -8,7 +8,13 @@ from pathlib import Path
 import click
 
 import atomstream
-from atomstream.cli.options import as_json, path_option, run_argument
+from atomstream.cli.options import (
+    MAX_MEMORY,
+    as_json,
+    max_memory_option,
+    path_option,
+    run_argument,
+)
 
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {
@@ -47,7 +53,16 @@ class _Group(click.Group):
         return sorted({*super().list_commands(ctx), *words, *(c.name for c in further), *own})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command by its name."""
+        """Return a command by its name; each but a group can limit the memory for reading."""
+        command = self._named(ctx, name)
+        if command is None or isinstance(command, click.Group):
+            return command
+        if MAX_MEMORY not in (option for each in command.params for option in each.opts):
+            command.params.append(max_memory_option())
+        return command
+
+    def _named(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return the command of that name; None where there is none."""
         from atomstream.cli.running import learning_command, resume_command
 
         if not self._words and name == RESUME:

@@ -51,7 +51,8 @@ LENGTH = Quantity("length", METRES, "250m or 1.5km")
 MEMORY = Quantity("size", BYTES, "500MB or 2GB")
 TYPES: dict[str, Any] = {"duration": DURATION, "length": LENGTH}
 
-MAX_MEMORY = (
+MAX_MEMORY = "--max-memory"
+MEMORY_HELP = (
     "Most memory that one input may take while it is read (default: half of the machine's)."
 )
 STOP_AFTER = "Stop after this time, between two steps."
@@ -67,8 +68,8 @@ def max_memory_option() -> click.Option:
             before = max_memory.set(int(value))
             ctx.call_on_close(lambda: max_memory.reset(before))
 
-    names = ["--max-memory"]
-    return click.Option(names, type=MEMORY, help=MAX_MEMORY, expose_value=False, callback=allow)
+    names = [MAX_MEMORY]
+    return click.Option(names, type=MEMORY, help=MEMORY_HELP, expose_value=False, callback=allow)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help=AS_JSON)

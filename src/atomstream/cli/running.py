@@ -17,7 +17,6 @@ from atomstream.cli.options import (
     PATH,
     STOP_AFTER,
     given,
-    max_memory_option,
     options_of,
     warn,
 )
@@ -83,7 +82,6 @@ def _last() -> list[click.Option]:
     """Return the options that learning and resuming share."""
     return [
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
-        max_memory_option(),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
 
