@@ -2,8 +2,8 @@
 
 Honest one-step forecasts over the last rows of each set, with default settings, three seeds. Beside
 them stand persistence (the row before for the next) and seasonal persistence (the row one known
-season before). Chosen on the first group, judged on the second: other days, cities, stocks and
-synthetic processes. A set of which `predict` warned at its end is marked. Errors are root mean
+season before). Chosen on the first group, judged on the second: other days, cities, stocks,
+synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end is marked. Errors are root mean
 squares over all series, each divided by its largest value in the first rows; the epidemic's are in
 log units. `choose_forecaster` sees no row that is judged: it chooses on the rows before these.
 Leaves ``results/003-1-forecasts.json``.
@@ -19,9 +19,11 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import pandas as pd
 from exp_003_1_covid import rms, table
 from matplotlib import cbook
 from records import DATA, save
+from statsmodels.datasets import co2, elnino, macrodata, sunspots
 
 from atomstream import SeriesDictionary, choose_forecaster, series
 
@@ -92,6 +94,16 @@ def taxis() -> np.ndarray:
     return np.column_stack(sorted(counts.values(), key=np.sum)[-3:])
 
 
+def monthly(days: pd.DataFrame) -> np.ndarray:
+    """Return the means of the months."""
+    return days.resample("MS").mean().to_numpy()
+
+
+def economy() -> np.ndarray:
+    """Return nine quarterly series of the economy of the United States."""
+    return macrodata.load_pandas().data.iloc[:, 2:11].to_numpy()
+
+
 def tuning() -> dict[str, Set]:
     """Return the sets that the defaults were chosen on."""
     t, rng = np.arange(300)[:, None], np.random.default_rng(3)
@@ -122,6 +134,14 @@ def judging() -> dict[str, Set]:
         "temperatures of 4 cities, monthly, from 1980": (months()[432:], 300, 12),
         "stocks, monthly, from 2005": (stocks()[180:], 120, 12),
         "taxi trips, hourly": (taxis(), 500, 24),
+        "carbon dioxide, monthly": (monthly(co2.load_pandas().data), 360, 12),
+        "El Niño, sea temperature, monthly": (
+            elnino.load_pandas().data.iloc[:, 1:].to_numpy().reshape(-1, 1),
+            480,
+            12,
+        ),
+        "sunspots, yearly": (sunspots.load_pandas().data[["SUNACTIVITY"]].to_numpy(), 200, 11),
+        "economy, quarterly": (economy(), 120, 4),
     }
 
 

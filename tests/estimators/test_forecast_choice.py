@@ -26,7 +26,7 @@ def rolled(model, Y, n_origins, horizon):
     return np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
 
 
-@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_every_setting_is_judged_from_the_same_origins():
     Y = season()
     choice = choose_forecaster(Y, **GRID, horizon=3, n_origins=30, random_state=0)

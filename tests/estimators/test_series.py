@@ -21,7 +21,7 @@ from atomstream.exceptions import CorruptModelError
 from atomstream.schedules import Constant
 
 # Most tests are of the plain algorithm, without correction, which loses to persistence.
-pytestmark = pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+pytestmark = pytest.mark.filterwarnings("ignore:The honest one-step errors")
 
 
 def waves(n=90, d=3, seed=0):

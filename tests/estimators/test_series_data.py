@@ -45,7 +45,7 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
         assert np.isnan(model.one_step_).all()
 
 
-@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
     settings = {
         "memory": 16,

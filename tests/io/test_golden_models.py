@@ -115,7 +115,7 @@ def test_a_model_of_every_class_is_here():
     assert set(OUTPUTS) < set(NAMES)
 
 
-@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_of_an_earlier_version_gives_what_it_gave(name):
     with np.load(GOLDEN / "inputs.npz") as inputs:

@@ -104,7 +104,7 @@ def test_a_forecast_is_that_of_the_class(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The honest one-step errors of the last rows")
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_preparation_is_undone(folder, tmp_path, capsys):
     run(
         *(

@@ -55,8 +55,8 @@ class SeriesForecast(SeriesReconstruction):
         Warns
         -----
         UserWarning
-            Where the honest one-step errors of the last rows are larger than those of persistence
-            or seasonal persistence, which take an earlier row for the next.
+            Where the honest one-step errors so far are larger than those of persistence or seasonal
+            persistence, which take an earlier row for the next; the last thousand rows or so count.
         """
         self._check_horizon(horizon)
         self._warn_of_loss()
@@ -134,13 +134,16 @@ class SeriesForecast(SeriesReconstruction):
 
     def _warn_of_loss(self) -> None:
         """Warn where an earlier row is a better prediction than that of the atoms."""
-        found = better_lag(self._predicted(honest=True), self._rows)
+        found = better_lag(self._lag_errors)
         if found:
-            season = f"seasonal persistence (the row {found.lag} times before)"
+            lag = found.lag
+            other = (
+                f"seasonal persistence (the row {lag} times before)" if lag > 1 else "persistence"
+            )
             warnings.warn(
-                f"The honest one-step errors of the last rows, {found.own:.4g} in root mean "
-                f"square, are larger than those of {season if found.lag > 1 else 'persistence'}, "
-                f"{found.error:.4g}; choose_forecaster compares other settings.",
+                f"The honest one-step errors so far, {found.own:.4g} in root mean square, are "
+                f"larger than those of {other}, {found.error:.4g}; choose_forecaster compares "
+                "other settings.",
                 UserWarning,
                 stacklevel=3,
             )

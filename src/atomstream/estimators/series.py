@@ -20,6 +20,7 @@ from atomstream.domains.series.frames import (
     n_shared,
     nonnegative_table,
 )
+from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -137,6 +138,7 @@ class SeriesDictionary(SeriesForecast):
         "_first_honest",
         "_seed",
         "_seen",
+        "_lag_errors",
     )
 
     learner_: OnlineNMF
@@ -146,6 +148,7 @@ class SeriesDictionary(SeriesForecast):
     _steps: NDArray
     _n_rows: int
     _seen: NDArray
+    _lag_errors: NDArray
 
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
@@ -255,6 +258,7 @@ class SeriesDictionary(SeriesForecast):
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))
         self._n_rows = self._first_honest = 0
+        self._lag_errors = no_errors(self._memory // 2)
         self._seen = np.zeros(d, dtype=bool)
         self._seed = drawn_seed(self.random_state)
 
@@ -305,6 +309,8 @@ class SeriesDictionary(SeriesForecast):
             steps = np.concatenate([self._steps, step])[-self._memory :]
             seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
             seen["_seen"] = self._seen | ~np.isnan(row)
+            if self._n_rows >= self._first_honest:
+                seen["_lag_errors"] = compared(self._lag_errors, row, step[0], self._rows)
             near = rows[-self._memory :]
             if len(near) < self.window or np.isnan(near).all():
                 self.__dict__.update(seen)
@@ -349,6 +355,10 @@ class SeriesDictionary(SeriesForecast):
             raise ValueError(f"correction must be from 0 to 1, got {self.correction!r}.")
         super().check()
 
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        """Take what a file holds; older ones hold no errors of earlier rows: they begin anew."""
+        super()._set_learned({"_lag_errors": no_errors(self._memory // 2)} | learned)
+
     def _validate_learned(self) -> None:
         rows, steps, d = self._rows, self._steps, self._rows.shape[1]
         self.form_.validate(d)
@@ -358,6 +368,9 @@ class SeriesDictionary(SeriesForecast):
         good &= all(isinstance(count, int) and count >= 0 for count in counts)
         good &= len(steps) <= len(rows) <= self._n_rows
         good &= self._seen.dtype == np.bool_ and self._seen.shape == (d,)
+        lags = self._lag_errors
+        good &= lags.dtype == np.float64 and lags.ndim == 2 and len(lags) == 4
+        good &= bool(np.isfinite(lags).all() and (lags >= 0).all())
         if "learner_" in vars(self):
             super()._validate_learned()
             shape = (self.n_components, self.window, d)

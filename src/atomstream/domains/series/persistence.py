@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BetterLag", "better_lag", "rms"]
+__all__ = ["BetterLag", "better_lag", "compared", "no_errors", "rms"]
 
 FEWEST = 10  # rows that a comparison needs
+REACH = 1000  # rows after which one weighs 1/e of the latest
 
 
 class BetterLag(NamedTuple):
@@ -36,30 +37,54 @@ def rms(errors: NDArray) -> float:
     return float(np.sqrt(np.mean(known**2))) if len(known) else np.nan
 
 
-def better_lag(predicted: NDArray, rows: NDArray) -> BetterLag | None:
-    """Return the lag whose persistence beats predictions by most; None where none does.
+def no_errors(n_lags: int) -> NDArray:
+    """Return what `compared` adds to, before anything was compared: zeros, (4, n_lags)."""
+    return np.zeros((4, n_lags))
 
-    Lags up to half of the rows are tried, each on all rows that it reaches, so that a season is
-    found without being named.
+
+def compared(sums: NDArray, row: NDArray, predicted: NDArray, before: NDArray) -> NDArray:
+    """Return the sums with one more row, in which its prediction stands beside earlier rows.
+
+    Older rows weigh less: the last `REACH` rows or so count.
 
     Parameters
     ----------
-    predicted : ndarray of shape (at most n, n_series)
-        Of the last rows; NaN where there is no prediction.
-    rows : ndarray of shape (n, n_series)
+    sums : ndarray of shape (4, n_lags)
+        For each lag, over entries where both are known: squared errors of the predictions, squared
+        errors of the row so many times before, the number of entries, and the number of rows.
+    row, predicted : ndarray of shape (n_series,)
+        NaN where there is none.
+    before : ndarray of shape (any, n_series)
+        The rows before, the latest last.
+    """
+    added = np.zeros_like(sums)
+    others = (before[::-1] - row)[: sums.shape[1]]
+    own = np.broadcast_to(predicted - row, others.shape)
+    both = ~np.isnan(own) & ~np.isnan(others)
+    for place, errors in enumerate((own, others)):
+        added[place, : len(others)] = np.where(both, errors, 0) ** 2 @ np.ones(len(row))
+    added[2, : len(others)], added[3, : len(others)] = both.sum(axis=1), both.any(axis=1)
+    return (1 - 1 / REACH) * sums + added
+
+
+def better_lag(sums: NDArray) -> BetterLag | None:
+    """Return the lag whose persistence beats predictions by most; None where none does.
+
+    Each lag is judged on all rows that it reaches, so that a season is found without being named.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (4, n_lags)
+        As `compared` returns them.
 
     Returns
     -------
     BetterLag or None
         None also where fewer than ten rows can be compared.
     """
-    errors = np.full_like(rows, np.nan)
-    errors[len(rows) - len(predicted) :] = predicted - rows[len(rows) - len(predicted) :]
-    found = []
-    for lag in range(1, len(rows) // 2 + 1):
-        own, others = errors[lag:], rows[:-lag] - rows[lag:]
-        both = ~np.isnan(own) & ~np.isnan(others)
-        if both.any(axis=1).sum() >= FEWEST:
-            found.append(BetterLag(lag, rms(own[both]), rms(others[both])))
-    beating = [each for each in found if each.own > each.error]
-    return max(beating, key=lambda each: each.own - each.error, default=None)
+    known = np.flatnonzero(sums[3] > FEWEST * (1 - FEWEST / REACH))  # ten rows, the oldest less
+    own, others = np.sqrt(sums[:2, known] / sums[2, known])
+    if not (own > others).any():
+        return None
+    best = np.where(own > others, others / np.maximum(own, 1e-300), 1).argmin()
+    return BetterLag(int(known[best]) + 1, float(own[best]), float(others[best]))
