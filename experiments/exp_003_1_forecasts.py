@@ -3,9 +3,10 @@
 Honest one-step forecasts over the last rows of each set, with default settings, three seeds. Beside
 them stand persistence (the row before for the next) and seasonal persistence (the row one known
 season before). Chosen on the first group, judged on the second: other days, cities, stocks,
-synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end is marked. Errors are root mean
-squares over all series, each divided by its largest value in the first rows; the epidemic's are in
-log units. `choose_forecaster` sees no row that is judged: it chooses on the rows before these.
+synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end
+is marked. Errors are root mean squares over all series, each divided by its largest value in the
+first rows; the epidemic's are in log units. `choose_forecaster` sees no row that is judged: it
+chooses on the rows before these.
 Leaves ``results/003-1-forecasts.json``.
 """
 
