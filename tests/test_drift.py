@@ -1,0 +1,110 @@
+"""Alarms: as rare as was asked for without a change, soon after one, whatever the dependence."""
+
+import math
+
+import numpy as np
+import pytest
+
+from atomstream.drift import DriftDetector, Shares
+
+
+def autoregressive(n, again, rng):
+    noise = rng.standard_normal(n)
+    values = np.empty(n)
+    values[0] = noise[0] / math.sqrt(1 - again**2)
+    for t in range(1, n):
+        values[t] = again * values[t - 1] + noise[t]
+    return values * math.sqrt(1 - again**2)
+
+
+LAWS = {
+    "normal": lambda n, rng: rng.standard_normal(n),
+    "skewed": lambda n, rng: rng.exponential(size=n),
+    "heavy tails": lambda n, rng: rng.standard_t(3, size=n),
+    "dependent": lambda n, rng: autoregressive(n, 0.5, rng),
+    "very dependent": lambda n, rng: autoregressive(n, 0.95, rng),
+}
+
+
+def alarms(values, **settings):
+    detector = DriftDetector(**settings)
+    return [t for t, value in enumerate(values.tolist()) if detector.update(value)]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_false_alarms_are_as_rare_as_was_asked_for(law):
+    # 60 expected: between a half and twice that is far outside chance (about 8 each way).
+    found = alarms(LAWS[law](60_000, np.random.default_rng(1)), false_alarm_every=1000)
+    assert 30 <= len(found) <= 120
+
+
+@pytest.mark.parametrize(
+    ("law", "size", "slow"),
+    [("normal", 1.0, 25), ("skewed", 1.0, 25), ("heavy tails", 1.0, 25), ("dependent", 1.0, 60)],
+)
+def test_a_change_is_found_soon(law, size, slow):
+    delays = []
+    for seed in range(20):
+        values = LAWS[law](2000, np.random.default_rng(seed))
+        values[1000:] += size * values[:1000].std()
+        later = [t - 1000 for t in alarms(values) if t >= 1000]
+        delays.append(later[0] if later else math.inf)
+    assert np.median(delays) <= slow
+    assert np.mean(np.isfinite(delays)) >= 0.8
+
+
+def test_units_do_not_matter_and_falls_are_no_alarm():
+    values = LAWS["normal"](3000, np.random.default_rng(2))
+    values[1500:] += 2
+    assert alarms(values) == alarms(1e-9 * values) == alarms(1e9 * values + 1e9)
+    assert alarms(-values) == []
+
+
+def test_values_that_are_not_finite_are_left_out():
+    values = LAWS["normal"](2000, np.random.default_rng(3))
+    values[1000:] += 1
+    with_gaps = np.insert(values, [10, 500, 900], [np.nan, np.inf, -np.inf])
+    assert [t - 3 for t in alarms(with_gaps)] == alarms(values)
+
+
+def test_the_sum_tells_when_the_change_began():
+    values = LAWS["normal"](2000, np.random.default_rng(4))
+    values[1000:] += 1.5
+    detector = DriftDetector()
+    for t, value in enumerate(values.tolist()):
+        if detector.update(value):
+            assert abs((t - detector.since + 1) - 1000) <= 5
+            return
+    pytest.fail("the change was not found")
+
+
+def test_constant_values_never_alarm_and_statistics_stay_finite():
+    detector = DriftDetector()
+    assert not any(detector.update(3.0) for _ in range(500))
+    assert detector.statistic == 0.0
+    assert math.isfinite(detector.correlation)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"false_alarm_every": 3}, "false_alarm_every must be a number of at least 10, got 3"),
+        ({"false_alarm_every": np.nan}, "false_alarm_every must be a number"),
+        ({"reach": 10}, "reach must be a whole number of at least 50, got 10"),
+        ({"reach": 99.5}, "reach must be a whole number"),
+    ],
+)
+def test_settings_out_of_range(settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        DriftDetector(**settings)
+
+
+def test_means_before_and_since_a_change():
+    shares = Shares(reach=1000)
+    for t in range(30):
+        shares.update(np.array([1.0, float(t)]), normal=t < 20)
+    np.testing.assert_allclose(shares.before, [1, np.arange(20).mean()])
+    np.testing.assert_allclose(shares.after, [1, np.arange(20, 30).mean()])
+    shares.update(np.array([1.0, 30.0]), normal=True)
+    assert shares.after is None
+    np.testing.assert_allclose(shares.before, [1, np.arange(31).mean()])
