@@ -121,7 +121,9 @@ FLOORS = [
     {"core.method", "core.loop", "core.settling"},
     # what feeds and watches it
     {"streams"},
-    {"diagnostics", "callbacks", "io"},
+    {"diagnostics", "drift"},
+    {"history"},
+    {"callbacks", "io"},
     {"domains"},
     {"samplers"},
     {"viz"},

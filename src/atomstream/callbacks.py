@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from atomstream.history import Trace
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -73,8 +75,8 @@ class Callback:
         """React to the end of a task; returning true stops the fit."""
 
 
-class History(Callback):
-    """A record of the objective along the stream.
+class History(Trace, Callback):
+    """A record along the stream: the objective, and how atoms and memory change.
 
     Parameters
     ----------
@@ -88,40 +90,20 @@ class History(Callback):
         Number of samples learned from when a point was taken.
     objective : list of float
         Mean objective of the newest batch, before the update of the dictionary.
+    points : dict of str to list
+        All that is known of each point; `atomstream.history.FIELDS` says what.
     every : int
         Number of steps between points.
     """
 
-    def __init__(self, max_points: int = 2000) -> None:
-        self.max_points = max_points
-        self.n_samples: list[int] = []
-        self.objective: list[float] = []
-        self.every = 1
-
     def setup(self, estimator: object, context: TaskContext) -> None:
         """Forget earlier fits."""
-        self.n_samples, self.objective, self.every = [], [], 1
-
-    @property
-    def recent(self) -> float:
-        """Mean of the last sixth of the points."""
-        values = self.objective[-(1 + len(self.objective) // 6) :]
-        return sum(values) / max(len(values), 1)
+        self.clear()
 
     def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:
         """Take a point after a batch, if one is due."""
         if context.task_name == "batch":
             self.note(estimator)
-
-    def note(self, estimator: Learner) -> None:
-        """Take a point if one is due at this step."""
-        if (estimator.n_steps_ - 1) % self.every:
-            return
-        self.n_samples.append(estimator.n_samples_seen_)
-        self.objective.append(estimator.batch_objective_)
-        if len(self.n_samples) > self.max_points:
-            self.n_samples, self.objective = self.n_samples[::2], self.objective[::2]
-            self.every *= 2
 
 
 class StoredObjective(History):

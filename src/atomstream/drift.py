@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,6 @@ class DriftDetector:
     [1016]
     """
 
-    SAVED: ClassVar = ("_count", "_sums", "_innovation", "_last", "_sum", "since")
-
     def __init__(self, false_alarm_every: float = 10_000, reach: int = 500) -> None:
         if not 10 <= false_alarm_every < math.inf:
             raise ValueError(
@@ -89,6 +87,20 @@ class DriftDetector:
         self._sums = (0.0, 0.0, 0.0)  # mean, variance, covariance of neighbours
         self._innovation = (0.0, 0.0)  # mean, variance
         self._last, self._sum = 0.0, 0.0
+
+    @property
+    def state(self) -> tuple[float, ...]:
+        """All that it has learned, as nine numbers."""
+        counts = (self._count, self.since)
+        return (*counts, *self._sums, *self._innovation, self._last, self._sum)
+
+    @state.setter
+    def state(self, numbers: Sequence[float]) -> None:
+        if len(numbers) != 9 or not all(map(math.isfinite, numbers)):
+            raise ValueError(f"the state of a detector is nine numbers, got {numbers!r:.80}.")
+        self._count, self.since = int(numbers[0]), int(numbers[1])
+        self._sums = (numbers[2], numbers[3], numbers[4])
+        self._innovation, (self._last, self._sum) = (numbers[5], numbers[6]), numbers[7:]
 
     @property
     def statistic(self) -> float:

@@ -16,6 +16,7 @@ from typing import IO, Any
 import atomstream
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
+from atomstream.history import Trace
 from atomstream.io.codec import write_model
 from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
@@ -60,7 +61,8 @@ class RunFolder:
     """A run on disk.
 
     ``run.toml`` holds the settings, ``inputs.json`` what the inputs were, ``model.atoms`` the
-    newest state, ``checkpoints`` the last few, ``log.jsonl`` what happened.
+    newest state, ``checkpoints`` the last few, ``log.jsonl`` what happened, ``history.jsonl`` the
+    points of a `Trace`.
 
     Parameters
     ----------
@@ -73,6 +75,8 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
         self._newest: Path | None = None  # of the states written or read
         self.log = Log(self.path / "log.jsonl")
+        self._history = self.path / "history.jsonl"
+        self._told = (0, 0)  # of the history: steps between points, points written
         self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
         self._lock = self.path / ".lock"
 
@@ -232,6 +236,17 @@ class RunFolder:
         found = self.checkpoints.iterdir() if self.checkpoints.exists() else ()
         return sorted((path for path in found if STEP.fullmatch(path.name)), reverse=True)
 
+    def write_history(self, trace: Trace) -> None:
+        """Bring ``history.jsonl`` up to date: new points are added, or all are written anew."""
+        path, (every, n_written) = self._history, self._told
+        if every == trace.every and n_written <= len(trace.n_samples):
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(trace.lines(n_written))
+        else:
+            with whole_file(path) as file:
+                file.writelines(line.encode() for line in trace.lines())
+        self._told = (trace.every, len(trace.n_samples))
+
     def check_free(self) -> None:
         """Refuse a folder that holds a run."""
         if self._exists:
@@ -258,7 +273,7 @@ class RunFolder:
         """Remove a run that has not learned anything, with the folders ``made`` for it."""
         if self.model.exists() or self._saved():
             return
-        for path in (self._settings, self._inputs, self.log.path, self._lock):
+        for path in (self._settings, self._inputs, self.log.path, self._history, self._lock):
             with suppress(OSError):  # Windows removes no open file
                 path.unlink(missing_ok=True)
         with suppress(OSError):  # folders that hold something else stay

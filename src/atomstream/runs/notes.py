@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -10,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from atomstream.callbacks import History
 from atomstream.exceptions import (
     CorruptModelError,
     IncompatiblePartsError,
     InputError,
     ModelFileError,
 )
+from atomstream.history import FIELDS
 from atomstream.io.codec import SENSELESS, read_model
 
-__all__ = ["making_sense", "read_checkpoint"]
+__all__ = ["history_of", "making_sense", "read_checkpoint"]
 
 MOST = 2**62
 
@@ -40,6 +43,27 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
     if len(notes.get("n_samples", ())) != len(notes.get("objective", ())):
         raise CorruptModelError(f"{path} has notes of different lengths: n_samples and objective.")
     return model, notes
+
+
+def history_of(notes: dict[str, Any]) -> History:
+    """Return the history that notes hold; older ones hold the objective alone.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        Where it does not fit together.
+    """
+    history = History()
+    if "history" in notes:
+        history.restore(notes["history"])
+        return history
+    samples, objective = notes.get("n_samples", np.empty(0)), notes.get("objective", np.empty(0))
+    unknown = dict.fromkeys(FIELDS, [math.nan] * len(samples))
+    known = {"n_samples": samples.tolist(), "objective": objective.tolist()}
+    history.points = {name: list(known.get(name, unknown[name])) for name in FIELDS}
+    history.points["usage"] = [[] for _ in samples]
+    history.every = notes.get("every", 1)
+    return history
 
 
 @contextmanager
@@ -103,6 +127,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "warnings": _texts,
     "settings": _texts,
     "finished": lambda value: type(value) is bool,
+    "history": lambda value: isinstance(value, dict),
     "every": lambda value: _whole(value, 1),
     "n_samples": lambda value: _array(value, "iu", 1, 0),
     "objective": lambda value: _array(value, "f", 1),

@@ -12,7 +12,7 @@ from atomstream.callbacks import History
 from atomstream.exceptions import InputError
 from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.notes import making_sense, read_checkpoint
+from atomstream.runs.notes import history_of, making_sense, read_checkpoint
 from atomstream.runs.task import Task, View, view_of
 
 
@@ -118,9 +118,7 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
     good = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     known = getattr(model, "feature_names_in_", notes.get("names"))
     names = None if known is None else [str(name) for name in known]
-    history, holdout = History(), Holdout(0, 0)
-    history.n_samples = notes.get("n_samples", np.empty(0)).tolist()
-    history.objective = notes.get("objective", np.empty(0)).tolist()
+    holdout = Holdout(0, 0)
     if "holdout" in notes:
         holdout.restore(notes["holdout"])
     rows = holdout.rows
@@ -131,4 +129,4 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"{len(names)} names for {n_features} features")
     if good and int(np.prod(shape)) != n_features:
         raise ValueError(f"samples of shape {shape} and {n_features} features")
-    return shape if good else None, names, history, rows
+    return shape if good else None, names, history_of(notes), rows

@@ -15,6 +15,7 @@ import numpy as np
 from atomstream.callbacks import Callback, History, Learner
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.notes import history_of
 from atomstream.runs.task import Task, heard
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
+TELL = 2.0  # seconds between looks at a run that are made possible
 MOST_WARNINGS = 20
 
 
@@ -77,9 +79,7 @@ class Run:
         return {
             "seconds": self.seconds,
             "warnings": np.array(self.warnings, object),
-            "n_samples": np.array(self.history.n_samples, np.int64),
-            "objective": np.array(self.history.objective, np.float64),
-            "every": self.history.every,
+            "history": self.history.saved(),
             "settings": np.array(self.task.settings.decisive(), object),
             **self.task.notes(),
             "finished": self._finished,
@@ -104,10 +104,7 @@ class Run:
         self.task.restore(model, notes)
         self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
         self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
-        if "every" in notes:
-            self.history.n_samples = notes["n_samples"].tolist()
-            self.history.objective = notes["objective"].tolist()
-            self.history.every = notes["every"]
+        self.history = history_of(notes)
 
     # -- learning
 
@@ -189,10 +186,17 @@ class _Pace:
         self._deadline = float("inf") if max_time is None else self._began + max_time
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
+        self._told = self._began
 
     def note(self, learner: Learner) -> None:
-        """Keep the objective of the last batch."""
+        """Take in the last batch, and write the history now and then for those who watch."""
         self._run.history.note(learner)
+        if time.monotonic() - self._told >= TELL:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._run.folder.write_history(self._run.history)
+        self._told = time.monotonic()
 
     def due(self) -> bool:
         """Return whether a checkpoint or an end is due."""
@@ -225,6 +229,7 @@ class _Pace:
             position=list(run.task.position),
             **run.task.tallies(),
         )
+        self._tell()
         self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began
 
