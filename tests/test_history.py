@@ -147,7 +147,7 @@ def test_a_run_writes_its_history_and_goes_on_without_gaps_or_repeats(tmp_path):
     assert main(["resume", str(tmp_path / "parts")]) == 0
     whole, parts = (read_history(tmp_path / name / "history.jsonl") for name in ("whole", "parts"))
     assert parts.points["step"] == whole.points["step"] == list(range(1, 241))
-    for name in FIELDS.keys() - {"seconds", "moved", "usage"}:
+    for name in FIELDS.keys() - {"seconds"}:
         np.testing.assert_array_equal(parts.points[name], whole.points[name])
     n_lines = len((tmp_path / "parts/history.jsonl").read_text().splitlines())
     assert n_lines == len(parts.n_samples)

@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.diagnostics import stationarity
+from atomstream.dictionaries.base import Dictionary
 from atomstream.drift import DriftDetector
 
 __all__ = ["FIELDS", "Trace", "read_history"]
@@ -29,12 +31,12 @@ FIELDS: Mapping[str, str] = {
     "objective": "mean objective of the samples of the newest batch, before the update",
     "violation": "stationarity of the atoms, judged by the newest batch alone",
     "memory": "effective number of samples that the memory stands for, (sum w)^2 / sum w^2",
-    "moved": "change of the atoms since the point before, over their norm",
+    "moved": "change of the atoms by the newest batch, over their norm",
     "n_reseeded": "number of atoms that were given a new start so far",
     "dependence": "batches that count as one independent batch, from the loss of neighbours",
     "drift": "how near an alarm of `atomstream.drift` is, from 0 to 1; above 1 there is one",
     "n_alarms": "number of alarms so far",
-    "usage": "share of each atom in the codes since the point before",
+    "usage": "share of each atom in the codes of the newest batch",
 }
 NUMBERS = tuple(name for name in FIELDS if name != "usage")
 
@@ -61,7 +63,7 @@ class Trace:
         self._squares = self._seconds = 0.0  # of weights; of sessions before
         self._began = time.monotonic()
         self._n_samples = 0
-        self._before: tuple[NDArray, NDArray] | None = None  # atoms and usage at the last point
+        self._before: tuple[Dictionary, NDArray] | None = None  # atoms and usage at the last look
 
     @property
     def n_samples(self) -> list[int]:
@@ -93,42 +95,36 @@ class Trace:
             self._squares = kept**2 * self._squares + clock.weight**2 / n_new
         self._n_samples = n_samples
         self.n_alarms += self.detector.update(objective)
+        before = self._before
+        self.look(learner)
         if (learner.n_steps_ - 1) % self.every == 0:
-            self._take(learner, n_samples, objective)
+            self._take(learner, before)
 
-    def _take(self, learner: Any, n_samples: int, objective: float) -> None:
+    def look(self, learner: Any) -> None:
+        """Keep what the next batch may change; costs nothing, for arrays are never written into."""
+        state = getattr(learner, "state_", None)
+        self._before = None if state is None else (copy(state.dictionary), state.usage.total)
+
+    def _take(self, learner: Any, before: tuple[Dictionary, NDArray] | None) -> None:
         again = self.detector.correlation
         known = {
             "step": learner.n_steps_,
-            "n_samples": n_samples,
+            "n_samples": learner.n_samples_seen_,
             "seconds": round(self.seconds, 3),
-            "objective": objective,
+            "objective": learner.batch_objective_,
             "violation": _violation(learner),
             "memory": 1 / self._squares if self._squares else math.nan,
             "n_reseeded": getattr(learner, "n_reseeded_", 0),
             "dependence": (1 + again) / (1 - again),
             "drift": self.detector.statistic,
             "n_alarms": self.n_alarms,
-            **self._compared(learner),
+            **_compared(before, self._before),
         }
         for name, values in self.points.items():
             values.append(known[name])
         if len(self.n_samples) > self.max_points:
             self.points = {name: values[::2] for name, values in self.points.items()}
             self.every *= 2
-
-    def _compared(self, learner: Any) -> dict[str, Any]:
-        """Return what has changed since the last point."""
-        state = getattr(learner, "state_", None)
-        if state is None:
-            return {"moved": math.nan, "usage": []}
-        atoms, total = np.asarray(state.dictionary.atoms()), state.usage.total
-        before, self._before = self._before, (atoms, total)
-        if before is None or before[0].shape != atoms.shape:
-            return {"moved": math.nan, "usage": _shares(total)}
-        size = float(np.linalg.norm(atoms))
-        moved = float(np.linalg.norm(atoms - before[0])) / size if size else math.nan
-        return {"moved": moved, "usage": _shares(total - before[1])}
 
     # -- kept beside a model, and in a file
 
@@ -212,6 +208,20 @@ def _violation(learner: Any) -> float:
         return stationarity(progress.delta, learner.state_.dictionary, method.objective, fixed)
     except (TypeError, AttributeError):  # what the memory is measured by has no gradient
         return math.nan
+
+
+def _compared(
+    before: tuple[Dictionary, NDArray] | None, now: tuple[Dictionary, NDArray] | None
+) -> dict[str, Any]:
+    """Return what a batch has changed, as far as that is known."""
+    if now is None:
+        return {"moved": math.nan, "usage": []}
+    if before is None or before[0].shape != now[0].shape:
+        return {"moved": math.nan, "usage": _shares(now[1])}
+    atoms = np.asarray(now[0].atoms())
+    size = float(np.linalg.norm(atoms)) or math.nan
+    moved = float(np.linalg.norm(atoms - before[0].atoms())) / size
+    return {"moved": moved, "usage": _shares(now[1] - before[1])}
 
 
 def _shares(totals: NDArray) -> list[float]:

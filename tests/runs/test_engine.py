@@ -113,7 +113,7 @@ def test_a_run_from_begin_to_end(begin):
     assert model.n_steps_ == 4
     assert notes["finished"]
     assert notes["figures"] == {"rmse": 1.0}
-    assert len(notes["objective"]) == 4
+    assert len(notes["history"]["objective"]) == 4
     assert run.folder.log.events()[-1]["complete"]
     assert learn(begin()).nothing_left
 
@@ -150,7 +150,7 @@ def test_an_error_while_learning_keeps_the_last_good_state(begin, error, raised,
     for _ in range(4):
         whole.partial_fit(X)
     assert_array_equal(saved(again)[0].components_, whole.components_)
-    assert len(saved(again)[1]["objective"]) == 4
+    assert len(saved(again)[1]["history"]["objective"]) == 4
 
 
 def test_warnings_are_kept_once_and_over_all_sessions(begin):

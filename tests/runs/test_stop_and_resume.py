@@ -109,6 +109,9 @@ def result(folder):
     content, arrays = read_archive(folder / "model.atoms")
     for name in ("seconds", "run"):
         content["notes"].pop(name)
+    history = content["notes"]["history"]["dict"]
+    history.pop("elapsed")
+    arrays[history["seconds"]["array"]] = np.empty(0)
     written = {name: (folder / name).read_bytes() for name in RESULTS if (folder / name).exists()}
     return json.dumps(content), [array.tobytes() for array in arrays], written
 

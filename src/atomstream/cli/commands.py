@@ -152,3 +152,17 @@ def plot(run: Path, as_json: bool) -> int:
     from atomstream.cli import looking
 
     return looking.plot(run, as_json)
+
+
+@commands.command(short_help="Follow a run in the terminal.")
+@run_argument
+@click.option("--once", is_flag=True, help="Show it once, and end.")
+@path_option("--html", "Page to write as well; it loads itself again while the run goes on.")
+def watch(run: Path, once: bool, html: Path | None) -> int:
+    """Follow RUN in the terminal: how the objective falls, how atoms move, what they are.
+
+    Ctrl-C ends the watching; the run goes on.
+    """
+    from atomstream.cli import watching
+
+    return watching.watch(run, once=once, html=html)

@@ -105,6 +105,7 @@ class Run:
         self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
         self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
         self.history = history_of(notes)
+        self.history.look(getattr(model, "learner_", model))
 
     # -- learning
 

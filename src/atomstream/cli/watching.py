@@ -1,0 +1,206 @@
+"""``watch``: a run in the terminal while it learns, from its history and its newest model."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from atomstream.core.checks import counted
+from atomstream.history import Trace, read_history
+from atomstream.io.files import whole_file
+from atomstream.io.outputs import printable
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.record import Record, open_record
+
+PAUSE = 1.0  # seconds between looks
+SILENT = 10.0  # seconds without a new point after which a run counts as stopped
+MOST_ATOMS, MOST_PIXELS = 8, 8  # atoms shown; height and width of their pictures
+LEVELS, SHADES = "▁▂▃▄▅▆▇█", " ░▒▓█"
+REFRESH = '<meta http-equiv="refresh" content="5">'
+
+
+def watch(run: Path, *, once: bool, html: Path | None) -> int:
+    """Show a run until it is complete, or once; write the same as a page where asked for."""
+    folder = RunFolder(run)
+    folder.check()
+    look = _Look(folder)
+    console = Console()
+    if once or not console.is_terminal:
+        console.print(look.screen(console.width))
+        _write(html, look, refresh=False)
+        return 0
+    with Live(look.screen(console.width), console=console, auto_refresh=False, screen=True) as live:
+        try:
+            while not look.complete:
+                time.sleep(PAUSE)
+                live.update(look.screen(console.width), refresh=True)
+                _write(html, look, refresh=not look.complete)
+        except KeyboardInterrupt:
+            pass  # the run goes on
+    console.print(look.screen(console.width))
+    _write(html, look, refresh=False)
+    return 0
+
+
+def _write(html: Path | None, look: _Look, *, refresh: bool) -> None:
+    """Write the screen as a page that loads itself again while the run goes on."""
+    if html is None:
+        return
+    page = Console(record=True, width=80, file=io.StringIO())
+    page.print(look.screen(80))
+    text = page.export_html(inline_styles=True)
+    with whole_file(html) as file:
+        file.write(text.replace("<head>", f"<head>{REFRESH * refresh}", 1).encode())
+
+
+class _Look:
+    """What is known of a run now; files are read again when they have changed.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._record: Record | None = None
+        self._seen: dict[Path, float] = {}
+        self._trace = Trace()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for is done."""
+        return self._record is not None and bool(self._record.complete)
+
+    def screen(self, width: int) -> RenderableType:
+        """Return all of it, no wider than ``width``."""
+        self._read()
+        head = Text(printable(f"{self._folder.path}: {self._state()}"), style="bold")
+        if self._record is None and not self._trace.n_samples:
+            return Group(head, Text("Nothing has been learned yet."))
+        curves = _curves(self._trace, width) if self._trace.n_samples else []
+        return Group(head, *curves, *self._atoms(width))
+
+    def _read(self) -> None:
+        history = self._folder.path / "history.jsonl"
+        if self._changed(history):
+            self._trace = read_history(history)
+        if self._changed(self._folder.model):
+            self._record = open_record(self._folder.path)
+            if not history.exists():  # a run of an older release
+                self._trace = self._record.history
+
+    def _changed(self, path: Path) -> bool:
+        found = path.stat().st_mtime if path.exists() else 0.0
+        before, self._seen[path] = self._seen.get(path, 0.0), found
+        return found != before
+
+    def _state(self) -> str:
+        """Return how far the run is, in words."""
+        if self.complete:
+            return "complete"
+        latest = max(self._seen.values())
+        if latest and time.time() - latest > SILENT:
+            return f"no news for {_duration(time.time() - latest)}"
+        return "learning"
+
+    def _atoms(self, width: int) -> list[RenderableType]:
+        """Return the most important atoms, as small pictures or with what they are made of."""
+        if self._record is None:
+            return []
+        table = self._record.view.table(self._record, MOST_ATOMS)
+        shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
+        names = [name for name in table.columns if name != "features"]
+        for name in (table.name, *(name.removesuffix("_share") for name in names)):
+            shown.add_column(name, justify="right", no_wrap=True)
+        shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+        keys = (table.name, *table.columns)
+        for row in table.rows:
+            found = dict(zip(keys, row, strict=True))
+            cells = [_cell(found[name]) for name in (table.name, *names)]
+            shown.add_row(*cells, Text(printable(str(found.get("features", "")))))
+        pictures = _pictures(self._record, [row[0] for row in table.rows], width)
+        return [Text(), *pictures, shown]
+
+
+def _curves(trace: Trace, width: int) -> list[RenderableType]:
+    """Return the numbers of the history: the latest of each, and how it went."""
+    points = trace.points
+    seconds, told = points["seconds"][-1], f"{trace.n_samples[-1]:,} samples"
+    if np.isfinite(seconds) and seconds > 0:  # older runs do not tell
+        told += f" in {counted(points['step'][-1], 'step')}"
+        told += f", {_duration(seconds)}, {_rate(trace):,.0f} samples/s"
+    lines: list[RenderableType] = [Text(told)]
+    room = max(width - 36, 10)
+    for name, title in (
+        ("objective", "objective"),
+        ("moved", "atoms moved"),
+        ("memory", "samples that weigh"),
+        ("drift", "drift (1: an alarm)"),
+    ):
+        values = np.array(points[name], float)
+        if np.isfinite(values).any():
+            last = values[np.isfinite(values)][-1]
+            lines.append(Text(f"{title:<20} {last:>12.4g}  {sparkline(values, room)}"))
+    for place in np.flatnonzero(np.diff(points["n_alarms"]) > 0) + 1:
+        when = f"Change of the stream at {trace.n_samples[place]:,} samples"
+        lines.append(Text(when, style="bold red"))
+    return lines
+
+
+def _rate(trace: Trace) -> float:
+    """Return the samples per second over the last tenth of the points."""
+    first = max(0, len(trace.n_samples) - 2 - len(trace.n_samples) // 10)
+    n_samples, seconds = trace.n_samples, trace.points["seconds"]
+    span = seconds[-1] - seconds[first]
+    return (n_samples[-1] - n_samples[first]) / span if span > 0 else n_samples[-1] / seconds[-1]
+
+
+def sparkline(values: NDArray, width: int) -> str:
+    """Return a curve in one line of text: means of equal parts, from lowest to highest."""
+    parts = np.array_split(values, min(width, len(values)))
+    known = [part[np.isfinite(part)] for part in parts]
+    means = np.array([part.mean() if len(part) else np.nan for part in known])
+    low, high = np.nanmin(means), np.nanmax(means)
+    heights = (means - low) / ((high - low) or 1.0) * (len(LEVELS) - 1)
+    return "".join(" " if np.isnan(height) else LEVELS[round(height)] for height in heights)
+
+
+def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[RenderableType]:
+    """Return atoms that are small images as shades of grey, side by side."""
+    if record.shape is None:
+        return []
+    pictures = record.learner.components_.reshape(-1, *record.shape)
+    pictures = pictures if pictures.ndim == 3 else pictures.mean(axis=3)
+    coarser = -(-max(record.shape[:2]) // MOST_PIXELS)
+    pictures = pictures[:, ::coarser, ::coarser]
+    n_fitting = max(width // (2 * pictures.shape[2] + 2), 1)
+    lines = [""] * pictures.shape[1]
+    for atom in atoms[:n_fitting]:
+        grey = pictures[atom] - pictures[atom].min()
+        levels = (grey / (grey.max() or 1.0) * (len(SHADES) - 1)).round().astype(int)
+        for row, line in enumerate(levels):
+            lines[row] += "".join(2 * SHADES[level] for level in line) + "  "
+    return [Text(line, no_wrap=True) for line in lines]
+
+
+def _cell(value: object) -> str:
+    return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words, such as "2 h 5 min"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

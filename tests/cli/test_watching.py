@@ -1,0 +1,110 @@
+"""``watch``: what the screen tells, in 80 columns, for runs at work, stopped, complete and old."""
+
+import io
+import math
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from atomstream.cli import main, watching
+from atomstream.history import Trace
+from atomstream.runs.folder import RunFolder
+
+GOLDEN = Path(__file__).parents[1] / "golden/runs"
+
+
+def screen(folder, width=80):
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    console.print(watching._Look(RunFolder(folder)).screen(width))
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watch")
+    np.save(folder / "x.npy", np.random.default_rng(0).random((1000, 5)))
+    words = ["learn", str(folder / "x.npy"), "--atoms", "3", "--epochs", "3", "--batch-size", "50"]
+    assert main([*words, "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def test_a_complete_run_fits_into_eighty_columns_and_twenty_four_lines(learned):
+    lines = screen(learned).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    text = " ".join("\n".join(lines).split())
+    assert ": complete" in text
+    assert " samples in 60 steps" in text
+    for title in ("objective", "atoms moved", "samples that weigh", "drift"):
+        assert title in text
+
+
+def test_watching_once_prints_and_writes_a_page(learned, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["watch", str(learned), "--once", "--html", str(page)]) == 0
+    assert "complete" in capsys.readouterr().out
+    text = page.read_text(encoding="utf-8")
+    assert "samples that weigh" in text
+    assert "http-equiv" not in text  # complete: nothing will change
+    assert "src=" not in text
+
+
+@pytest.mark.parametrize("name", [path.name for path in GOLDEN.iterdir() if "-" in path.name])
+def test_runs_of_older_releases_can_be_watched(name, tmp_path):
+    shutil.copytree(GOLDEN / name, tmp_path / name)
+    text = screen(tmp_path / name)
+    assert "nan" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_run_at_work_is_followed_until_it_is_complete(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    assert main([*words, "--max-time", "0s"]) == 0
+    look = watching._Look(RunFolder(tmp_path / "run"))
+    look.screen(80)
+    assert not look.complete
+    resumed = threading.Thread(target=main, args=(["resume", str(tmp_path / "run")],))
+    resumed.start()
+    deadline = time.monotonic() + 60
+    while not look.complete and time.monotonic() < deadline:
+        look.screen(80)
+        time.sleep(0.01)
+    resumed.join()
+    assert look.complete
+
+
+def test_a_stopped_run_says_since_when_there_is_no_news(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    assert main([*words, "--max-time", "0s"]) == 0
+    assert ": learning" in screen(tmp_path / "run")
+    later = time.time() + 3700
+    monkeypatch.setattr(watching.time, "time", lambda: later)
+    assert "no news for 1 h 1 min" in screen(tmp_path / "run")
+
+
+def test_sparklines():
+    assert watching.sparkline(np.arange(8.0), 8) == "▁▂▃▄▅▆▇█"
+    assert watching.sparkline(np.arange(80.0), 4) == "▁▃▆█"
+    assert watching.sparkline(np.array([1.0, math.nan, 1.0]), 9) == "▁ ▁"
+
+
+def test_alarms_are_told(learned):
+    trace = Trace()
+    for name, values in trace.points.items():
+        values.extend([[0.5, 0.5]] * 3 if name == "usage" else [1.0, 2.0, 3.0])
+    trace.points["n_alarms"] = [0, 1, 1]
+    trace.points["n_samples"] = [50, 100, 150]
+    told = [str(line) for line in watching._curves(trace, 80)]
+    assert told[-1] == "Change of the stream at 100 samples"
+
+
+def test_what_is_no_run_is_refused(tmp_path, capsys):
+    assert main(["watch", str(tmp_path)]) == 2
+    assert "holds no run" in capsys.readouterr().err
