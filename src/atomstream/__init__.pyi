@@ -4,6 +4,8 @@ from . import callbacks as callbacks
 from . import coders as coders
 from . import diagnostics as diagnostics
 from . import dictionaries as dictionaries
+from . import drift as drift
+from . import history as history
 from . import io as io
 from . import losses as losses
 from . import memory as memory
