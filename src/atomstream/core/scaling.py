@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["SCALES", "Scaling", "dominant"]
+__all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 
 SCALES = ("none", "std", "max", "log1p", "tfidf")
 LEAST_ROWS, LEAST_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
@@ -140,10 +140,9 @@ class Scaling:
                     f"minimum of {low:.4g}."
                 )
             return X.log1p() if sp.issparse(X) else np.log1p(X)
-        divisor = self.divisor
-        if np.ndim(divisor) == 0:
+        if not len(self.mass):
             return X
-        divisor = divisor.astype(X.dtype)
+        divisor = self.divisor.astype(X.dtype)
         if not sp.issparse(X):
             return X / divisor
         return sp.csr_array((X.data / divisor[X.indices], X.indices, X.indptr), X.shape)
@@ -152,8 +151,7 @@ class Scaling:
         """Return rows in the units of the data again."""
         if self.kind == "log1p":
             return np.expm1(X)
-        divisor = self.divisor
-        return X if np.ndim(divisor) == 0 else X * divisor.astype(X.dtype)
+        return X if not len(self.mass) else X * self.divisor.astype(X.dtype)
 
 
 def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None:
@@ -171,6 +169,30 @@ def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None
     if not (np.isfinite(total) and energy[top] > MOST * total):
         return None
     return top, float(energy[top] / total)
+
+
+def dominance(
+    X: Any, names: Sequence[Any] | None, remedy: str, weights: NDArray | None = None
+) -> str | None:
+    """Return a sentence on the column that has most of the energy; None where none has.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+    names : sequence, or None
+        Names of the columns; without them they are numbered from 0.
+    remedy : str
+        What to say against it, such as "scale='std'".
+    weights : ndarray of shape (n_samples,), optional
+    """
+    found = dominant(X, weights)
+    if found is None:
+        return None
+    column = repr(str(names[found[0]])) if names is not None else f"{found[0]} (counted from 0)"
+    return (
+        f"Column {column} has {100 * found[1]:.0f} % of the energy of all columns, so that atoms "
+        f"describe little else; say {remedy} to let all columns count alike."
+    )
 
 
 # -- figures of the columns: of observed entries as flat values, with column and weight of each

@@ -15,7 +15,7 @@ from atomstream.core.checks import check_number
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
-from atomstream.core.scaling import SCALES, Scaling, dominant
+from atomstream.core.scaling import SCALES, Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import (
@@ -30,6 +30,8 @@ from atomstream.memory.gram import Aggregates
 from atomstream.penalties.base import Shape
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
+
+UNSCALED = Scaling()
 
 
 class _OnlineMatrixFactorization(OnlineDictionary):
@@ -72,8 +74,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     @property
     def scaling_(self) -> Scaling:
         """The scale of the columns; `components_` are in its units."""
-        run = vars(self).get("_run")
-        return Scaling() if run is None else getattr(run, "scaling", Scaling())
+        return getattr(vars(self).get("_run"), "scaling", UNSCALED)
 
     def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
@@ -83,16 +84,18 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         first learned from. A later pass over the same data changes no scale.
         """
         run = self._run
-        old = getattr(run, "scaling", Scaling() if run.has_state else Scaling(self.scale))
+        if self.scale == "none" and "scaling" not in vars(run):
+            if whole and self.method_.objective.loss.quadratic:
+                names = getattr(self, "feature_names_in_", None)
+                if sentence := dominance(X, names, "scale='std'", weights):
+                    warnings.warn(sentence, UserWarning, stacklevel=5)  # the caller of fit
+            return
+        old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
         if old.kind != self.scale:
             raise ValueError(
                 f"The model has learned with scale={old.kind!r}, its parameters now say "
                 f"{self.scale!r}; call fit to start anew."
             )
-        if self.scale == "none":
-            if whole:
-                warn_of_dominant(X, weights, self)
-            return
         if run.has_state and math.isfinite(run.clock.horizon):
             return
         moves = run.has_state and isinstance(run.state.memory, Aggregates)
@@ -218,21 +221,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
                 "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'."
             )
         return model
-
-
-def warn_of_dominant(X: Any, weights: NDArray | None, model: Any) -> None:
-    """Warn where one column has most of the energy, and so decides what is learned."""
-    found = dominant(X, weights) if model.method_.objective.loss.quadratic else None
-    if found is None:
-        return
-    column, share = found
-    names = getattr(model, "feature_names_in_", range(X.shape[1]))
-    warnings.warn(
-        f"Column {names[column]!r} has {100 * share:.0f} % of the energy of all columns, so that "
-        "atoms describe little else; say scale='std' to let all columns count alike.",
-        UserWarning,
-        stacklevel=6,  # the caller of fit
-    )
 
 
 def _is_bounded(shape: Shape | None) -> bool:

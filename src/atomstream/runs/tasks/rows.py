@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.scaling import SCALES, dominance
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
@@ -48,6 +50,12 @@ class RowsSettings(checkpoints, Settings):
         least=0,
         sets="alpha",
         shown="0 for nmf, 0.1 for the others",
+    )
+    scale: str = option(
+        "none",
+        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
+        "max, log1p or tfidf.",
+        choices=SCALES,
     )
     schedule: str = option("power", SCHEDULES)
     half_life: float | None = option(
@@ -126,14 +134,18 @@ class RowsSettings(checkpoints, Settings):
         common = self.parameters() | {"schedule": schedule}
         losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
         if self.model == "nmf":
-            return OnlineNMF(**common, **losses, missing=self.missing)
+            return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
                 f"The model {self.model!r} knows the squared loss only, and neither --method nor "
                 "--zeros."
             )
         if self.model == "dictionary":
-            return OnlineDictionaryLearning(**common, missing=self.missing)
+            return OnlineDictionaryLearning(**common, scale=self.scale, missing=self.missing)
+        if self.scale != "none":
+            raise ValueError(
+                f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
+            )
         if self.missing or self.representatives < self.atoms:
             raise ValueError(
                 "The model 'convex' needs complete rows and a representative for each atom, got "
@@ -207,7 +219,19 @@ class RowsTask(PassesTask):
         self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
         if held.all():
             return None
-        return piece.X[~held] if held.any() else piece.X
+        rows = piece.X[~held] if held.any() else piece.X
+        if not self.learned:
+            self._look_at(rows)
+        return rows
+
+    def _look_at(self, rows: Any) -> None:
+        """Warn where the first batch says that one column decides what is learned."""
+        settings, is_image = self.settings, self.sources[0].shape is not None
+        if is_image or (settings.scale, settings.loss) != ("none", "squared"):
+            return
+        sentence = dominance(rows, self.names, "--scale std")
+        if sentence is not None and settings.model != "convex":
+            warnings.warn(sentence, UserWarning, stacklevel=2)
 
     def _without_bad_rows(self, piece: Piece) -> tuple[Piece, InputError | None]:
         """Return rows that can be learned, and what is to be said after them, if anything is.

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -27,6 +29,12 @@ from atomstream.viz.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
+UNITS = {
+    "std": "columns over their standard deviations",
+    "max": "columns over their largest absolute values",
+    "tfidf": "columns times their inverse document frequencies",
+    "log1p": "log(1 + x)",
+}
 
 
 class RowsView(common.CommonView):
@@ -42,6 +50,7 @@ class RowsView(common.CommonView):
         return {
             "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
             "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+            **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
         }
 
     def quality(self, record: Record) -> dict[str, float]:
@@ -51,7 +60,8 @@ class RowsView(common.CommonView):
             return {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values = rows.data if sp.issparse(rows) else rows
+            scaled = _scale(model).apply(rows)
+            values = scaled.data if sp.issparse(scaled) else scaled
             energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
             return {
                 "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
@@ -81,17 +91,19 @@ class RowsView(common.CommonView):
         """Return the atoms as patches, bars or curves, and their shares."""
         model, table = record.model, self.table(record)
         n_atoms = n_drawn = len(model.components_)
+        few = record.names is not None or model.n_features_in_ <= plots.FEW
+        shown, units = _in_units(model, of_data=record.shape is not None or not few)
         if record.shape is not None:
-            figure, kind = plots.atoms(model, record.shape), "patches"
-        elif record.names is not None or model.n_features_in_ <= plots.FEW:
+            figure, kind = plots.atoms(shown, record.shape), "patches"
+        elif few:
             figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
         else:
-            figure, kind = plots.curves(model), "curves over the features"
+            figure, kind = plots.curves(shown), "curves over the features"
         if record.shape is None:
             n_drawn = min(len(figure.axes), n_atoms)
         caption = (
             f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
-            "of the table), with the share of each in all codes."
+            f"of the table), with the share of each in all codes.{units}"
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))
@@ -160,6 +172,22 @@ class RowsView(common.CommonView):
             return super().image_dictionary(record)
         with named(record.path):
             return ImageDictionary.from_learner(record.model, record.shape)
+
+
+def _scale(model: Any) -> Scaling:
+    return getattr(model, "scaling_", None) or Scaling()
+
+
+def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
+    """Return atoms to draw, in units of the data or of the scale, and a sentence that says so."""
+    scale = _scale(model)
+    if scale.kind == "none":
+        return model, ""
+    if of_data and scale.linear:
+        atoms = scale.undo(model.components_)
+        shown = SimpleNamespace(components_=atoms, importance_=model.importance_)
+        return shown, " Atoms are drawn in the units of the data."
+    return model, f" Atoms are in units of the scale ({UNITS[scale.kind]})."
 
 
 def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
