@@ -243,7 +243,9 @@ def test_a_column_with_most_of_the_energy_is_named(form):
     column, share = dominant(form(X))
     assert column == 1
     assert_allclose(share, (X[:, 1] ** 2).sum() / (X**2).sum())
-    with pytest.warns(UserWarning, match=r"Column 1 .counted from 0. has 100 % of the energy .*scale='std'"):
+    with pytest.warns(
+        UserWarning, match=r"Column 1 .counted from 0. has 100 % of the energy .*scale='std'"
+    ):
         model.fit(form(X))
     for other in (OnlineNMF(2, scale="std", n_epochs=1), OnlineNMF(2, loss="kl", n_epochs=1)):
         other.fit(form(X))

@@ -117,6 +117,7 @@ class Task(ABC):
     help: ClassVar[str]  # what the command takes and leaves
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several
+    unit: str = "sample"  # what the learner learns from, such as "row"
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 

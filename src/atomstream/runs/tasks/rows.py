@@ -16,6 +16,7 @@ from atomstream.core.scaling import SCALES, dominance
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
+from atomstream.io.images import Pictures
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
@@ -175,6 +176,7 @@ class RowsTask(PassesTask):
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
+        self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
         self.names = next((source.names for source in self.sources if source.names), None)
 
     @classmethod
@@ -308,4 +310,7 @@ class RowsTask(PassesTask):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, 'sample')}"
+        atoms, passes = counted(self.settings.atoms, "atom"), self.at.epoch
+        if passes < 2:
+            return f"{atoms} from {counted(self._n_samples, self.unit)}"
+        return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"

@@ -68,6 +68,7 @@ class TextTask(Task):
     )
     argument = "files"
     many = True
+    unit = "document"
     model: TopicModel
 
     def __init__(self, settings: TextSettings) -> None:

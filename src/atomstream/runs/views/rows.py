@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.core.checks import counted, plural
 from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
@@ -49,9 +49,18 @@ class RowsView(common.CommonView):
         atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
             "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
-            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+            plural(self.unit(record)): (
+                f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
+            ),
             **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
         }
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        settings, shape = record.settings, record.shape
+        if settings is None or shape is None:
+            return "row"
+        return "patch" if shape[:2] == (settings.patch, settings.patch) else "row"
 
     def quality(self, record: Record) -> dict[str, float]:
         """Return figures on the rows held out; empty where there are none."""
