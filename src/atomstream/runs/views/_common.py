@@ -167,9 +167,12 @@ def _learning(record: Record, unit: str) -> list[Section]:
     if not record.history.n_samples:
         return []
     caption = (
-        f"Mean objective of the {plural(unit)} of each batch before the model learned from them."
+        f"Mean objective of the {plural(unit)} of each batch before the model learned from it."
     )
-    return [Section("objective", "Learning", caption, plots.objective(record.history))]
+    if len(record.history.n_samples) > 1:
+        caption += " The first batch, which the start was made from, is left out."
+    figure = plots.objective(record.history, unit=unit)
+    return [Section("objective", "Learning", caption, figure)]
 
 
 def _how(record: Record) -> dict[str, Any]:

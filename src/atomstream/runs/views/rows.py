@@ -100,8 +100,8 @@ class RowsView(common.CommonView):
         """Return the atoms as patches, bars or curves, and their shares."""
         model, table = record.model, self.table(record)
         n_atoms = n_drawn = len(model.components_)
-        few = record.names is not None or model.n_features_in_ <= plots.FEW
-        shown, units = _in_units(model, of_data=record.shape is not None or not few)
+        few = _few(record)
+        shown, units = _in_units(model, of_data=not few)
         if record.shape is not None:
             figure, kind = plots.atoms(shown, record.shape), "patches"
         elif few:
@@ -126,7 +126,12 @@ class RowsView(common.CommonView):
         shown = (
             "Rows that were kept out of learning, from the smallest relative error to the largest."
         )
-        figure = plots.triples(record.model, rows, record.shape, names=record.names)
+        model, units = record.model, ""
+        if _scale(model).kind != "none" and _few(record):
+            # In units of the data one column would hide the others.
+            model, rows = _InScale(model), _scale(model).apply(rows)
+            units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+        figure = plots.triples(model, rows, record.shape, names=record.names)
         measured = (
             f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
             "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
@@ -134,7 +139,7 @@ class RowsView(common.CommonView):
         )
         figures = common.rounded(self.quality(record))
         return [
-            Section("held_out", "Held-out rows", shown, figure),
+            Section("held_out", "Held-out rows", shown + units, figure),
             Section("quality", "Figures", measured, facts=figures),
         ]
 
@@ -185,6 +190,29 @@ class RowsView(common.CommonView):
 
 def _scale(model: Any) -> Scaling:
     return getattr(model, "scaling_", None) or Scaling()
+
+
+def _few(record: Record) -> bool:
+    """Return whether atoms are shown by their features, rather than as patches or curves."""
+    named = record.names is not None or record.model.n_features_in_ <= plots.FEW
+    return named and record.shape is None
+
+
+class _InScale:
+    """A dictionary that takes and gives rows in units of its scale."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._scale = model, _scale(model)
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return codes."""
+        codes: NDArray = self._model.transform(self._scale.undo(X))
+        return codes
+
+    def inverse_transform(self, codes: NDArray) -> NDArray:
+        """Return rows from codes."""
+        rows: NDArray = self._scale.apply(self._model.inverse_transform(codes))
+        return rows
 
 
 def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
