@@ -17,7 +17,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
-from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
+from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -79,6 +79,9 @@ class RowsSettings(checkpoints, Settings):
     columns: tuple[str, ...] = option(
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
     )
+    id: tuple[str, ...] = option(
+        (), "Column of tables that names the rows: kept beside codes, never learned.", whole=True
+    )
     decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
     patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
@@ -121,6 +124,7 @@ class RowsSettings(checkpoints, Settings):
             self.seed,
             self.decimal,
             skip,
+            Naming(self.id),
         )
 
     def new_model(self) -> Any:

@@ -20,9 +20,10 @@ from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.io.inputs import InputOptions, Naming, open_inputs
+from atomstream.io.outputs import Labels
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, named, renumbered
+from atomstream.runs.task import Encoded, Table, named, renumbered
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -42,6 +43,7 @@ class RowsView(common.CommonView):
 
     learned_from = "rows"
     quality_on = "held-out rows"
+    has_ids = True
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -158,10 +160,11 @@ class RowsView(common.CommonView):
 
     # -- codes and reconstructions
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of atoms, and the codes of all inputs, block by block."""
-        feed = Feed(_opened(record, inputs), ROWS)
-        return len(record.model.components_), _coded(record.model, feed)
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows."""
+        feed = Feed(_opened(record, inputs, ids), ROWS)
+        names = feed.sources[0].row_names
+        return Encoded(len(record.model.components_), _coded(record.model, feed), names)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
@@ -227,9 +230,11 @@ def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
     return model, f" Atoms are in units of the scale ({UNITS[scale.kind]})."
 
 
-def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
+def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[Any]:
     """Return the inputs as sources of rows with the features that were learned, in their order."""
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
+    # Columns that named rows while learning may be absent from new inputs.
+    wanted = replace(wanted, naming=Naming(ids, known=wanted.naming.ids, kept=True))
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):
@@ -248,12 +253,12 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     return sources
 
 
-def _coded(model: Any, feed: Feed) -> Iterator[NDArray]:
-    """Yield codes; complaints tell the number of the row among all."""
+def _coded(model: Any, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield names of rows and codes; complaints tell the number of the row among all."""
     n_rows = 0
     for piece in feed.batches(Position()):
         try:
-            yield model.transform(piece.X)
+            yield piece.labels, model.transform(piece.X)
         except ValueError as error:
             sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
             raise InputError(sentence) from None
