@@ -19,6 +19,8 @@ from atomstream.io.tables import COLUMN_BYTES, arrow, labels_of, rows_of
 
 __all__ = ["Parquet"]
 
+NAME_BYTES = 64  # that the name of a row takes as an object
+
 
 class Parquet(Source):
     """A Parquet file, which is read by row groups.
@@ -65,7 +67,8 @@ class Parquet(Source):
         sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        batch_rows = max(1, tables.CHUNK // (4 * self.n_features))
+        row_bytes = 4 * self.n_features + NAME_BYTES * len(self.row_names)
+        batch_rows = max(1, tables.CHUNK // row_bytes)
         columns = [*(self.names or []), *self.row_names]
         for batch in self._file.iter_batches(
             batch_rows, row_groups=groups, columns=columns, use_threads=False
