@@ -116,7 +116,7 @@ def _option(each: Field[Any], hint: Any) -> click.Option:
     if isinstance(each.default, tuple):
         return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
     kind = next((TYPES[unit] for unit in TYPES if unit in known), without_none(hint))
-    words = [each.name, *([f"--{known['also']}"] if "also" in known else []), f"--{name}"]
+    words = [each.name, f"--{name}", *([f"--{known['also']}"] if "also" in known else [])]
     return click.Option(words, type=kind, help=text)
 
 
