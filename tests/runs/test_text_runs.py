@@ -137,7 +137,7 @@ def test_the_report_and_inspect(folder, capsys):
     for words in WORDS:
         assert any(all(word in line for word in words) for line in told.splitlines())
     run("inspect", folder / "run", "--json")
-    assert len(json.loads(capsys.readouterr().out)["atoms"]) == 3
+    assert len(json.loads(capsys.readouterr().out)["topics"]) == 3
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
     assert page.count("<img") == 2

@@ -52,7 +52,7 @@ class InputOptions:
         Decimal sign of tables of text.
     skip : bool, default=False
         Whether a line of a table that cannot be read is a row of missing entries.
-    naming : Naming, optional
+    naming : Naming, default=UNNAMED
         Columns of tables that name rows.
     """
 

@@ -30,7 +30,7 @@ class Parquet(Source):
     path : path
     columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
-    naming : Naming, optional
+    naming : Naming, default=UNNAMED
         Columns that name rows, besides an index that pandas wrote.
     """
 

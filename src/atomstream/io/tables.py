@@ -62,7 +62,7 @@ class Lines(Source):
     skip : bool, default=False
         Whether a line that cannot be read becomes a row of missing entries instead of an error, so
         that rows keep their numbers.
-    naming : Naming, optional
+    naming : Naming, default=UNNAMED
         Columns that name rows; a first column without a name, as pandas and R write it, is one.
     """
 

@@ -80,7 +80,9 @@ class RowsSettings(checkpoints, Settings):
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
     )
     id: tuple[str, ...] = option(
-        (), "Column of tables that names the rows: kept beside codes, never learned.", whole=True
+        (),
+        "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
+        whole=True,
     )
     decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")

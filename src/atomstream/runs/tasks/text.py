@@ -58,7 +58,10 @@ class TextSettings(checkpoints, Settings):
         shown="the longest of which there are 8 or more",
     )
     id: tuple[str, ...] = option(
-        (), "Column or field that names a document, kept beside its shares.", whole=True, free=True
+        (),
+        "Column or field that names a document, kept beside its shares; may be repeated.",
+        whole=True,
+        free=True,
     )
     topics: int = option(20, "Number of topics.", least=1, sets="n_components")
     vectorizer: str = option(

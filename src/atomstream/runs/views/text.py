@@ -55,7 +55,7 @@ class TextView(common.CommonView):
             "top six_share": "share of the topic that its six likeliest words make up",
             "features": "six likeliest words",
         }
-        return Table("atom", heads, rows)
+        return Table("topic", heads, rows)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the words of each topic."""
@@ -67,7 +67,7 @@ class TextView(common.CommonView):
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."
         figure = plots.topics(model, n_topics=n_topics)
-        table = replace(self.table(record, n_topics), name="topic")
+        table = self.table(record, n_topics)
         return [
             Section("topics", "Topics", caption, figure),
             common.table_section("words", "Their words", table),
