@@ -32,7 +32,7 @@ from atomstream.exceptions import InputError, ModelFileError
 from atomstream.io import budget, open_inputs
 from atomstream.io.archive import PREFIX
 from atomstream.io.codec import read_model, write_model
-from atomstream.io.documents import open_documents
+from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.io.edges import entries_of
 from atomstream.io.series_table import read_series
 from atomstream.io.tensors import open_tensor
@@ -235,13 +235,13 @@ KINDS = {
     "documents": (
         "x.jsonl",
         lambda: [b'{"text": "a rose"}\n{"text": "the sea"}\n'],
-        lambda path: len(list(open_documents((str(path),), "line", "text", None)[0])),
+        lambda path: len(list(open_documents((str(path),), DocumentOptions())[0])),
         None,
     ),
     "table of documents": (
         "x.csv",
         lambda: [b'text,x\n"a, rose",1\nthe sea,2\n'],
-        lambda path: len(list(open_documents((str(path),), "line", "text", "text")[0])),
+        lambda path: len(list(open_documents((str(path),), DocumentOptions(column="text"))[0])),
         None,
     ),
     "edges": (

@@ -175,10 +175,10 @@ class StoredObjective(History):
 
 
 class LearningBar(Callback):
-    """A progress bar with samples per second and the running objective.
+    """A progress bar with samples per second and the running objective, for 80 columns or more.
 
-    The time left is shown if the number of batches is known. Without a terminal or notebook, a line
-    is printed now and then instead.
+    The numbers beside the bar count batches. The time left is shown if their number is known.
+    Without a terminal or notebook, a line is printed now and then instead.
 
     Parameters
     ----------
@@ -190,6 +190,8 @@ class LearningBar(Callback):
         Text in front of the bar.
     every : float, default=10
         Seconds between lines if there is no terminal.
+    unit : str, default="samples"
+        What samples are called: "rows", "patches".
     """
 
     def __init__(
@@ -199,11 +201,13 @@ class LearningBar(Callback):
         *,
         text: str = "learning",
         every: float = 10.0,
+        unit: str = "samples",
     ) -> None:
         self.console = console
         self.memory = memory
         self.text = text
         self.every = every
+        self.unit = unit
         self._bar: Any = None
 
     def setup(self, estimator: object, context: TaskContext) -> None:
@@ -216,17 +220,19 @@ class LearningBar(Callback):
             TextColumn,
             TimeRemainingColumn,
         )
+        from rich.table import Column
 
         console = self.console or Console(stderr=True)
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("batches  {task.fields[state]}"),
-            TimeRemainingColumn(),
+            # What is left of the line: the figures must not be cut.
+            BarColumn(None, table_column=Column(ratio=1, min_width=4)),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[state]}", table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
         )
         self._drawn = console.is_terminal or console.is_jupyter
-        self._bar = Progress(*columns, console=console, disable=not self._drawn)
+        self._bar = Progress(*columns, console=console, disable=not self._drawn, expand=True)
         self._task = self._bar.add_task(self.text, total=context.max_subtasks, state="")
         self._start = self._last_line = time.monotonic()
         self._n_start: int | None = None
@@ -252,7 +258,7 @@ class LearningBar(Callback):
         if self._n_start is None:  # do not count the first batch, which compiles the kernels
             self._start, self._n_start, self._last_line = now, estimator.n_samples_seen_, now
         rate = (estimator.n_samples_seen_ - self._n_start) / max(now - self._start, 1e-9)
-        state = f"{rate:,.0f} samples/s  objective {self._running:.4g}"
+        state = f"{rate:,.0f} {self.unit}/s  objective {self._running:.4g}"
         with suppress(OSError):  # the terminal may be gone; learning continues
             self._show(state, estimator.n_samples_seen_, now)
 
@@ -261,7 +267,7 @@ class LearningBar(Callback):
         if not self._drawn and now - self._last_line >= self.every:
             self._last_line = now
             self._bar.console.print(
-                f"{self.text}: {n_samples:,} samples, {state}{self._left()}", soft_wrap=True
+                f"{self.text}: {n_samples:,} {self.unit}, {state}{self._left()}", soft_wrap=True
             )
 
     def _left(self) -> str:

@@ -114,7 +114,7 @@ def test_one_is_not_many(tmp_path, capsys):
     run("learn", tmp_path / "x.npy", *options, "--out", tmp_path / "run")
     run("inspect", tmp_path / "run")
     told = capsys.readouterr().out
-    for one in ("1 atom from 30 samples", "OnlineNMF, 1 atom of 1 feature", "30 in 1 step"):
+    for one in ("1 atom from 30 rows", "OnlineNMF, 1 atom of 1 feature", "30 in 1 step"):
         assert re.search(rf"{one}\b", told), one
     assert not re.search(r"\b1 \w+s\b", told)
 
@@ -172,15 +172,17 @@ def test_without_a_terminal_progress_is_quiet_lines(inputs, tmp_path, capsys, mo
     from atomstream.cli import running
 
     monkeypatch.setattr(
-        running, "LearningBar", lambda text: atomstream.callbacks.LearningBar(text=text, every=0.0)
+        running,
+        "LearningBar",
+        lambda **known: atomstream.callbacks.LearningBar(every=0.0, **known),
     )
     options = ("--atoms", 3, "--batch-size", 100, "--epochs", 1)
     run("learn", inputs / "x.npy", *options, "--out", tmp_path / "run")
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
-    assert re.fullmatch(
-        r"learning: [\d,]+ samples, .* samples/s  objective .*, \d+ s left", lines[1]
-    ), lines
+    assert re.fullmatch(r"learning: [\d,]+ rows, .* rows/s  objective .*, \d+ s left", lines[1]), (
+        lines
+    )
 
 
 # -- the report

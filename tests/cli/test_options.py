@@ -14,6 +14,7 @@ import atomstream
 from atomstream.cli import main
 from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
+from atomstream.domains.text.time_bins import ENOUGH
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.task import TASKS, task_named
@@ -45,7 +46,17 @@ ALWAYS_DIFFERENT = {
     "jobs": "a run takes one core unless told otherwise",
 }
 # Settings that are simply not given; every other default is told.
-NOT_GIVEN = {"half_life", "key", "column", "origin", "destination", "snapshots", ("", "columns")}
+NOT_GIVEN = {
+    "half_life",
+    "key",
+    "column",
+    "id",
+    "date",
+    "origin",
+    "destination",
+    "snapshots",
+    ("", "columns"),
+}
 
 
 def setting(kind):
@@ -140,7 +151,8 @@ def test_what_the_help_shows_for_none_is_what_happens():
     told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")
-    assert set(shown) == told | {"time", "columns", "delimiter", "directed"}
+    assert shown["freq"] == f"the longest of which there are {ENOUGH} or more"
+    assert set(shown) == told | {"time", "columns", "delimiter", "directed", "freq"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -160,6 +172,7 @@ def test_lists_are_parted_at_commas():
     rows, walk = task_named("").settings_type, task_named("walk").settings_type
     assert given(rows, {"columns": ("a, b", "3-5")}) == {"columns": ["a", "b", "3-5"]}
     assert given(walk, {"origin": "x , y", "cell": None}) == {"origin": ["x", "y"]}
+    assert given(rows, {"id": ("a, b", "c")})["id"] == ("a, b", "c")  # but for names of columns
 
 
 def all_commands(group=commands, words=()):
@@ -200,7 +213,7 @@ def test_every_command_shows_its_help(command, capsys):
     kind = task_named(task).settings_type
     words = " ".join(told.split())
     for option in options_of(kind):
-        assert f"{option.opts[0]} " in told
+        assert re.search(rf"{option.opts[0]}[ ,]", told)
         assert " ".join(option.help.split()) in words
 
 

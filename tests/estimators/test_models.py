@@ -3,7 +3,9 @@
 import copy
 import io
 import pickle
+import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -615,6 +617,30 @@ def test_history_and_bar_watch_a_fit_and_a_stream():
     assert "20/20" in screen.getvalue()
     model.fit_stream([X[:50], X[50:]], n_batches=2)
     assert history.n_samples == [450, 600]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_bar_shows_all_its_figures_in_a_narrow_terminal(width):
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=width, color_system=None)
+    bar = LearningBar(console=console, text="pass 25 of 25", unit="documents")
+    context = SimpleNamespace(max_subtasks=12345, task_name="batch")
+    learner = SimpleNamespace(batch_objective_=1.2345e-05, n_samples_seen_=1)
+    bar.setup(learner, context)
+    bar._bar.update(bar._task, completed=6000)
+    for n_seen in (0, 123456, 123456):
+        learner.n_samples_seen_ = n_seen
+        bar.on_fit_task_end(learner, context)
+        bar._start -= 1  # a rate of at most six digits
+    bar.teardown(learner, context)
+    last = [
+        line
+        for line in re.split(r"\x1b\[[^A-Za-z]*[A-Za-z]|[\r\n]", screen.getvalue())
+        if "/s" in line
+    ][-1]
+    assert len(last) <= width
+    figures = r"pass 25 of 25 +━+╸? *6003/12345 [\d,]+ documents/s  objective 1.234e-05 \S+"
+    assert re.fullmatch(figures, last.rstrip()), last
 
 
 def test_history_does_not_grow_with_the_stream():

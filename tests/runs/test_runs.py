@@ -668,3 +668,44 @@ def test_more_atoms_than_rows_are_told(tmp_path, capsys):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((12, 5)))
     run("learn", tmp_path / "x.npy", "--holdout", 0, "--out", tmp_path / "run")
     assert "20 atoms for 12 rows: each row can have its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["std", "max", "log1p", "tfidf"])
+def test_a_run_learns_the_scale_of_the_columns_and_goes_on_with_it(tmp_path, kind, capsys):
+    table = np.random.default_rng(3).exponential(size=(400, 4)) * [1, 1000, 0.01, 5]
+    rows = "\n".join(["a,b,c,d", *(",".join(f"{x:.6g}" for x in row) for row in table)])
+    (tmp_path / "x.csv").write_text(rows)
+    common = ("learn", tmp_path / "x.csv", "--atoms", 2, "--batch-size", 50, "--scale", kind)
+    run(*common, "--epochs", 3, "--out", tmp_path / "once")
+    run(*common, "--epochs", 1, "--out", tmp_path / "twice")
+    run("resume", tmp_path / "twice", "--epochs", 3)
+    same(tmp_path / "once", tmp_path / "twice")
+    one, two = (atomstream.load(tmp_path / name) for name in ("once", "twice"))
+    assert one.scaling_.kind == kind
+    assert_array_equal(one.scaling_.divisor, two.scaling_.divisor)
+    if kind == "std":  # of the rows that were not held out, each once
+        held = read_model(tmp_path / "once/model.atoms")[1]["holdout"]["rows"]
+        every = np.loadtxt(tmp_path / "x.csv", delimiter=",", skiprows=1)
+        kept = np.array([row for row in every if not (held == row).all(axis=1).any()])
+        np.testing.assert_allclose(one.scaling_.divisor, kept.std(axis=0))
+    capsys.readouterr()
+    run("inspect", tmp_path / "once")
+    told = capsys.readouterr().out
+    assert "  scale " in told
+    share = float(re.search(r"unexplained share of the energy +([\d.e-]+)", told)[1])
+    assert 0 < share < 1  # of rows in units of the scale
+
+
+def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):
+    table = np.random.default_rng(3).random((60, 3)) * [1, 1, 100]
+    rows = "\n".join(["age,height,income", *(",".join(f"{x:.6g}" for x in row) for row in table)])
+    (tmp_path / "x.csv").write_text(rows)
+    common = ("learn", tmp_path / "x.csv", "--atoms", 2, "--epochs", 1)
+    run(*common, "--out", tmp_path / "run")
+    assert re.search(r"Column 'income' has 100 % .*say --scale std", capsys.readouterr().err)
+    for number, more in enumerate((("--scale", "max"), ("--loss", "kl"))):
+        run(*common, *more, "--out", tmp_path / f"run{number}")
+        assert "of the energy" not in capsys.readouterr().err
+    assert main(["learn", str(tmp_path / "x.csv"), "--model", "convex", "--scale", "std",
+                 "--out", str(tmp_path / "no")]) == 2  # fmt: skip
+    assert "makes atoms of rows as they are" in capsys.readouterr().err

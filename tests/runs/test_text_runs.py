@@ -12,7 +12,7 @@ import atomstream
 from atomstream import TopicModel
 from atomstream.callbacks import History
 from atomstream.cli import main
-from atomstream.io.documents import open_documents
+from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.text import TextSettings, TextTask
@@ -86,9 +86,7 @@ def test_documents_are_read_from_other_files(folder, given, tmp_path, monkeypatc
 
 
 def test_several_files_are_one_after_the_other(folder):
-    files = open_documents(
-        (str(folder / "one.csv"), str(folder / "lines.txt")), "line", "text", None
-    )
+    files = open_documents((str(folder / "one.csv"), str(folder / "lines.txt")), DocumentOptions())
     assert [text.strip() for file in files for text in file] == corpus() * 2
 
 
@@ -139,7 +137,7 @@ def test_the_report_and_inspect(folder, capsys):
     for words in WORDS:
         assert any(all(word in line for word in words) for line in told.splitlines())
     run("inspect", folder / "run", "--json")
-    assert len(json.loads(capsys.readouterr().out)["atoms"]) == 3
+    assert len(json.loads(capsys.readouterr().out)["topics"]) == 3
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
     assert page.count("<img") == 2

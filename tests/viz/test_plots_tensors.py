@@ -30,7 +30,7 @@ def test_modes_are_drawn_as_curves_bars_and_images():
     axes = plots.loadings(model, n_columns=1).axes
     assert_array_equal(axes[0].lines[0].get_ydata(), long[0])
     assert_array_equal([bar.get_height() for bar in axes[1].patches], short[0])
-    assert [a.get_title() for a in axes[:3]] == [f"{100 * shares[0]:.1f} %", "", ""]
+    assert [a.get_title() for a in axes[:3]] == [f"atom 0: {100 * shares[0]:.1f} %", "", ""]
     assert [a.get_xlabel() for a in axes[-3:]] == ["mode 0", "mode 1", "mode 2"]
     pair = plots.loadings(learned(reshape=[(0, 1), (2,)]), n_columns=1).axes
     assert [a.get_xlabel() for a in pair[-2:]] == ["modes 0, 1", "mode 2"]

@@ -21,10 +21,12 @@ def test_pictures_show_what_their_twins_return():
     assert images.max() == 1
     drawn = [axes for axes in plots.atoms(model, (4, 4), n_columns=4).axes if axes.images]
     np.testing.assert_array_equal(drawn[0].images[0].get_array(), images[0])
-    assert drawn[0].get_title() == f"{100 * shares[0]:.1f} %"
+    assert drawn[0].get_title() == f"{model.importance_.argmax()}: {100 * shares[0]:.1f} %"
     with pytest.raises(ValueError, match=r"shape=\(3, 3\) has 9 entries, the atoms have 16"):
         plots.atoms(model, (3, 3))
     n_samples, values, _ = plots.objective_data(history)
+    np.testing.assert_array_equal(n_samples, history.n_samples[1:])
+    np.testing.assert_array_equal(values, history.objective[1:])
     line = plots.objective(history).axes[0].lines[0]
     np.testing.assert_array_equal(line.get_xdata(), n_samples)
     np.testing.assert_array_equal(line.get_ydata(), values)
@@ -50,3 +52,23 @@ def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):
     assert "http" not in page
     picture = (tmp_path / "run/figures/atoms.png").read_bytes()
     assert base64.b64encode(picture).decode() in page
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([0.001, 5.0, 4.0, 3.0], "linear"),  # the first value is of the batch that made the start
+        ([9.0, 100.0, 10.0, 1.0], "log"),
+        ([9.0, 100.0, 10.0, 0.0], "linear"),  # a logarithm has no zero
+        ([3.0], "linear"),
+    ],
+)
+def test_a_learning_curve_has_a_logarithmic_axis_where_it_spans_more_than_a_decade(values, scale):
+    history = History()
+    history.n_samples, history.objective = list(range(10, 10 + len(values))), values
+    axes = plots.objective(history, unit="row").axes[0]
+    assert axes.get_yscale() == scale
+    assert axes.get_xlabel() == "rows seen"
+    assert axes.get_ylabel() == "mean objective per row"
+    drawn = values[1:] or values
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), drawn)

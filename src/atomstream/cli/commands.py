@@ -97,12 +97,23 @@ def commands() -> None:
 @run_argument
 @click.argument("inputs", nargs=-1, required=True)
 @path_option("--out", "codes.parquet, codes.csv or codes.npz.", required=True)
+@click.option(
+    "--id", "ids", multiple=True, help="Column that names the rows, written before the codes."
+)
 @as_json
-def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
-    """Write the codes of INPUTS under the dictionary of RUN, or of a model file."""
+def encode(
+    run: Path, inputs: tuple[str, ...], out: Path, ids: tuple[str, ...], as_json: bool
+) -> int:
+    """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
+
+    The codes of a row stand in the columns atom_0, atom_1 and so on; those of a document are the
+    shares of the topics in it, topic_0, topic_1 and so on. In front of them stand the columns of
+    --id, here or in the settings of RUN, an index that pandas has written, and the names of files
+    where each is one sample.
+    """
     from atomstream.cli import looking
 
-    return looking.encode(run, inputs, out, as_json)
+    return looking.encode(run, inputs, out, ids, as_json)
 
 
 @commands.command(short_help="Rebuild an image or a network from atoms.")

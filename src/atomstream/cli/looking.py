@@ -11,9 +11,10 @@ import numpy as np
 
 from atomstream.cli.options import warn
 from atomstream.core.extras import library
+from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import check_out, code_writer, printable
+from atomstream.io.outputs import Columns, check_out, code_writer, printable
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table, heard
@@ -22,18 +23,25 @@ BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
 
 
-def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
-    """Write codes, block by block."""
+def encode(
+    run: Path, inputs: tuple[str, ...], out: Path, ids: tuple[str, ...], as_json: bool
+) -> int:
+    """Write codes, block by block, behind the columns that name rows."""
     record = open_record(run)
     writer = code_writer(out)
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
-    n_atoms, blocks = record.view.encode(record, inputs)
-    n_rows = 0
-    with whole_file(out) as file, writer(file, n_atoms) as write:
-        for codes in blocks:
-            write(codes)
+    if ids and not record.view.has_ids:
+        kind = f"{run} has learned from {record.view.learned_from}"
+        raise InputError(f"--id names columns of tables or documents, and {kind}.")
+    if ids and out.suffix == ".npz":
+        raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
+    encoded, n_rows = record.view.encode(record, inputs, ids), 0
+    names = [f"{encoded.atom}_{number}" for number in range(encoded.n_atoms)]
+    with whole_file(out) as file, writer(file, Columns(names, encoded.labels)) as write:
+        for labels, codes in encoded.blocks:
+            write(labels, codes)
             n_rows += len(codes)
-    return print_facts({"out": str(out), "rows": n_rows, "atoms": n_atoms}, as_json)
+    return print_facts({"out": str(out), "rows": n_rows, "atoms": encoded.n_atoms}, as_json)
 
 
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:

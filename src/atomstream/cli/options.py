@@ -97,10 +97,12 @@ def options_of(kind: type[Any]) -> list[click.Option]:
 
 
 def given(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that were given as options, lists of names parted at commas."""
+    """Return the settings that were given as options, lists of names split at commas."""
     found = {name: value for name, value in options.items() if value not in (None, ())}
     for each in fields(kind):
         if each.name in found and isinstance(each.default, tuple):
+            if "whole" in each.metadata:  # names may hold commas
+                continue
             texts = found[each.name]
             texts = [texts] if isinstance(texts, str) else texts
             found[each.name] = [part.strip() for text in texts for part in text.split(",")]
@@ -115,7 +117,8 @@ def _option(each: Field[Any], hint: Any) -> click.Option:
     if isinstance(each.default, tuple):
         return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
     kind = next((TYPES[unit] for unit in TYPES if unit in known), without_none(hint))
-    return click.Option([f"--{name}"], type=kind, help=text)
+    words = [each.name, f"--{name}", *([f"--{known['also']}"] if "also" in known else [])]
+    return click.Option(words, type=kind, help=text)
 
 
 def _default(each: Field[Any]) -> str:

@@ -20,6 +20,7 @@ from atomstream.cli.options import (
     options_of,
     warn,
 )
+from atomstream.core.checks import plural
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -156,7 +157,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
     with stopped_by_signals(run):
-        outcome = run.run(lambda text: LearningBar(text=text), max_time)
+        outcome = run.run(lambda text: LearningBar(text=text, unit=plural(run.task.unit)), max_time)
     if as_json:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0

@@ -90,4 +90,9 @@ def generator(
 
 def counted(n: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun for a message: "1 row", "2,000 rows", or "2 ``nouns``"."""
-    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
+    return f"{n:,} {noun if n == 1 else nouns or plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the regular plural of a noun: "rows", "patches"."""
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Product", "Sums", "blend", "scale_rows"]
+__all__ = ["Product", "Sums", "blend", "scale_columns", "scale_rows"]
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
@@ -78,6 +78,13 @@ def scale_rows(matrix: Sums, scale: NDArray) -> Sums:
     if isinstance(matrix, Product):
         return Product(matrix.left * scale, matrix.right)
     return matrix * scale[:, None]
+
+
+def scale_columns(matrix: Sums, scale: NDArray) -> Sums:
+    """Return an array or a product with every column multiplied by its number."""
+    if isinstance(matrix, Product):
+        return Product(matrix.left, matrix.right * scale)
+    return matrix * scale
 
 
 def blend(old: Sums, keep: float, new: Sums, share: float) -> Sums:

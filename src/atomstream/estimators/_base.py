@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -51,8 +52,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.
 
     What a model may replace: `_make_method` and `_check_settings` (its parameters),
-    `_rows` and `_samples` (what is no row by itself), `_known` and `_observe` (how data become a
-    batch), `_open` and `_starting_dictionary` (how a start is made).
+    `_rows` and `_samples` (what is no row by itself), `_look_at`, `_known` and `_observe` (how data
+    become a batch), `_open` and `_starting_dictionary` (how a start is made).
     """
 
     OPTIONAL: ClassVar[tuple[str, ...]] = ("max_time",)
@@ -142,8 +143,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         for item in batches:
             X, weights = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
             with Transaction(self):
-                run, batch = self._next_batch(X, weights)
-                run.clock.horizon = horizon
+                _, batch = self._next_batch(X, weights, horizon=horizon)
                 stopped = self._learn([batch], context, deadline)
             if stopped:
                 break
@@ -227,10 +227,12 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
             run.assemble(method, settings)
-        run.clock.horizon = np.inf
         return run
 
     # -- data into batches
+
+    def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
+        """Look at rows before they are learned from; ``whole``: at all the data there are."""
 
     def _known(
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
@@ -244,12 +246,15 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         sample_weight: ArrayLike | None,
         y: object = None,
         ids: ArrayLike | None = None,
+        horizon: float = np.inf,
     ) -> tuple[RunState, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
         first = "_run" not in vars(self)
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
         run = self._begin() if first else self._go_on()
+        run.clock.horizon = horizon
+        self._look_at(rows, weights)
         data, position = X if hasattr(X, "iloc") else rows, run.n_rows
         known = self._known(data, weights, y, ids, position)
         return run, self._observe(rows, **known, position=position)
@@ -264,6 +269,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             rows = self._rows(X, reset=True)
             weights = check_weights(sample_weight, rows)
             run = self._begin()
+            self._look_at(rows, weights, whole=True)
             known = self._known(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
             run.clock.horizon = check_observed(rows, weights, missing=self.missing)
             n_rows = rows.shape[0]
@@ -308,10 +314,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             if not run.has_state:
                 return False
 
-        def after_step(progress: Progress) -> bool:
-            """Return whether to stop."""
-            return self._after_step(progress, context, deadline)
-
+        after_step = partial(self._after_step, context=context, deadline=deadline)
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
             return learn(batches, run.state, self.method_, run.clock, run.rng, after_step)

@@ -49,6 +49,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "batch_objective_",
         "n_features_in_",
         "feature_names_in_",
+        "_scaling",
     )
 
     missing: bool

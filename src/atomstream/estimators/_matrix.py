@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+import warnings
+from typing import Any, ClassVar, Self
 
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.batch import Batch
 from atomstream.core.checks import check_number
+from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
+from atomstream.core.scaling import SCALES, Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import (
     SETS,
     resolve,
@@ -17,15 +26,19 @@ from atomstream.estimators.registry import (
     resolve_updater,
     with_elastic_net,
 )
+from atomstream.memory.gram import Aggregates
 from atomstream.penalties.base import Shape
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
+
+UNSCALED = Scaling()
 
 
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""
 
     OPTIONAL = ("max_time", "n_epochs")
+    ABSENT: ClassVar = {"scale": "none"}
     loss: Any = "squared"
     method: Any
     codes: Any
@@ -33,6 +46,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     alpha: float
     ridge: float
     damping: float
+    scale: str
     coder: Any
     schedule: Any
     n_jobs: int | None
@@ -49,6 +63,84 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         return Method(objective, coder, updater, reseeding, missing=bool(self.missing))
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.scale not in SCALES:
+            raise ValueError(f"scale={self.scale!r} is unknown; choose one of {', '.join(SCALES)}.")
+
+    # -- the scale of the columns
+
+    @property
+    def scaling_(self) -> Scaling:
+        """The scale of the columns; `components_` are in its units."""
+        return getattr(vars(self).get("_run"), "scaling", UNSCALED)
+
+    def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
+        """Learn the scale of the columns, and bring what was learned before into its units.
+
+        The sums of the squared loss follow exactly: with codes as they are, B is what it would have
+        been. Those of other losses do not, so there a column keeps the scale that it has when it is
+        first learned from. A later pass over the same data changes no scale.
+        """
+        run = self._run
+        if self.scale == "none" and "scaling" not in vars(run):
+            if whole and self.method_.objective.loss.quadratic:
+                names = getattr(self, "feature_names_in_", None)
+                if sentence := dominance(X, names, "scale='std'", weights):
+                    warnings.warn(sentence, UserWarning, stacklevel=5)  # the caller of fit
+            return
+        old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
+        if old.kind != self.scale:
+            raise ValueError(
+                f"The model has learned with scale={old.kind!r}, its parameters now say "
+                f"{self.scale!r}; call fit to start anew."
+            )
+        if run.has_state and math.isfinite(run.clock.horizon):
+            return
+        moves = run.has_state and isinstance(run.state.memory, Aggregates)
+        run.scaling = old.learned(X, weights, settled=run.has_state and not moves)
+        if moves:
+            self._rescale(np.broadcast_to(old.divisor / run.scaling.divisor, X.shape[1]))
+
+    def _rescale(self, factor: NDArray) -> None:
+        """Multiply every feature of memory and atoms by its number, within the set of the atoms."""
+        if (factor == 1).all():
+            return
+        state, before = self._run.state, self.components_
+        state.memory.rescale_features(factor)
+        atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
+        atoms[: self.fixed_components] = before[: self.fixed_components]
+        state.dictionary.assign(atoms)
+
+    def _start(self, dictionary: Any) -> None:
+        if Scaling(self.scale).linear and not hasattr(self._run, "scaling"):
+            raise ValueError(
+                f"scale={self.scale!r} is learned from data, and from_components has none; scale "
+                "data and atoms beforehand, or give the atoms as init to fit."
+            )
+        super()._start(dictionary)
+
+    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
+        """Return checked data in units of the scale, in the domain of the loss, as a batch."""
+        return super()._observe(self._in_domain(self.scaling_.apply(X)), weights, **known)
+
+    def _in_domain(self, X: Any) -> Any:
+        """Return rows that the loss takes."""
+        return X
+
+    def _samples(self, rows: Matrix) -> Any:
+        """Return rows in the units of the data."""
+        return self.scaling_.undo(rows)
+
+    def impute(self, X: Samples) -> NDArray:
+        """Return the samples with their missing entries filled, as `OnlineDictionary.impute`."""
+        filled = super().impute(X)
+        if self.scaling_.kind == "none":
+            return filled
+        rows = self._rows(X, reset=False)  # what is known stays as it is, to the bit
+        rows = rows.toarray() if sp.issparse(rows) else rows
+        return np.where(np.isnan(rows), filled, rows)
 
     @classmethod
     def convergent(

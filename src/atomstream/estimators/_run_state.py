@@ -12,6 +12,7 @@ import numpy as np
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.method import Method
+from atomstream.core.scaling import Scaling
 from atomstream.core.state import State
 from atomstream.losses import Loss
 
@@ -24,6 +25,7 @@ SAVED = {
     "n_reseeded_": "n_reseeded",
     "batch_objective_": "batch_objective",
     "_buffer": "waiting",
+    "_scaling": "scaling",
 }
 
 
@@ -45,6 +47,8 @@ class RunState:
         Atoms replaced because nothing used them.
     batch_objective : float
         Mean objective of the last batch, before the update it caused.
+    scaling : Scaling
+        The scale of the columns; absent where they have none.
     method : Method
         The parts that learn, as long as `is_current`.
     """
@@ -54,6 +58,7 @@ class RunState:
     state: State
     loss: Loss
     waiting: Sequence[Batch] = ()
+    scaling: Scaling
     n_reseeded: int = 0
     batch_objective: float = np.nan
     method: Any
@@ -86,6 +91,10 @@ class RunState:
             if type(batch) is not Batch:
                 raise ValueError("kept rows that are none")
             batch.validate(n_features)
+        if "scaling" in vars(self):
+            if type(self.scaling) is not Scaling:
+                raise ValueError("a scale that is none")
+            self.scaling.validate(n_features)
         clock = self.clock
         good = clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0
         good &= isinstance(self.rng, np.random.Generator) and isinstance(self.n_reseeded, int)

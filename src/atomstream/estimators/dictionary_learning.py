@@ -32,6 +32,8 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         Strength of the l1 penalty on the codes, in the units of the data times their length.
     ridge, damping : float, default=0.0
         As in `OnlineNMF`.
+    scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
+        Scale of the columns, as in `OnlineNMF`.
     codes : str or penalty part, default="free"
         Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
         or a part of `atomstream.penalties`.
@@ -43,7 +45,8 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
 
     Attributes
     ----------
-    components_, importance_, memory_, n_steps_, n_samples_seen_, n_reseeded_, batch_objective_
+    components_, scaling_, importance_, memory_, n_steps_, n_samples_seen_, n_reseeded_,
+    batch_objective_
         As in `OnlineNMF`.
 
     Raises
@@ -79,6 +82,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         alpha: float = 0.1,
         ridge: float = 0.0,
         damping: float = 0.0,
+        scale: str = "none",
         codes: SetChoice = "free",
         atoms: SetChoice = "unit_ball",
         coder: CoderChoice = "auto",
@@ -99,6 +103,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping
+        self.scale = scale
         self.codes = codes
         self.atoms = atoms
         self.coder = coder

@@ -9,8 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.batch import Batch
-from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
@@ -62,6 +60,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Strength of the squared l2 penalty on the codes (halved in the objective).
     damping : float, default=0.0
         Added to the diagonal of the averaged gram of the codes.
+    scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
+        Scale of the columns, learned along the stream and kept in the model: "std" divides each by
+        its standard deviation (without centring), "max" by its largest absolute value, "tfidf"
+        multiplies it by the inverse document frequency, "log1p" takes log(1 + x). `fit` scales by
+        all of the data. In a stream the scale moves with every batch of a first pass and the memory
+        of the squared loss with it; under other losses a column keeps the scale that it has when it
+        is first learned from. `components_`, penalties, losses and objectives are in units of the
+        scale; `inverse_transform`, `impute` and `clean` return the units of the data.
     codes, atoms : str or penalty part, default="auto"
         Their sets: "nonnegative", "nonnegative_ball", "simplex", "box" or a part of
         `atomstream.penalties`. "auto" is "nonnegative" for codes; for atoms "simplex" under
@@ -112,7 +118,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The atoms.
+        The atoms, in units of the scale.
+    scaling_ : Scaling
+        The scale: ``apply`` rows, ``undo`` them, and the ``divisor`` of each column.
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of \|code\| over the run.
     memory_ : Aggregates, Majorants or Subgradient
@@ -164,6 +172,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
+        scale: str = "none",
         codes: SetChoice = "auto",
         atoms: SetChoice = "auto",
         coder: CoderChoice = "auto",
@@ -186,6 +195,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping
+        self.scale = scale
         self.codes = codes
         self.atoms = atoms
         self.coder = coder
@@ -256,14 +266,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
         error = np.abs(samples - reconstruction)
         return np.where(error > loss.delta, error, error.dtype.type(0))
 
-    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
-        """Return checked data in the domain of the loss as a batch."""
+    def _in_domain(self, X: Any) -> Any:
+        """Return rows that the loss takes: zeros raised where it is infinite at them."""
         loss = self.method_.objective.loss
         if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
             raise ValueError(
                 f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."
             )
-        return super()._observe(raise_zeros(X, self.zeros, loss), weights, **known)
+        return raise_zeros(X, self.zeros, loss)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

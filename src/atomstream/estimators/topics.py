@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.checks import check_count
 from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
-from atomstream.domains.text.topic_shares import TopicsOverTime
+from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -329,9 +329,7 @@ class TopicModel(LearnerInside):
         ndarray of shape (n_documents, n_components)
             Rows sum to one; a document without known words has zeros.
         """
-        codes = self.transform(documents)
-        total = codes.sum(axis=1, keepdims=True)
-        return codes / np.where(total > 0, total, 1)
+        return shares_of(self.transform(documents))
 
     def topics_over_time(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from typing import Any, NamedTuple
 
@@ -59,11 +59,14 @@ class Piece(NamedTuple):
         Different for all rows of all inputs, and the same in each pass.
     after : Position
         Position at which to continue after these rows.
+    labels : tuple of ndarray of objects, each of shape (n_rows,)
+        What the input calls each row.
     """
 
     X: Any
     ids: NDArray
     after: Position
+    labels: tuple[NDArray, ...] = ()
 
 
 class _Held(NamedTuple):
@@ -96,6 +99,11 @@ class Feed:
                 raise InputError(
                     f"{other.name} and {first.name} have different names of columns; they must "
                     "agree."
+                )
+            if [*other.row_names] != [*first.row_names]:
+                raise InputError(
+                    f"Rows of {other.name} are named by {_listed(other.row_names)}, those of "
+                    f"{first.name} by {_listed(first.row_names)}; they must agree."
                 )
         self.sources, self.batch_size = sources, batch_size
         self.idle: Callable[[], Any] = lambda: None  # called repeatedly while waiting for rows
@@ -164,7 +172,8 @@ class Feed:
                     row = start.row if number == start.source else 0
                     for block in self.sources[number].blocks(row, start.epoch):
                         ids = block.ids.astype(np.uint64) + np.uint64(number * SPREAD % 2**64)
-                        if not put(_Held(Block(block.X, ids), Position(start.epoch, number, row))):
+                        part = Block(block.X, ids, block.labels)
+                        if not put(_Held(part, Position(start.epoch, number, row))):
                             return
                         row += block.X.shape[0]
                         if self._stop.is_set():
@@ -198,13 +207,18 @@ class Feed:
             return None
 
 
+def _listed(labels: Sequence[str]) -> str:
+    return ", ".join(map(repr, labels)) or "nothing"
+
+
 def _taken(held: deque[_Held], size: int) -> Piece:
     """Remove the first rows from the blocks and return them as a batch."""
     parts: list[Block] = []
     while size:
         block, first, taken = held[0]
         rows = slice(taken, min(taken + size, block.X.shape[0]))
-        parts.append(Block(block.X[rows], block.ids[rows]))
+        labels = tuple(part[rows] for part in block.labels)
+        parts.append(Block(block.X[rows], block.ids[rows], labels))
         size -= rows.stop - rows.start
         after = first._replace(row=first.row + rows.stop)
         if rows.stop == block.X.shape[0]:
@@ -212,9 +226,11 @@ def _taken(held: deque[_Held], size: int) -> Piece:
         else:
             held[0] = _Held(block, first, rows.stop)
     if len(parts) == 1:
-        return Piece(*parts[0], after)
+        only = parts[0]
+        return Piece(only.X, only.ids, after, only.labels)
     stack = sp.vstack if any(sp.issparse(part.X) for part in parts) else np.concatenate
     X: Any = stack([part.X for part in parts])
-    return Piece(
-        X.tocsr() if sp.issparse(X) else X, np.concatenate([part.ids for part in parts]), after
-    )
+    X = X.tocsr() if sp.issparse(X) else X
+    ids = np.concatenate([part.ids for part in parts])
+    named = zip(*(part.labels for part in parts), strict=True)
+    return Piece(X, ids, after, tuple(np.concatenate(each) for each in named))

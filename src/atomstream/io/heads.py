@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from atomstream.exceptions import InputError
 
@@ -12,11 +13,14 @@ __all__ = [
     "DECIMAL_COMMA",
     "NOTHING",
     "SAY_COMMA",
+    "UNNAMED",
+    "Naming",
     "chosen",
     "has_header",
     "is_number",
     "number_of",
     "parsed",
+    "refuse_none",
     "refuse_texts",
     "texts_in",
 ]
@@ -25,6 +29,34 @@ NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None",
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
 MOST_NAMED = 5  # columns that a message lists
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Which columns of a table name its rows: these are never features.
+
+    Parameters
+    ----------
+    ids : sequence of str, default=()
+        Columns that must be there.
+    known : sequence of str, default=()
+        Columns that count where they are there.
+    kept : bool, default=False
+        Whether blocks carry them.
+    """
+
+    ids: Sequence[str] = ()
+    known: Sequence[str] = ()
+    kept: bool = False
+
+    def places(self, names: list[str], source: str, own: Sequence[str] = ()) -> list[int]:
+        """Return their places, first those of the file's own row names."""
+        listed = [*own, *(name for name in self.known if name in names)]
+        found = chosen(names, [*listed, *self.ids], source) if listed or self.ids else []
+        return list(dict.fromkeys(found))
+
+
+UNNAMED = Naming()
 
 
 def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[str]]]:
@@ -119,6 +151,12 @@ def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
     return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def refuse_none(kept: list[int], name: str) -> None:
+    """Raise where all columns name rows."""
+    if not kept:
+        raise InputError(f"{name} has no columns to learn from: all of them name rows.")
 
 
 def refuse_texts(texts: dict[str, str], name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, tables
 from atomstream.io.feed import Feed, Position
+from atomstream.io.heads import UNNAMED, Naming
 from atomstream.io.images import ENDINGS, Pictures
 from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
@@ -17,6 +18,7 @@ from atomstream.io.source import Source, reading
 __all__ = [
     "Feed",
     "InputOptions",
+    "Naming",
     "Position",
     "Source",
     "images_in",
@@ -50,6 +52,8 @@ class InputOptions:
         Decimal sign of tables of text.
     skip : bool, default=False
         Whether a line of a table that cannot be read is a row of missing entries.
+    naming : Naming, default=UNNAMED
+        Columns of tables that name rows.
     """
 
     columns: Sequence[str] = ()
@@ -61,13 +65,16 @@ class InputOptions:
     seed: int = 0
     decimal: str = "."
     skip: bool = False
+    naming: Naming = UNNAMED
 
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
 
 def _lines(path: Path | None, options: InputOptions) -> Source:
-    return tables.Lines(path, options.columns, options.decimal, skip=options.skip)
+    return tables.Lines(
+        path, options.columns, options.decimal, skip=options.skip, naming=options.naming
+    )
 
 
 KINDS: dict[str, Reader] = {
@@ -75,7 +82,7 @@ KINDS: dict[str, Reader] = {
     ".tsv": _lines,
     ".csv.gz": _lines,
     ".tsv.gz": _lines,
-    ".parquet": lambda path, options: Parquet(path, options.columns),
+    ".parquet": lambda path, options: Parquet(path, options.columns, options.naming),
     ".npy": lambda path, _: arrays.npy(path),
     ".npz": lambda path, options: arrays.npz(path, options.key),
     ".mtx": lambda path, _: arrays.matrix_market(path),
@@ -201,6 +208,10 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
     if options.columns and (images or without_columns):
         other = images[0] if images else without_columns[0].name
         raise InputError(f"--columns chooses columns of tables, and {other} is not a table.")
+    asked = options.naming.ids
+    if asked and (images or without_columns):
+        other = images[0] if images else without_columns[0].name
+        raise InputError(f"--id names columns of tables, and {other} is not a table.")
     if images and sources:
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."

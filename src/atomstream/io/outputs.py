@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,9 +18,19 @@ from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
-__all__ = ["check_out", "code_writer", "image_format", "printable", "write_image", "write_table"]
+__all__ = [
+    "Columns",
+    "Labels",
+    "check_out",
+    "code_writer",
+    "image_format",
+    "printable",
+    "write_image",
+    "write_table",
+]
 
-Write = Callable[[NDArray], None]
+Labels = Sequence[NDArray]  # what rows are called, an array of objects for each column of names
+Write = Callable[[Labels, NDArray], None]
 COMPUTED = ("=", "+", "-", "@")  # what spreadsheets take for the beginning of a formula
 
 
@@ -91,7 +102,37 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def code_writer(out: Path) -> Callable[[BinaryIO, int], AbstractContextManager[Write]]:
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of codes.
+
+    Parameters
+    ----------
+    codes : sequence of str
+    labels : sequence of str, default=()
+        Columns in front of these, which name the rows.
+
+    Raises
+    ------
+    InputError
+        Where two of them have one name.
+    """
+
+    codes: Sequence[str]
+    labels: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for place, name in enumerate(self.labels):
+            if name in self.codes or name in self.labels[:place]:
+                raise InputError(
+                    f"Two columns of the output would be called {name!r:.40}; give another --id."
+                )
+
+
+Writer = Callable[[BinaryIO, Columns], AbstractContextManager[Write]]
+
+
+def code_writer(out: Path) -> Writer:
     """Return what writes codes, block by block, into a file with this ending.
 
     Raises
@@ -106,43 +147,69 @@ def code_writer(out: Path) -> Callable[[BinaryIO, int], AbstractContextManager[W
 
 
 @contextmanager
-def _parquet(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
-    with library("pyarrow.parquet", "Parquet files").ParquetWriter(
-        file, _schema(n_atoms)
-    ) as writer:
-        yield lambda codes: writer.write_table(_arrow(codes))
+def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
+    """Write a block as a table; the first one tells the types of the names of rows."""
+    pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
+    codes = [(name, pa.float64()) for name in columns.codes]
+    with ExitStack() as stack:
+        opened: list[Any] = []
+
+        def writer(kinds: Sequence[Any]) -> Any:
+            if not opened:
+                schema = pa.schema([*zip(columns.labels, kinds, strict=True), *codes])
+                opened.append(stack.enter_context(pq.ParquetWriter(file, schema)))
+            return opened[0]
+
+        def write(labels: Labels, values: NDArray) -> None:
+            named = [_arrow(part) for part in labels]
+            to = writer([part.type for part in named])
+            try:
+                named = [part.cast(to.schema.types[i]) for i, part in enumerate(named)]
+            except pa.ArrowInvalid as error:
+                raise InputError(
+                    f"Names of rows change their type ({error:.100}); end --out in .csv."
+                ) from None
+            numbers = [np.ascontiguousarray(column, np.float64) for column in values.T]
+            to.write_table(pa.table([*named, *numbers], schema=to.schema))
+
+        yield write
+        writer([pa.string()] * len(columns.labels))
 
 
 @contextmanager
-def _csv(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
+def _csv(file: BinaryIO, columns: Columns) -> Iterator[Write]:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(f"atom_{number}" for number in range(n_atoms))
-    yield lambda codes: writer.writerows(codes.tolist())
+    writer.writerow(map(_cell, [*columns.labels, *columns.codes]))
+
+    def write(labels: Labels, values: NDArray) -> None:
+        rows = values.tolist()
+        if labels:
+            named = zip(*([_cell(name) for name in part] for part in labels), strict=True)
+            rows = [[*names, *row] for names, row in zip(named, rows, strict=True)]
+        writer.writerows(rows)
+
+    yield write
     text.flush()
     text.detach()
 
 
 @contextmanager
-def _npz(file: BinaryIO, n_atoms: int) -> Iterator[Write]:
+def _npz(file: BinaryIO, columns: Columns) -> Iterator[Write]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
-    kept: list[Any] = [sp.csr_array((0, n_atoms))]
-    yield lambda codes: kept.append(sp.csr_array(codes))
+    kept: list[Any] = [sp.csr_array((0, len(columns.codes)))]
+    yield lambda _, values: kept.append(sp.csr_array(values))
     sp.save_npz(file, sp.vstack(kept).tocsr())
 
 
-WRITERS: dict[str, Callable[[BinaryIO, int], AbstractContextManager[Write]]] = {
-    ".parquet": _parquet,
-    ".csv": _csv,
-    ".npz": _npz,
-}
+WRITERS: dict[str, Writer] = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
 
 
-def _arrow(codes: NDArray) -> Any:
-    columns = [np.ascontiguousarray(column, np.float64) for column in codes.T]
-    return library("pyarrow", "Tables").table(columns, schema=_schema(codes.shape[1]))
-
-
-def _schema(n_atoms: int) -> Any:
+def _arrow(values: NDArray) -> Any:
+    """Return names of rows as an Arrow array; where all are missing, of texts."""
     pa = library("pyarrow", "Tables")
-    return pa.schema([(f"atom_{number}", pa.float64()) for number in range(n_atoms)])
+    try:
+        found = pa.array(values.tolist())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
+        found = pa.array([None if value is None else str(value) for value in values])
+    return found.cast(pa.string()) if pa.types.is_null(found.type) else found

@@ -13,11 +13,13 @@ from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import tables
 from atomstream.io.budget import need
-from atomstream.io.heads import chosen, refuse_texts
+from atomstream.io.heads import UNNAMED, Naming, chosen, refuse_none, refuse_texts
 from atomstream.io.source import Block, Source, numbered
-from atomstream.io.tables import COLUMN_BYTES, arrow, rows_of
+from atomstream.io.tables import COLUMN_BYTES, arrow, labels_of, rows_of
 
 __all__ = ["Parquet"]
+
+NAME_BYTES = 64  # that the name of a row takes as an object
 
 
 class Parquet(Source):
@@ -28,19 +30,24 @@ class Parquet(Source):
     path : path
     columns : sequence of str, default=()
         Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    naming : Naming, default=UNNAMED
+        Columns that name rows, besides an index that pandas wrote.
     """
 
     has_columns = True
 
-    def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, columns: Sequence[str] = (), naming: Naming = UNNAMED) -> None:
         pa, _ = arrow()
         pq = library("pyarrow.parquet", "Parquet files")
         self.name, self.files = str(path), [path]
         self._file = pq.ParquetFile(path)
         schema = self._file.schema_arrow
-        kept = chosen(schema.names, columns, self.name)
-        if not columns:  # an index written by pandas is a feature only on request
-            kept = [i for i in kept if schema.names[i] not in _index_columns(schema)]
+        # An index that pandas wrote is a feature only on request.
+        index = [name for name in _index_columns(schema) if name not in columns]
+        aside = naming.places(schema.names, self.name, index)
+        kept = [i for i in chosen(schema.names, columns, self.name) if i not in aside]
+        refuse_none(kept, self.name)
+        self.row_names = [schema.names[i] for i in aside] if naming.kept else []
         self.names = [schema.names[i] for i in kept]
         kinds = {schema.names[i]: schema.types[i] for i in kept}
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
@@ -60,13 +67,16 @@ class Parquet(Source):
         sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        batch_rows = max(1, tables.CHUNK // (4 * self.n_features))
+        row_bytes = 4 * self.n_features + NAME_BYTES * len(self.row_names)
+        batch_rows = max(1, tables.CHUNK // row_bytes)
+        columns = [*(self.names or []), *self.row_names]
         for batch in self._file.iter_batches(
-            batch_rows, row_groups=groups, columns=self.names, use_threads=False
+            batch_rows, row_groups=groups, columns=columns, use_threads=False
         ):
             if row + len(batch) > start:
-                X = rows_of(pa.Table.from_batches([batch.select(self.names)]))
-                yield numbered(X[max(start - row, 0) :], max(row, start))
+                new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
+                X = rows_of(new.select(range(self.n_features)))
+                yield numbered(X, max(row, start), labels_of(new, self.n_features))
             row += len(batch)
         if row != self.n_rows:
             raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")

@@ -40,6 +40,7 @@ VALUES = {
     "PatchClassifier": "atomstream.domains.images.patch_classes",
     "Product": "atomstream.core.low_rank",
     "Rows": "atomstream.dictionaries.rows",
+    "Scaling": "atomstream.core.scaling",
     "State": "atomstream.core.state",
     "StateIndex": "atomstream.domains.walks.label_index",
     "Subgradient": "atomstream.memory.subgradient",

@@ -32,10 +32,13 @@ class Block(NamedTuple):
     X : ndarray or csr_array of shape (n_rows, n_features)
     ids : ndarray of int64 of shape (n_rows,)
         Id of each row within its input, the same in every pass.
+    labels : tuple of ndarray of objects, each of shape (n_rows,)
+        What the input calls each row, one array for each of `Source.row_names`.
     """
 
     X: Any
     ids: NDArray
+    labels: tuple[NDArray, ...] = ()
 
 
 class Source(ABC):
@@ -50,6 +53,8 @@ class Source(ABC):
         Number of rows, if it is known without reading.
     names : list of str or None
         Names of the features, if the file has them.
+    row_names : sequence of str
+        Names of the columns that name rows, where blocks carry them.
     live : bool
         Whether it is a stream that can be read only once.
     has_columns : bool
@@ -64,6 +69,7 @@ class Source(ABC):
     n_features: int
     n_rows: int | None = None
     names: list[str] | None = None
+    row_names: Sequence[str] = ()
     live: bool = False
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
@@ -108,9 +114,9 @@ def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:
         yield slice(first, min(first + size, n_rows))
 
 
-def numbered(X: Matrix, first: int) -> Block:
+def numbered(X: Matrix, first: int, labels: tuple[NDArray, ...] = ()) -> Block:
     """Return a block of consecutive rows, numbered from ``first``."""
-    return Block(X, np.arange(first, first + X.shape[0], dtype=np.int64))
+    return Block(X, np.arange(first, first + X.shape[0], dtype=np.int64), labels)
 
 
 def files_of(path: Path) -> list[Path]:

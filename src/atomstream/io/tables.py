@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import os
 import re
@@ -18,10 +19,22 @@ from atomstream.core.checks import counted
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
-from atomstream.io.heads import NOTHING, chosen, has_header, parsed, refuse_texts, texts_in
+from atomstream.io.heads import (
+    NOTHING,
+    UNNAMED,
+    Naming,
+    chosen,
+    has_header,
+    parsed,
+    refuse_none,
+    refuse_texts,
+    texts_in,
+)
 from atomstream.io.source import Block, Source, numbered
 
 __all__ = ["Lines"]
+
+Named = tuple[NDArray, tuple[NDArray, ...]]  # rows, and what they are called
 
 CHUNK = 1 << 22
 SAMPLE = 1 << 16  # bytes that are read to detect delimiter, header and text columns
@@ -49,6 +62,8 @@ class Lines(Source):
     skip : bool, default=False
         Whether a line that cannot be read becomes a row of missing entries instead of an error, so
         that rows keep their numbers.
+    naming : Naming, default=UNNAMED
+        Columns that name rows; a first column without a name, as pandas and R write it, is one.
     """
 
     has_columns = True
@@ -60,6 +75,7 @@ class Lines(Source):
         decimal: str = ".",
         *,
         skip: bool = False,
+        naming: Naming = UNNAMED,
     ) -> None:
         arrow()
         self.name = "standard input" if path is None else str(path)
@@ -74,7 +90,12 @@ class Lines(Source):
         need(COLUMN_BYTES * self._width, f"{self.name}, with {counted(self._width, 'column')},")
         self._header = has_header(rows, decimal)
         all_names = rows[0] if self._header else [str(number + 1) for number in range(self._width)]
-        self._kept = chosen(all_names, columns, self.name)
+        unnamed = [""] * (all_names[0] == "" and "" not in columns)
+        aside = naming.places(all_names, self.name, unnamed)
+        self._kept = [i for i in chosen(all_names, columns, self.name) if i not in aside]
+        refuse_none(self._kept, self.name)
+        self._aside = aside if naming.kept else []
+        self.row_names = [all_names[i] for i in self._aside]
         # Good lines before a bad one are learned where they cannot be read again.
         self._skip, self._piecewise = skip, skip or self.live
         texts = texts_in(rows[self._header :], all_names, self._kept, self._piecewise, decimal)
@@ -82,7 +103,7 @@ class Lines(Source):
         self._all_names = all_names
         self.names = [all_names[i] for i in self._kept] if self._header else None
         self.n_features = len(self._kept)
-        self._options = _options(self._width, self._kept, self._delimiter, decimal)
+        self._options = _options(self._width, self._kept, self._aside, self._delimiter, decimal)
 
     @contextmanager
     def _open(self) -> Iterator[Stream]:
@@ -104,14 +125,15 @@ class Lines(Source):
                 if row + n_rows <= start and row < start:
                     row += n_rows
                     continue
-                for X in self._rows(chunk, row):
+                for X, labels in self._rows(chunk, row):
                     if row + len(X) > start:
-                        yield numbered(X[max(start - row, 0) :], max(row, start))
+                        new = slice(max(start - row, 0), None)
+                        yield numbered(X[new], max(row, start), tuple(part[new] for part in labels))
                     row += len(X)
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[NDArray]:
+    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[Named]:
         """Yield the rows of whole lines, halving them until a bad line stands alone."""
         try:
             found = self._convert(chunk, row)
@@ -126,14 +148,19 @@ class Lines(Source):
                 yield from self._rows(text[:middle], row)
                 yield from self._rows(text[middle:], row + _n_rows(text[:middle]))
             elif text.strip():
-                yield np.full((1, self.n_features), np.nan)
+                line = text.decode("utf-8", "replace")
+                fields = next(csv.reader([line], delimiter=self._delimiter))
+                names = (fields[i] if i < len(fields) else "" for i in self._aside)
+                labels = tuple(np.array([name], object) for name in names)
+                yield np.full((1, self.n_features), np.nan), labels
             return
         yield found
 
-    def _convert(self, chunk: bytes | memoryview, row: int) -> NDArray:
+    def _convert(self, chunk: bytes | memoryview, row: int) -> Named:
         pa, pc = arrow()
         try:
-            return rows_of(pc.read_csv(pa.BufferReader(chunk), *self._options))
+            table = pc.read_csv(pa.BufferReader(chunk), *self._options)
+            return rows_of(table.select(range(self.n_features))), labels_of(table, self.n_features)
         except pa.ArrowInvalid as error:
             raise InputError(self._explained(str(error), row)) from None
 
@@ -253,11 +280,13 @@ def _standard_input(room: memoryview) -> int:
     return len(data)
 
 
-def _options(width: int, kept: list[int], delimiter: str, decimal: str) -> tuple[Any, Any, Any]:
-    """Return the options of Arrow: only the kept columns, as numbers."""
+def _options(
+    width: int, kept: list[int], aside: list[int], delimiter: str, decimal: str
+) -> tuple[Any, Any, Any]:
+    """Return the options of Arrow: only the kept columns, as numbers, then names of rows."""
     pa, pc = arrow()
     ids = [str(number) for number in range(width)]
-    kinds = {ids[i]: pa.float64() for i in kept}
+    kinds = {ids[i]: pa.float64() for i in kept} | {ids[i]: pa.string() for i in aside}
     return (
         # One thread, because the other cores are for learning, and because only then does Arrow
         # name the row of an error.
@@ -265,7 +294,7 @@ def _options(width: int, kept: list[int], delimiter: str, decimal: str) -> tuple
         pc.ParseOptions(delimiter=delimiter),
         pc.ConvertOptions(
             column_types=kinds,
-            include_columns=[ids[i] for i in kept],
+            include_columns=[ids[i] for i in [*kept, *aside]],
             null_values=NOTHING,
             decimal_point=decimal,
         ),
@@ -290,6 +319,16 @@ def rows_of(table: Any) -> NDArray:
     batches = table.to_batches()
     batch = batches[0] if len(batches) == 1 else table.combine_chunks().to_batches()[0]
     return batch.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+
+
+def labels_of(table: Any, first: int) -> tuple[NDArray, ...]:
+    """Return the columns of an Arrow table from number ``first`` on, as objects."""
+    found = []
+    for column in table.columns[first:]:
+        values = np.empty(len(column), object)
+        values[:] = column.to_pylist()
+        found.append(values)
+    return tuple(found)
 
 
 def _floats(column: Any) -> Any:

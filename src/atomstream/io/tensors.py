@@ -157,7 +157,9 @@ def _rows(path: Path, rows: Source, wanted: _Wanted) -> Tensor:
     if axis == 0:
         return Tensor(rows, shape[1:], 0, None)
     need(16.0 * math.prod(shape), str(path))
-    return _dense(path, np.concatenate([X for X, _ in rows.blocks(0, 0)]).reshape(shape), wanted)
+    return _dense(
+        path, np.concatenate([block.X for block in rows.blocks(0, 0)]).reshape(shape), wanted
+    )
 
 
 def _zarr(path: Path, wanted: _Wanted) -> Tensor:

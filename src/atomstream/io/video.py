@@ -96,7 +96,14 @@ class Video:
         Returns the images, from the one with a given number on.
     n_frames : int or None
         Where that is known without reading.
+
+    Attributes
+    ----------
+    names : sequence of str
+        What the frames are called; empty where they have no names.
     """
+
+    names: Sequence[str] = ()
 
     def __init__(
         self,
@@ -208,7 +215,9 @@ def _folder(path: Path, grey: bool) -> Video:
         for file in files[start:]:
             yield load_image(file, color=color)
 
-    return Video(str(path), files, images, len(files))
+    video = Video(str(path), files, images, len(files))
+    video.names = [file.name for file in files]
+    return video
 
 
 def _n_pages(path: Path) -> int:

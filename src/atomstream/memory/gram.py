@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_arrays
-from atomstream.core.low_rank import Product, Sums, blend, scale_rows
+from atomstream.core.low_rank import Product, Sums, blend, scale_columns, scale_rows
 from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss, squared_norms
@@ -113,6 +113,14 @@ class Aggregates(Memory[GramDelta]):
         vars(self).update(
             gram=self.gram * scale * scale[:, None], cross=scale_rows(self.cross, scale)
         )
+
+    def rescale_features(self, scale: NDArray) -> None:
+        """Multiply every feature of the past by its number, where the codes stay as they are.
+
+        B is then what it would be, to rounding; of the constant, in which features are summed, the
+        past keeps its units.
+        """
+        self.cross = scale_columns(self.cross, scale)
 
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.

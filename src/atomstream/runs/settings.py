@@ -29,6 +29,7 @@ def option(default: Any, text: str, **known: Any) -> Any:
         ``least`` : smallest value allowed; ``above`` and ``below`` : open bounds;
         ``choices`` : the values allowed; ``sets`` : the parameter of the estimator that it sets;
         ``shown`` : what the help says of a default of None; ``duration`` : whether it is a time;
+        ``whole`` : whether items are never split at commas; ``also`` : another name of the option;
         ``listed`` : whether commas part the items of one option; ``free`` : whether it only says
         how long, how often saved, or on how many cores, and does not decide what is learned.
     """

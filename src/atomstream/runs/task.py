@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from atomstream.callbacks import Callback, History, Learner, TaskContext
 from atomstream.exceptions import InputError
+from atomstream.io.outputs import Labels
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
 from atomstream.viz.report import Section
@@ -117,6 +118,7 @@ class Task(ABC):
     help: ClassVar[str]  # what the command takes and leaves
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several
+    unit: str = "sample"  # what the learner learns from, such as "row"
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 
@@ -236,12 +238,34 @@ class Table:
     rows: Sequence[tuple[Any, ...]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """The codes of inputs, block by block.
+
+    Attributes
+    ----------
+    n_atoms : int
+    blocks : iterator of (labels, codes)
+        The labels have an array for each name in ``labels``; codes are (n_rows, n_atoms).
+    labels : sequence of str, default=()
+        Names of the columns that name the rows.
+    atom : str, default="atom"
+        What columns are called, with the number of each.
+    """
+
+    n_atoms: int
+    blocks: Iterator[tuple[Labels, NDArray]]
+    labels: Sequence[str] = ()
+    atom: str = "atom"
+
+
 class View(ABC):
     """How a model of one kind is looked at: every verb that does not learn goes through one."""
 
     learned_from: ClassVar[str]  # such as "a network"
     title: ClassVar[str] = "Atoms"
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
+    has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
 
     @abstractmethod
     def facts(self, record: Any) -> dict[str, Any]:
@@ -259,8 +283,8 @@ class View(ABC):
         """Return figures that say how good the model is; empty where nothing is known."""
         return {}
 
-    def encode(self, record: Any, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of atoms, and the codes of all inputs, block by block."""
+    def encode(self, record: Any, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows."""
         raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
 
     def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:

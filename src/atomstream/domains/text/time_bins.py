@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["spans"]
+__all__ = ["UNITS", "fitting", "spans"]
 
 UNITS = ("D", "W", "M", "Y")
+ENOUGH = 8  # spans that show a course
 
 
 def spans(
@@ -22,6 +23,14 @@ def spans(
         raise ValueError("Give either freq or bins.")
     starts, place = _calendar(times, freq) if freq is not None else _equal_or_given(times, bins)
     return times, starts, place
+
+
+def fitting(times: NDArray) -> str:
+    """Return the longest unit of which dates cover 8 spans or more; days where none does."""
+    for freq in reversed(UNITS):
+        if len(_calendar(times, freq)[0]) >= ENOUGH:
+            return freq
+    return UNITS[0]
 
 
 def _check_times(times: ArrayLike) -> NDArray:

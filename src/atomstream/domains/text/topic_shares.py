@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.text.time_bins import spans
 
-__all__ = ["TopicsOverTime"]
+__all__ = ["TopicsOverTime", "shares_of"]
+
+
+def shares_of(codes: NDArray) -> NDArray:
+    """Return codes of documents as shares; rows sum to one, or to zero where nothing is known."""
+    total = codes.sum(axis=1, keepdims=True)
+    return codes / np.where(total > 0, total, 1)
 
 
 @dataclass(frozen=True, eq=False)

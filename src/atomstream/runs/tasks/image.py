@@ -58,6 +58,7 @@ class ImageTask(Task):
     summary = "Learn a dictionary of patches that serves denoise, inpaint and compress."
     help = "IMAGES are files or folders of images; all become colour if one of them is."
     argument = "images"
+    unit = "patch"
     many = True
     goal = "patches"
     model: ImageDictionary

@@ -100,6 +100,7 @@ class NetworkTask(Task):
         ".graphml)."
     )
     argument = "edges"
+    unit = "patch"
     goal = "batches"
     model: NetworkDictionary
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.scaling import SCALES, dominance
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
-from atomstream.io.inputs import STANDARD_INPUT, InputOptions, open_inputs
+from atomstream.io.images import Pictures
+from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -49,6 +52,12 @@ class RowsSettings(checkpoints, Settings):
         sets="alpha",
         shown="0 for nmf, 0.1 for the others",
     )
+    scale: str = option(
+        "none",
+        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
+        "max, log1p or tfidf.",
+        choices=SCALES,
+    )
     schedule: str = option("power", SCHEDULES)
     half_life: float | None = option(
         None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
@@ -69,6 +78,11 @@ class RowsSettings(checkpoints, Settings):
     )
     columns: tuple[str, ...] = option(
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
+    )
+    id: tuple[str, ...] = option(
+        (),
+        "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
+        whole=True,
     )
     decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
@@ -112,6 +126,7 @@ class RowsSettings(checkpoints, Settings):
             self.seed,
             self.decimal,
             skip,
+            Naming(self.id),
         )
 
     def new_model(self) -> Any:
@@ -126,14 +141,18 @@ class RowsSettings(checkpoints, Settings):
         common = self.parameters() | {"schedule": schedule}
         losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
         if self.model == "nmf":
-            return OnlineNMF(**common, **losses, missing=self.missing)
+            return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
                 f"The model {self.model!r} knows the squared loss only, and neither --method nor "
                 "--zeros."
             )
         if self.model == "dictionary":
-            return OnlineDictionaryLearning(**common, missing=self.missing)
+            return OnlineDictionaryLearning(**common, scale=self.scale, missing=self.missing)
+        if self.scale != "none":
+            raise ValueError(
+                f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
+            )
         if self.missing or self.representatives < self.atoms:
             raise ValueError(
                 "The model 'convex' needs complete rows and a representative for each atom, got "
@@ -163,6 +182,7 @@ class RowsTask(PassesTask):
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
+        self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
         self.names = next((source.names for source in self.sources if source.names), None)
 
     @classmethod
@@ -207,7 +227,19 @@ class RowsTask(PassesTask):
         self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
         if held.all():
             return None
-        return piece.X[~held] if held.any() else piece.X
+        rows = piece.X[~held] if held.any() else piece.X
+        if not self.learned:
+            self._look_at(rows)
+        return rows
+
+    def _look_at(self, rows: Any) -> None:
+        """Warn where the first batch says that one column decides what is learned."""
+        settings, is_image = self.settings, self.sources[0].shape is not None
+        if is_image or (settings.scale, settings.loss) != ("none", "squared"):
+            return
+        sentence = dominance(rows, self.names, "--scale std")
+        if sentence is not None and settings.model != "convex":
+            warnings.warn(sentence, UserWarning, stacklevel=2)
 
     def _without_bad_rows(self, piece: Piece) -> tuple[Piece, InputError | None]:
         """Return rows that can be learned, and what is to be said after them, if anything is.
@@ -284,4 +316,7 @@ class RowsTask(PassesTask):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, 'sample')}"
+        atoms, passes = counted(self.settings.atoms, "atom"), self.at.epoch
+        if passes < 2:
+            return f"{atoms} from {counted(self._n_samples, self.unit)}"
+        return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"

@@ -125,6 +125,7 @@ class _SeriesTask(Task):
     """A dictionary of series, and the table it learns from."""
 
     argument = "table"
+    unit = "window"
     goal = None
     out: ClassVar[str]  # name of the file of results
     shifts: ClassVar[bool]  # whether scaling may move the zero

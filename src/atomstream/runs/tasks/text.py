@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from atomstream.core.checks import counted
+from atomstream.domains.text.time_bins import fitting
+from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.estimators.topics import TopicModel
-from atomstream.io.documents import open_documents
+from atomstream.exceptions import InputError
+from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
+from atomstream.io.outputs import write_table
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, named, watched
+
+SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
+MOST_SPANS = 100_000
+OVER_TIME = "topics_over_time.csv"
+BLOCK = 4096  # documents whose shares are found at a time
 
 
 @dataclass(frozen=True)
@@ -25,7 +39,30 @@ class TextSettings(checkpoints, Settings):
         "line", "What a document is in .txt and .md files: line or file.", choices=("line", "file")
     )
     field: str = option("text", "Field of JSON lines (.jsonl) that holds the text.")
-    column: str | None = option(None, "Column of tables (.csv, .tsv) that holds the text.")
+    column: str | None = option(
+        None,
+        "Column of tables (.csv, .tsv), or field of JSON lines, that holds the text.",
+        also="text",
+    )
+    date: str | None = option(
+        None,
+        "Column or field that holds the date of a document, such as 2003-02-19: gives topics over "
+        "time.",
+        free=True,
+    )
+    freq: str | None = option(
+        None,
+        "Spans of topics over time: day, week, month or year.",
+        choices=tuple(SPANS),
+        free=True,
+        shown="the longest of which there are 8 or more",
+    )
+    id: tuple[str, ...] = option(
+        (),
+        "Column or field that names a document, kept beside its shares; may be repeated.",
+        whole=True,
+        free=True,
+    )
     topics: int = option(20, "Number of topics.", least=1, sets="n_components")
     vectorizer: str = option(
         "hashing", "How words become features: hashing, counts or tfidf.", sets="vectorizer"
@@ -49,7 +86,14 @@ class TextSettings(checkpoints, Settings):
         """Raise ValueError for settings that the model refuses."""
         if not self.inputs:
             raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
+        if self.freq is not None and self.date is None:
+            raise ValueError(f"--freq {self.freq} needs --date, the column of the dates.")
         super().check()
+
+    def document_options(self) -> DocumentOptions:
+        """Return how documents are to be read."""
+        beside = (*self.id, *([] if self.date is None else [self.date]))
+        return DocumentOptions(self.per, self.field, self.column, beside)
 
     def new_model(self) -> TopicModel:
         """Return the model that will learn."""
@@ -64,17 +108,18 @@ class TextTask(Task):
     summary = "Learn topics from documents."
     help = (
         "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or "
-        "tables with a header; also with .gz."
+        "tables with a header; also with .gz. With --date the folder of the run has "
+        "topics_over_time.csv."
     )
     argument = "files"
     many = True
+    unit = "document"
     model: TopicModel
+    sources: Sequence[DocumentFile]
 
     def __init__(self, settings: TextSettings) -> None:
         super().__init__(settings)
-        self.sources = open_documents(
-            settings.inputs, settings.per, settings.field, settings.column
-        )
+        self.sources = open_documents(settings.inputs, settings.document_options())
 
     @cached_property
     def counts(self) -> Any:
@@ -83,6 +128,15 @@ class TextTask(Task):
         with named(self.sources[0].name):
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
+
+    @cached_property
+    def dates(self) -> NDArray:
+        """When each document was written; NaT where that is not said."""
+        dates = dates_of(self.sources, self.settings.date)
+        if np.isnat(dates).all():
+            name, column = self.sources[0].name, self.settings.date
+            raise InputError(f"{name} has no dates in {column!r}.")
+        return dates
 
     @property
     def position(self) -> tuple[int, ...]:
@@ -98,8 +152,45 @@ class TextTask(Task):
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left."""
         counts = self.counts  # counted before the bar of learning is shown
+        if self.settings.date is not None:
+            self._freq()  # dates that cannot be read are told before anything is learned
         with watched(self.model, pace):
             self.model.fit_counts(counts)
+
+    def _freq(self) -> str:
+        """Return the spans of topics over time, as `TopicsOverTime` calls them."""
+        known = self.dates[~np.isnat(self.dates)]
+        freq = fitting(known) if self.settings.freq is None else SPANS[self.settings.freq]
+        n_spans = int(np.ptp(known.astype(f"datetime64[{freq}]").astype(np.int64))) + 1
+        if n_spans > MOST_SPANS:
+            raise InputError(
+                f"The dates reach from {known.min()} to {known.max()}, {n_spans:,} spans; correct "
+                "them, or choose longer spans with --freq."
+            )
+        return freq
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the shares of the topics over time, where documents have dates."""
+        if self.settings.date is None:
+            return {}
+        counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
+        blocks = (counts[first : first + BLOCK] for first in range(0, counts.shape[0], BLOCK))
+        shares = np.concatenate([shares_of(learner.transform(block)) for block in blocks])
+        found = TopicsOverTime.of(shares[dated], self.dates[dated], self._freq(), None)
+        starts = found.starts.astype(str)
+        rows = zip(starts.tolist(), found.n_documents.tolist(), found.shares.tolist(), strict=True)
+        topics = [f"topic_{number}" for number in range(shares.shape[1])]
+        write_table(
+            folder / OVER_TIME,
+            ["start", "documents", *topics],
+            ([start, n, *(share if n else [None] * len(share))] for start, n, share in rows),
+        )
+        return {
+            "time_starts": starts.astype(object),
+            "time_shares": found.shares,
+            "time_documents": found.n_documents,
+            "n_undated": int((~dated).sum()),
+        }
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

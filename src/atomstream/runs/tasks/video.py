@@ -105,6 +105,7 @@ class VideoTask(Task):
     def __init__(self, settings: VideoSettings) -> None:
         super().__init__(settings)
         self.video = settings.opened()
+        self.unit = "frame" if settings.mode == "frames" else "pixel"
         self.sources = [self.video]
         self._ended, self._first = False, 0  # the first frame of the batch under way
         if settings.mode == "frames":

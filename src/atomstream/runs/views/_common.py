@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.core.checks import counted
+from atomstream.core.checks import counted, plural
 from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import check_out, image_format, write_image
@@ -65,10 +65,9 @@ class CommonView(View):
         """Return the sections of the report."""
         source = {} if record.settings is None else self.source(record)
         unit = self.unit(record)
-        samples = f"{unit}es" if unit.endswith("ch") else f"{unit}s"
         chapters = {
             "What was learned": self.learned(record),
-            "How well": [*self.judged(record), *_learning(record, samples)],
+            "How well": [*self.judged(record), *_learning(record, unit)],
             "From what": [Section("inputs", "", facts=source)] if source else [],
             "How": [Section("how", "", facts=_how(record))],
         }
@@ -163,12 +162,17 @@ def _progress(record: Record) -> dict[str, Any]:
     return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
 
 
-def _learning(record: Record, samples: str) -> list[Section]:
+def _learning(record: Record, unit: str) -> list[Section]:
     """Return the section on how the objective went, where a history was kept."""
     if not record.history.n_samples:
         return []
-    caption = f"Mean objective of the {samples} of each batch before the model learned from them."
-    return [Section("objective", "Learning", caption, plots.objective(record.history))]
+    caption = (
+        f"Mean objective of the {plural(unit)} of each batch before the model learned from it."
+    )
+    if len(record.history.n_samples) > 1:
+        caption += " The first batch, which the start was made from, is left out."
+    figure = plots.objective(record.history, unit=unit)
+    return [Section("objective", "Learning", caption, figure)]
 
 
 def _how(record: Record) -> dict[str, Any]:

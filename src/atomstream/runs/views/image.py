@@ -46,7 +46,7 @@ class ImageView(common.CommonView):
         table = common.importance(record, self.table(record))
         return [Section("atoms", "Atoms", caption, figure), table]
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> Any:
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Any:
         """Raise InputError: codes belong to patches, which overlap."""
         raise InputError(
             f"{record.path} has learned from images and codes no rows; to rebuild one use: "

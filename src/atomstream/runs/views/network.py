@@ -163,7 +163,7 @@ class NetworkView(common.CommonView):
             "weights": "all equal" if np.ptp(network.out.data) == 0 else "not all equal",
         }
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> Any:
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Any:
         """Raise InputError: a network has no rows."""
         raise InputError(
             f"{record.path} has learned from a network; use atomstream network reconstruct or "

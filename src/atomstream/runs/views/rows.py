@@ -6,27 +6,36 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.core.checks import counted, plural
+from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.io.inputs import InputOptions, Naming, open_inputs
+from atomstream.io.outputs import Labels
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, named, renumbered
+from atomstream.runs.task import Encoded, Table, named, renumbered
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
+UNITS = {
+    "std": "columns over their standard deviations",
+    "max": "columns over their largest absolute values",
+    "tfidf": "columns times their inverse document frequencies",
+    "log1p": "log(1 + x)",
+}
 
 
 class RowsView(common.CommonView):
@@ -34,6 +43,7 @@ class RowsView(common.CommonView):
 
     learned_from = "rows"
     quality_on = "held-out rows"
+    has_ids = True
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -41,8 +51,18 @@ class RowsView(common.CommonView):
         atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
             "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
-            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+            plural(self.unit(record)): (
+                f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
+            ),
+            **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
         }
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        settings, shape = record.settings, record.shape
+        if settings is None or shape is None:
+            return "row"
+        return "patch" if shape[:2] == (settings.patch, settings.patch) else "row"
 
     def quality(self, record: Record) -> dict[str, float]:
         """Return figures on the rows held out; empty where there are none."""
@@ -51,7 +71,8 @@ class RowsView(common.CommonView):
             return {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values = rows.data if sp.issparse(rows) else rows
+            scaled = _scale(model).apply(rows)
+            values = scaled.data if sp.issparse(scaled) else scaled
             energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
             return {
                 "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
@@ -81,17 +102,19 @@ class RowsView(common.CommonView):
         """Return the atoms as patches, bars or curves, and their shares."""
         model, table = record.model, self.table(record)
         n_atoms = n_drawn = len(model.components_)
+        few = _few(record)
+        shown, units = _in_units(model, of_data=not few)
         if record.shape is not None:
-            figure, kind = plots.atoms(model, record.shape), "patches"
-        elif record.names is not None or model.n_features_in_ <= plots.FEW:
+            figure, kind = plots.atoms(shown, record.shape), "patches"
+        elif few:
             figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
         else:
-            figure, kind = plots.curves(model), "curves over the features"
+            figure, kind = plots.curves(shown), "curves over the features"
         if record.shape is None:
             n_drawn = min(len(figure.axes), n_atoms)
         caption = (
             f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
-            "of the table), with the share of each in all codes."
+            f"of the table), with the share of each in all codes.{units}"
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))
@@ -105,7 +128,12 @@ class RowsView(common.CommonView):
         shown = (
             "Rows that were kept out of learning, from the smallest relative error to the largest."
         )
-        figure = plots.triples(record.model, rows, record.shape, names=record.names)
+        model, units = record.model, ""
+        if _scale(model).kind != "none" and _few(record):
+            # In units of the data one column would hide the others.
+            model, rows = _InScale(model), _scale(model).apply(rows)
+            units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+        figure = plots.triples(model, rows, record.shape, names=record.names)
         measured = (
             f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
             "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
@@ -113,7 +141,7 @@ class RowsView(common.CommonView):
         )
         figures = common.rounded(self.quality(record))
         return [
-            Section("held_out", "Held-out rows", shown, figure),
+            Section("held_out", "Held-out rows", shown + units, figure),
             Section("quality", "Figures", measured, facts=figures),
         ]
 
@@ -132,10 +160,11 @@ class RowsView(common.CommonView):
 
     # -- codes and reconstructions
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of atoms, and the codes of all inputs, block by block."""
-        feed = Feed(_opened(record, inputs), ROWS)
-        return len(record.model.components_), _coded(record.model, feed)
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows."""
+        feed = Feed(_opened(record, inputs, ids), ROWS)
+        names = feed.sources[0].row_names
+        return Encoded(len(record.model.components_), _coded(record.model, feed), names)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
@@ -162,9 +191,50 @@ class RowsView(common.CommonView):
             return ImageDictionary.from_learner(record.model, record.shape)
 
 
-def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
+def _scale(model: Any) -> Scaling:
+    return getattr(model, "scaling_", None) or Scaling()
+
+
+def _few(record: Record) -> bool:
+    """Return whether atoms are shown by their features, rather than as patches or curves."""
+    named = record.names is not None or record.model.n_features_in_ <= plots.FEW
+    return named and record.shape is None
+
+
+class _InScale:
+    """A dictionary that takes and gives rows in units of its scale."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._scale = model, _scale(model)
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return codes."""
+        codes: NDArray = self._model.transform(self._scale.undo(X))
+        return codes
+
+    def inverse_transform(self, codes: NDArray) -> NDArray:
+        """Return rows from codes."""
+        rows: NDArray = self._scale.apply(self._model.inverse_transform(codes))
+        return rows
+
+
+def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
+    """Return atoms to draw, in units of the data or of the scale, and a sentence that says so."""
+    scale = _scale(model)
+    if scale.kind == "none":
+        return model, ""
+    if of_data and scale.linear:
+        atoms = scale.undo(model.components_)
+        shown = SimpleNamespace(components_=atoms, importance_=model.importance_)
+        return shown, " Atoms are drawn in the units of the data."
+    return model, f" Atoms are in units of the scale ({UNITS[scale.kind]})."
+
+
+def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[Any]:
     """Return the inputs as sources of rows with the features that were learned, in their order."""
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
+    # Columns that named rows while learning may be absent from new inputs.
+    wanted = replace(wanted, naming=Naming(ids, known=wanted.naming.ids, kept=True))
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):
@@ -183,12 +253,12 @@ def _opened(record: Record, inputs: Sequence[str]) -> list[Any]:
     return sources
 
 
-def _coded(model: Any, feed: Feed) -> Iterator[NDArray]:
-    """Yield codes; complaints tell the number of the row among all."""
+def _coded(model: Any, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield names of rows and codes; complaints tell the number of the row among all."""
     n_rows = 0
     for piece in feed.batches(Position()):
         try:
-            yield model.transform(piece.X)
+            yield piece.labels, model.transform(piece.X)
         except ValueError as error:
             sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
             raise InputError(sentence) from None

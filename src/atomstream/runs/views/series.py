@@ -92,7 +92,7 @@ class SeriesView(common.CommonView):
                 "The last rows as observed, and as predicted one step ahead by a model that had "
                 f"seen earlier rows only; then the forecast with bands of {coverage:g} %. The "
                 f"bands hold one step ahead, are widened by the square root of the step, and are "
-                "cut where they leave the picture. Errors are in the units that were learned."
+                f"cut where they leave the picture. Errors are {_units(record)}."
             )
         if len(names) > MOST_SERIES:
             caption += f" {MOST_SERIES} of {len(names)} series are shown."
@@ -142,6 +142,10 @@ def _names(record: Record) -> list[str]:
 
 
 def _units(record: Record) -> str:
+    """Return in which units the atoms are: what was done to the table, and nothing else."""
     settings = record.settings
-    steps = [] if settings is None else ["logarithm"] * settings.log + ["scaling"] * settings.scale
+    if settings is None:
+        return "in the units that were learned"
+    steps = ["trailing means"] * (getattr(settings, "average", 1) > 1)
+    steps += ["logarithm"] * settings.log + ["scaling"] * settings.scale
     return f"after {' and '.join(steps)}" if steps else "in the units of the table"

@@ -13,7 +13,7 @@ from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Encoded, Table
 from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
@@ -81,12 +81,11 @@ class TensorView(common.CommonView):
             "missing entries": "allowed" if record.settings.missing else "none allowed",
         }
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of atoms, and the codes of all samples, block by block."""
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all samples, block by block."""
         tensors = [_opened(record, name) for name in inputs]
-        return record.model.n_components, (
-            codes for tensor in tensors for codes in _coded(record.model, tensor)
-        )
+        codes = (((), codes) for tensor in tensors for codes in _coded(record.model, tensor))
+        return Encoded(record.model.n_components, codes)
 
 
 def _opened(record: Record, name: str) -> Tensor:

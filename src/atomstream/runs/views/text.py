@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
-from atomstream.io.documents import open_documents
+from atomstream.domains.text.topic_shares import TopicsOverTime
+from atomstream.exceptions import InputError
+from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents
+from atomstream.io.outputs import Labels
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table
+from atomstream.runs.task import Encoded, Table
+from atomstream.runs.tasks.text import OVER_TIME
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.report import Section
@@ -28,6 +32,7 @@ class TextView(common.CommonView):
     learned_from = "texts"
     of = "document"
     title = "Topics"
+    has_ids = True
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -50,7 +55,7 @@ class TextView(common.CommonView):
             "top six_share": "share of the topic that its six likeliest words make up",
             "features": "six likeliest words",
         }
-        return Table("atom", heads, rows)
+        return Table("topic", heads, rows)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the words of each topic."""
@@ -62,10 +67,11 @@ class TextView(common.CommonView):
         if model.vectorizer == "hashing":
             caption += " A word stands for all words that share its feature."
         figure = plots.topics(model, n_topics=n_topics)
-        table = replace(self.table(record, n_topics), name="topic")
+        table = self.table(record, n_topics)
         return [
             Section("topics", "Topics", caption, figure),
             common.table_section("words", "Their words", table),
+            *_over_time(record),
         ]
 
     def source(self, record: Record) -> dict[str, Any]:
@@ -75,7 +81,8 @@ class TextView(common.CommonView):
         facts = {
             "inputs": common.inputs(record),
             "documents": f"{record.notes['n_documents']:,}",
-            "a document is": f"a {settings.per} of text files, {settings.field!r} of JSON lines, "
+            "a document is": f"a {settings.per} of text files, "
+            f"{(settings.column or settings.field)!r} of JSON lines, "
             f"{column} of tables",
             "stop words": settings.stop_words,
         }
@@ -83,14 +90,56 @@ class TextView(common.CommonView):
             facts["features with a word"] = f"{int(np.sum(words != '')):,}"
         return facts
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of topics, and the codes of all documents, block by block."""
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the shares of the topics in each document, NaN where none of its words is known.
+
+        Empty documents keep their place, so that every document has a row.
+        """
         known = record.settings
-        how = (known.per, known.field, known.column) if known else ("line", "text", None)
-        documents = chain.from_iterable(open_documents(tuple(inputs), *how))
+        wanted = DocumentOptions() if known is None else known.document_options()
+        wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True)
+        files, model = open_documents(inputs, wanted), record.model
+        names = [file.row_names for file in files]
+        if any(named != names[0] for named in names):
+            raise InputError(
+                f"Documents of {files[0].name} are named by {', '.join(names[0]) or 'nothing'}, "
+                "those of other inputs by other columns; they must agree."
+            )
+        return Encoded(len(model.components_), _shares(model, files), names[0], "topic")
 
-        def codes() -> Iterator[NDArray]:
-            while block := list(islice(documents, DOCUMENTS)):
-                yield record.model.transform(block)
 
-        return len(record.model.components_), codes()
+def _shares(model: Any, files: Sequence[DocumentFile]) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield what documents are called, and the shares of the topics in them."""
+    entries = chain.from_iterable(file.entries() for file in files)
+    while block := list(islice(entries, DOCUMENTS)):
+        full = np.array([bool(entry.text.strip()) for entry in block])
+        shares = np.zeros((len(block), len(model.components_)))
+        shares[full] = model.topic_shares([entry.text for entry in block if entry.text.strip()])
+        shares[~shares.any(axis=1)] = np.nan
+        labels = zip(*(entry.labels for entry in block), strict=True)
+        yield [np.array(part, object) for part in labels], shares
+
+
+def _over_time(record: Record) -> list[Section]:
+    """Return the picture of the shares over time, where documents have dates."""
+    notes, settings = record.notes, record.settings
+    if "time_shares" not in notes:
+        return []
+    starts = np.array([*notes["time_starts"]], "datetime64[D]")
+    found = TopicsOverTime(starts, notes["time_shares"], notes["time_documents"])
+    words = [", ".join(word for word, _ in listed) for listed in record.model.top_words(4)]
+    unit = "" if len(starts) < 2 else f" {_span(starts)}"
+    caption = (
+        f"Mean share of each topic in the documents of each{unit}, by the dates in "
+        f"{settings.date!r}; those that vary most, with their likeliest words. All of them are in "
+        f"{OVER_TIME}."
+    )
+    if undated := notes.get("n_undated", 0):
+        caption += f" {counted(undated, 'document')} without a date left out."
+    return [Section("over_time", "Over time", caption, plots.topics_over_time(found, words))]
+
+
+def _span(starts: NDArray) -> str:
+    """Return the name of a span, from where spans begin."""
+    days = int(np.diff(starts).max().astype(int))
+    return "day" if days == 1 else "week" if days == 7 else "month" if days < 32 else "year"

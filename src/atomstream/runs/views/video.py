@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
+from atomstream.io.outputs import Labels
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.record import Record
-from atomstream.runs.task import Table, named
+from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.tasks.video import SHORTEST, changes_of
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
@@ -83,13 +84,17 @@ class VideoView(common.CommonView):
             "colours": "turned into grey" if record.settings.grey else "as they are",
         }
 
-    def encode(self, record: Record, inputs: Sequence[str]) -> tuple[int, Iterator[NDArray]]:
-        """Return the number of atoms, and the codes of frames, or of pixels, block by block."""
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of frames, by their files where they have some, or of pixels."""
         settings, model = record.settings, record.model
         key = None if settings is None else settings.key
         videos = [open_video(name, key=key, grey=model.grey) for name in inputs]
+        if model.mode == "frames" and all(video.names for video in videos):
+            named = (codes for video in videos for codes in _named_codes(model, video))
+            return Encoded(model.n_components, named, ["file"])
         coded = _frame_codes if model.mode == "frames" else _pixel_codes
-        return model.n_components, (codes for video in videos for codes in coded(model, video))
+        codes = (((), codes) for video in videos for codes in coded(model, video))
+        return Encoded(model.n_components, codes)
 
 
 def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
@@ -98,6 +103,14 @@ def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     with named(video.name):
         while block := list(islice(frames, FRAMES)):
             yield model.transform(np.stack(block))
+
+
+def _named_codes(model: VideoDictionary, video: Video) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield the codes of frames with the names of their files."""
+    names, first = np.array(video.names, object), 0
+    for codes in _frame_codes(model, video):
+        yield (names[first : first + len(codes)],), codes
+        first += len(codes)
 
 
 def _pixel_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:

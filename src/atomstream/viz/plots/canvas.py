@@ -71,6 +71,11 @@ def most_important(model: Weighed, n_atoms: int | None = None) -> NDArray:
     return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 
 
+def heading(atom: int, share: float) -> str:
+    """Return the title of an atom: its number, from 0 as in ``components_``, and its share."""
+    return f"atom {atom}: {100 * share:.1f} %"
+
+
 def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Figure]:
     """Return ``npanels`` axes in rows of ``n_columns``, and their figure."""
     n_columns = min(n_columns, npanels)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.checks import plural
 from atomstream.viz.plots.canvas import (
     BLUE,
     ORANGE,
@@ -15,6 +16,7 @@ from atomstream.viz.plots.canvas import (
     Ranks,
     Recoding,
     empty,
+    heading,
     most_important,
     panels,
     plain,
@@ -45,6 +47,7 @@ __all__ = [
 
 FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
+DECADE = 10
 
 
 def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
@@ -75,7 +78,7 @@ def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]
 
 
 def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figure:
-    """Draw the atoms in a grid, most important first, with their shares of the code.
+    """Draw the atoms in a grid, most important first, with their numbers and shares of the code.
 
     Parameters
     ----------
@@ -90,9 +93,10 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figu
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for axes, image, share in zip(grid.flat, images, shares, strict=False):
+    drawn = zip(grid.flat, most_important(model), images, shares, strict=False)
+    for axes, atom, image, share in drawn:
         axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_title(f"{100 * share:.1f} %", y=-0.28, fontsize=7)
+        axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=7)  # no room for a word
     return figure
 
 
@@ -113,9 +117,11 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
     """
     rows, shares = curves_data(model, n_atoms)
     grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
-    for axes, row, share in zip(grid, rows, shares, strict=True):
+    for axes, atom, row, share in zip(
+        grid, most_important(model, n_atoms), rows, shares, strict=True
+    ):
         axes.plot(row, color=BLUE, linewidth=1)
-        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+        axes.set_title(heading(atom, share), fontsize=8)
         axes.tick_params(labelsize=7)
         axes.margins(x=0)
     return figure
@@ -160,13 +166,14 @@ def bars(
     """
     drawn = bars_data(model, names, n_atoms, n_features)
     grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
-    for axes, (labels, values, share) in zip(grid, drawn, strict=True):
+    order = most_important(model, n_atoms)
+    for axes, atom, (labels, values, share) in zip(grid, order, drawn, strict=True):
         colours = [BLUE if value >= 0 else ORANGE for value in values]
         axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
         axes.invert_yaxis()
         axes.tick_params(axis="x", labelsize=7)
-        axes.set_title(f"{100 * share:.1f} %", fontsize=8)
+        axes.set_title(heading(atom, share), fontsize=8)
     return figure
 
 
@@ -317,8 +324,16 @@ def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
 
 
 def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `objective` draws: samples seen, objectives, means of the last sixth."""
+    """Return what `objective` draws: samples seen, objectives, means of the last sixth.
+
+    The first point is left out where there are more: a start that was made from the first batch
+    explains that batch better than any other.
+    """
     n_samples, values = np.asarray(history.n_samples), np.asarray(history.objective)
+    if len(values) > 1:
+        n_samples, values = n_samples[1:], values[1:]
+    newest = np.append(np.diff(n_samples) > 0, True)  # of rounds over the same samples, the last
+    n_samples, values = n_samples[newest], values[newest]
     total = np.concatenate([[0.0], np.cumsum(values)])
     last = np.arange(1, len(values) + 1)
     first = last - (1 + last // 6)  # the window grows with the stream: the axis is logarithmic
@@ -326,19 +341,25 @@ def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     return n_samples, values, (total[last] - total[first]) / (last - first)
 
 
-def objective(history: History) -> Figure:
+def objective(history: History, *, unit: str = "sample") -> Figure:
     """Draw the objective against the number of samples seen.
+
+    The axis of the objective is logarithmic where it spans more than a decade.
 
     Parameters
     ----------
     history : atomstream.callbacks.History
+    unit : str, default="sample"
+        What a sample is called: "row", "patch".
     """
     n_samples, values, smooth = objective_data(history)
     figure = empty(7, 3.6)
     axes = figure.subplots()
     axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
     axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
-    axes.set(xscale="log", xlabel="samples seen", ylabel="mean objective per sample")
+    axes.set(xscale="log", xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
+    if values.max() > DECADE * values.min() > 0:
+        axes.set_yscale("log")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.matrices import Matrix
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, most_important
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, heading, most_important
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,10 +51,15 @@ def network_atoms_data(model: NetworkAtoms, n_atoms: int = 25) -> tuple[NDArray,
 
     Each atom is divided by its largest entry.
     """
-    order = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
+    order = _newest(model, n_atoms)
     largest = model.components_[order].max(axis=(1, 2), keepdims=True)
     shares = model.recent_importance_[order]
     return model.components_[order] / np.where(largest > 0, largest, 1), shares
+
+
+def _newest(model: NetworkAtoms, n_atoms: int) -> NDArray:
+    """Return the numbers of the atoms that matter most of late."""
+    return np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
 
 
 def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5) -> Figure:
@@ -77,13 +82,14 @@ def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5)
     grid = figure.subplots(n_rows, 2 * n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for place, (patch, share) in enumerate(zip(patches, shares, strict=True)):
+    drawn = zip(_newest(model, n_atoms), patches, shares, strict=True)
+    for place, (atom, patch, share) in enumerate(drawn):
         row, column = divmod(place, n_columns)
         left, right = grid[row, 2 * column], grid[row, 2 * column + 1]
         left.imshow(patch, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
         left.axis("on")
         left.set(xticks=[], yticks=[])
-        left.set_title(f"{100 * share:.1f} %", fontsize=8)
+        left.set_title(heading(atom, share), fontsize=8)
         _graph(right, patch, joined)
     return figure
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Weighed, most_important, panels, plain
+from atomstream.viz.plots.canvas import (
+    BLUE,
+    ORANGE,
+    Weighed,
+    heading,
+    most_important,
+    panels,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +86,7 @@ def series_atoms(
     ):
         for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
-        axes.set_title(f"atom {number}: {100 * share:.1f} %", fontsize=8)
+        axes.set_title(heading(number, share), fontsize=8)
         _quiet(axes, atoms.shape[1])
     _legend(figure, grid[0].lines, _known(model, names))
     return figure
@@ -95,10 +103,16 @@ def series_change_data(model: SeriesAtoms, n_atoms: int = 12) -> tuple[NDArray, 
             "The model was not initialised: there are no atoms before the online phase."
         )
     before, after = model.initial_atoms_, model.atoms_
+    order, moved = _moved(before, after, n_atoms)
+    return before[order], after[order], moved
+
+
+def _moved(before: NDArray, after: NDArray, n_atoms: int) -> tuple[NDArray, NDArray]:
+    """Return the numbers of the atoms that changed most, and their changes."""
     lengths = np.linalg.norm(before, axis=(1, 2)) * np.linalg.norm(after, axis=(1, 2))
     moved = 1 - (before * after).sum(axis=(1, 2)) / np.where(lengths > 0, lengths, 1)
     order = np.argsort(-moved, kind="stable")[:n_atoms]
-    return before[order], after[order], moved[order]
+    return order, moved[order]
 
 
 def series_change(
@@ -115,12 +129,13 @@ def series_change(
     """
     before, after, moved = series_change_data(model, n_atoms)
     grid, figure = panels(len(after), n_columns, 1.9, 1.45)
-    for axes, old, new, share in zip(grid, before, after, moved, strict=True):
+    order, _ = _moved(np.asarray(model.initial_atoms_), model.atoms_, n_atoms)
+    for axes, atom, old, new, share in zip(grid, order, before, after, moved, strict=True):
         for was, now, style in zip(old.T, new.T, _styles(after.shape[2]), strict=True):
             place = range(1, len(now) + 1)
             axes.plot(place, now, linewidth=1.2, **style)
             axes.plot(place, was, linewidth=0.9, alpha=0.7, **style | {"linestyle": ":"})
-        axes.set_title(f"{100 * share:.0f} % changed", fontsize=8)
+        axes.set_title(f"atom {atom}: {100 * share:.0f} % changed", fontsize=8)
         _quiet(axes, after.shape[1])
     _legend(figure, grid[0].lines[::2], _known(model, names))
     return figure

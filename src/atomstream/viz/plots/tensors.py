@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, empty, most_important
+from atomstream.viz.plots.canvas import BLUE, Weighed, empty, heading, most_important
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Panel
@@ -77,6 +77,7 @@ def loadings(
         Number of atoms in a row.
     """
     columns, shares = loadings_data(model, n_atoms)
+    order = most_important(model, n_atoms)
     names = _names(model) if names is None else list(names)
     if len(names) != len(columns):
         raise ValueError(
@@ -89,12 +90,12 @@ def loadings(
     grid = figure.subplots(n_rows, n_columns * n_modes, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for place, share in enumerate(shares):
+    for place, (atom, share) in enumerate(zip(order, shares, strict=True)):
         row, first = place // n_columns, n_modes * (place % n_columns)
         for mode, values in enumerate(columns):
             axes = grid[row, first + mode]
             _draw(axes, values[place])
-            axes.set_title(f"{100 * share:.1f} %" if mode == 0 else "", fontsize=8)
+            axes.set_title(heading(atom, share) if mode == 0 else "", fontsize=8)
             if place + n_columns >= len(shares):
                 axes.set_xlabel(names[mode], fontsize=8)
     return figure

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
 
 
+LEAST = 1e-6  # share of a topic below which it does not hold a word
+
+
 class Topical(Weighed, Protocol):
     """A fitted model of topics."""
 
@@ -28,8 +31,14 @@ class Topical(Weighed, Protocol):
 def topics_data(
     model: Topical, n_topics: int = 20, n_words: int = 8
 ) -> list[tuple[int, float, list[tuple[str, float]]]]:
-    """Return what `topics` draws: numbers, shares of all words, and top words of topics."""
-    words = model.top_words(n_words)
+    """Return what `topics` draws: numbers, shares of all words, and top words of topics.
+
+    Words that a topic does not hold are left out, where others are there.
+    """
+    words = [
+        [pair for place, pair in enumerate(listed) if pair[1] > LEAST or not place]
+        for listed in model.top_words(n_words)
+    ]
     order = most_important(model, n_topics)
     return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
 
@@ -46,7 +55,8 @@ def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: i
     n_columns : int, default=4
     """
     drawn = topics_data(model, n_topics, n_words)
-    grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * len(drawn[0][2]))
+    longest = max(len(words) for _, _, words in drawn)
+    grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * longest)
     for axes, (topic, share, words) in zip(grid, drawn, strict=True):
         axes.barh(range(len(words)), [100 * of for _, of in words], color=BLUE, height=0.7)
         axes.set_yticks(range(len(words)), [plain(word, 16) for word, _ in words], fontsize=8)

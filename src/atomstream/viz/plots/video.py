@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, most_important
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, heading, most_important
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,14 +116,15 @@ def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Fi
         regime.
     """
     curves, times = temporal_atoms_data(model, changes)
-    shares = np.sort(model.importance_)[::-1]
+    order = most_important(model)
     figure = empty(7.0, 0.85 * len(curves) + 0.6)
     grid = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, curve, share in zip(grid, curves, shares, strict=True):
+    for axes, atom, curve in zip(grid, order, curves, strict=True):
         axes.plot(curve, color=BLUE, linewidth=1)
         for time in times:
             axes.axvline(time - 0.5, color=ORANGE, linewidth=1.2)
-        axes.set_ylabel(f"{100 * share:.1f} %", fontsize=8, rotation=0, ha="right", va="center")
+        title = heading(atom, model.importance_[atom])
+        axes.set_ylabel(title, fontsize=8, rotation=0, ha="right", va="center")
         axes.set(yticks=[], ylim=(0, 1.05))
         axes.margins(x=0)
         axes.spines[["top", "right"]].set_visible(False)

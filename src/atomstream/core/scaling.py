@@ -1,0 +1,283 @@
+"""Scales of columns: learned along the stream, kept with the model, undone in reconstructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["SCALES", "Scaling", "dominance", "dominant"]
+
+SCALES = ("none", "std", "max", "log1p", "tfidf")
+LEAST_ROWS, LEAST_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
+MOST = 0.5  # share of the energy that one column may have
+
+
+class _Sums(NamedTuple):
+    """Figures of the observed entries of each column, float64, each of shape (n_features,).
+
+    Attributes
+    ----------
+    mass : ndarray
+        Sum of the weights of their rows.
+    mean : ndarray
+        Their mean; only "std" asks for it.
+    spread : ndarray
+        The sum of squared deviations from the mean ("std"), the largest absolute value ("max"), or
+        the mass of the entries that are not zero ("tfidf").
+    """
+
+    mass: NDArray
+    mean: NDArray
+    spread: NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    r"""The scale of every column of the data; a value, which `learned` leaves as it is.
+
+    Columns are divided by their standard deviation ("std", which does not centre: zeros stay
+    zeros), by their largest absolute value ("max"), or multiplied by the inverse document
+    frequency :math:`\log\frac{1 + n}{1 + n_j} + 1` ("tfidf"; n_j of n rows have an entry in column
+    j). Columns for which that means nothing, all zero or constant, keep their units. "log1p"
+    takes log(1 + x) and learns nothing. Missing entries do not count.
+
+    Parameters
+    ----------
+    kind : {"none", "std", "max", "log1p", "tfidf"}, default="none"
+
+    Attributes
+    ----------
+    mass, mean, spread : ndarray of shape (n_features,)
+        What is known of the columns; empty before anything was learned.
+    """
+
+    SAVED: ClassVar = ("kind", "mass", "mean", "spread")
+
+    kind: str = "none"
+    mass: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
+    mean: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
+    spread: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
+
+    def validate(self, n_features: int) -> None:
+        """Refuse figures read from a file that do not fit."""
+        parts = (self.mass, self.mean, self.spread)
+        shape = (n_features if self.linear else 0,)
+        good = self.kind in SCALES and all(
+            part.shape == shape and part.dtype == np.float64 and np.isfinite(part).all()
+            for part in parts
+        )
+        if not good or (self.mass < 0).any() or (self.spread < 0).any():
+            raise ValueError("a scale that makes no sense")
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a number for each column, learned from the data."""
+        return self.kind in MEASURES
+
+    @property
+    def divisor(self) -> Any:
+        """The number that each column is divided by, (n_features,); 1 where there is none."""
+        if not len(self.mass):
+            return 1.0
+        if self.kind == "tfidf":
+            return 1 / (np.log((1 + self.mass) / (1 + self.spread)) + 1)
+        size = self.spread
+        if self.kind == "std":
+            size = np.sqrt(size / np.maximum(self.mass, np.finfo(float).tiny))
+            # What rounding leaves of a constant column is no deviation.
+            size = np.where(size > 1e-14 * np.abs(self.mean), size, 0)
+        return np.where(size > 0, size, 1.0)
+
+    def learned(self, X: Any, weights: NDArray | None, *, settled: bool = False) -> Self:
+        """Return the scale that knows these rows too.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_samples, n_features)
+        weights : ndarray of shape (n_samples,), or None
+        settled : bool, default=False
+            Keep the scale of every column that has one.
+
+        Raises
+        ------
+        ValueError
+            For entries whose sums are not finite.
+        """
+        if not self.linear:
+            return self
+        with np.errstate(over="ignore", invalid="ignore"):
+            new = MEASURES[self.kind](*_columns(X, weights))
+        if not all(np.isfinite(part).all() for part in new):
+            raise ValueError(
+                f"X has entries whose sums are not finite, which scale={self.kind!r} needs; divide "
+                "the data by a constant."
+            )
+        if len(self.mass):
+            old = _Sums(self.mass, self.mean, self.spread)
+            merged = _merged(old, new, self.kind)
+            known = (old.spread > 0) & settled
+            new = _Sums(*(np.where(known, a, b) for a, b in zip(old, merged, strict=True)))
+        return type(self)(self.kind, *new)
+
+    def apply(self, X: Any) -> Any:
+        """Return rows in units of the scale; sparse ones stay sparse.
+
+        Raises
+        ------
+        ValueError
+            For values of -1 or less under "log1p".
+        """
+        if self.kind == "log1p":
+            low = float(np.nanmin(X.data if sp.issparse(X) else X, initial=0.0))
+            if low <= -1:
+                raise ValueError(
+                    f"scale='log1p' takes the logarithm of 1 + x and needs values above -1, got a "
+                    f"minimum of {low:.4g}."
+                )
+            return X.log1p() if sp.issparse(X) else np.log1p(X)
+        if not len(self.mass):
+            return X
+        divisor = self.divisor.astype(X.dtype)
+        if not sp.issparse(X):
+            return X / divisor
+        return sp.csr_array((X.data / divisor[X.indices], X.indices, X.indptr), X.shape)
+
+    def undo(self, X: NDArray) -> NDArray:
+        """Return rows in the units of the data again."""
+        if self.kind == "log1p":
+            return np.expm1(X)
+        return X if not len(self.mass) else X * self.divisor.astype(X.dtype)
+
+
+def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None:
+    """Return the column that has more than half of the energy of rows, and its share.
+
+    None where no column has it, and for fewer than 3 columns or 20 rows.
+    """
+    if X.shape[0] < LEAST_ROWS or X.shape[1] < LEAST_COLUMNS:
+        return None
+    values, columns, row_weights, _ = _columns(X, weights)
+    with np.errstate(over="ignore"):
+        energy = _total(values.astype(np.float64) ** 2, columns, row_weights, X.shape[1])
+        total = energy.sum()
+    top = int(energy.argmax())
+    if not (np.isfinite(total) and energy[top] > MOST * total):
+        return None
+    return top, float(energy[top] / total)
+
+
+def dominance(
+    X: Any, names: Sequence[Any] | None, remedy: str, weights: NDArray | None = None
+) -> str | None:
+    """Return a sentence on the column that has most of the energy; None where none has.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+    names : sequence, or None
+        Names of the columns; without them they are numbered from 0.
+    remedy : str
+        What to say against it, such as "scale='std'".
+    weights : ndarray of shape (n_samples,), optional
+    """
+    found = dominant(X, weights)
+    if found is None:
+        return None
+    column = repr(str(names[found[0]])) if names is not None else f"{found[0]} (counted from 0)"
+    return (
+        f"Column {column} has {100 * found[1]:.0f} % of the energy of all columns, so that atoms "
+        f"describe little else; say {remedy} to let all columns count alike."
+    )
+
+
+# -- figures of the columns: of observed entries as flat values, with column and weight of each
+
+
+def _columns(X: Any, weights: NDArray | None) -> tuple[NDArray, Any, Any, NDArray]:
+    """Return stored values, their columns and weights, and the observed mass of each column.
+
+    Of dense rows the values are a matrix, and their columns None.
+    """
+    n_rows, n_features = X.shape
+    total = float(n_rows) if weights is None else float(weights.sum())
+    mass = np.full(n_features, total)
+    if not sp.issparse(X):
+        holes = np.isnan(X)
+        rows = None if weights is None else weights[:, None]
+        if holes.any():
+            mass = mass - _total(holes.astype(np.float64), None, rows, n_features)
+        return (
+            np.where(holes, 0, X),
+            None,
+            np.where(holes, 0.0, 1.0 if rows is None else rows),
+            mass,
+        )
+    each = None if weights is None else np.repeat(weights, np.diff(X.indptr))
+    holes = np.isnan(X.data)
+    mass = mass - _total(holes.astype(np.float64), X.indices, each, n_features)
+    return (
+        np.where(holes, 0, X.data),
+        X.indices,
+        np.where(holes, 0.0, 1.0 if each is None else each),
+        mass,
+    )
+
+
+def _total(values: NDArray, columns: Any, weights: Any, n_features: int) -> NDArray:
+    """Return the weighted sum of values in each column, in float64."""
+    weighted = values if weights is None else values * weights
+    if columns is None:
+        return np.asarray(weighted.sum(axis=0, dtype=np.float64))
+    return np.bincount(columns, weighted, n_features)
+
+
+def _std(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
+    n, some = len(mass), np.where(mass > 0, mass, 1.0)
+    values = values.astype(np.float64)
+    mean = _total(values, columns, weights, n) / some
+    around = mean if columns is None else mean[columns]
+    spread = _total((values - around) ** 2, columns, weights, n)
+    if columns is not None:  # entries that are not stored are zeros
+        stored = _total(np.ones(len(values)), columns, weights, n)
+        spread += np.maximum(mass - stored, 0) * mean**2
+    return _Sums(mass, mean, spread)
+
+
+def _max(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
+    sizes = np.where(weights > 0, np.abs(values), 0).astype(np.float64)
+    if columns is None:
+        most = sizes.max(axis=0, initial=0.0)
+    else:
+        most = np.zeros(len(mass))
+        np.maximum.at(most, columns, sizes)
+    return _Sums(mass, np.zeros(len(mass)), most)
+
+
+def _tfidf(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
+    there = (values != 0).astype(np.float64)
+    return _Sums(mass, np.zeros(len(mass)), _total(there, columns, weights, len(mass)))
+
+
+MEASURES: dict[str, Callable[..., _Sums]] = {"std": _std, "max": _max, "tfidf": _tfidf}
+
+
+def _merged(old: _Sums, new: _Sums, kind: str) -> _Sums:
+    """Return the figures of both together.
+
+    References
+    ----------
+    Chan, Golub, LeVeque (1983), "Algorithms for computing the sample variance", The American
+    Statistician, eq. (2.1).
+    """
+    mass = old.mass + new.mass
+    if kind == "max":
+        return _Sums(mass, old.mean, np.maximum(old.spread, new.spread))
+    share = new.mass / np.where(mass > 0, mass, 1.0)
+    apart = new.mean - old.mean
+    spread = old.spread + new.spread + apart**2 * old.mass * share
+    return _Sums(mass, old.mean + apart * share, spread)
