@@ -22,6 +22,7 @@ from atomstream.domains.images.pixels import (
     white,
 )
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
+from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
@@ -150,7 +151,9 @@ class ImageDictionary(PatchLearning):
         def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return what the dictionary makes of patches."""
             rows, means = self._split(rows / rows.dtype.type(white(image)))
-            return add_means(coder.inverse_transform(coder.transform(rows)), means), None
+            with called(self):
+                codes = coder.transform(rows)
+            return add_means(coder.inverse_transform(codes), means), None
 
         if out is not None and (out.shape != image.shape or out.dtype != image.dtype):
             raise ValueError(
@@ -319,7 +322,8 @@ class ImageDictionary(PatchLearning):
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
         unit = white(image)
-        learner.fit_stream(self._split(rows / rows.dtype.type(unit))[0] for rows in drawn)
+        with called(self):
+            learner.fit_stream(self._split(rows / rows.dtype.type(unit))[0] for rows in drawn)
         return learner.components_
 
 
