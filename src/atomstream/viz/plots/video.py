@@ -171,6 +171,8 @@ def _curves(model: VideoAtoms, curves: NDArray, frames: NDArray) -> Figure:
     low = -1.05 if curves.min() < 0 else 0
     for axes, curve, share in zip(grid, curves, shares, strict=True):
         axes.plot(frames, curve, color=BLUE, linewidth=1)
+        if low:
+            axes.axhline(0, color="#bbbbbb", linewidth=0.6, zorder=0)
         axes.set_ylabel(f"{100 * share:.1f} %", fontsize=8, rotation=0, ha="right", va="center")
         axes.set(yticks=[], ylim=(low, 1.05))
         axes.margins(x=0)
