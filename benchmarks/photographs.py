@@ -36,9 +36,10 @@ KINDS = {
 }
 HEAD = """# Compressed photographs beside JPEG
 
-`atomstream image compress` is a way to look at a dictionary and to ship it. It does not save space: below are sizes of our files over
-those of JPEG files that are as good (Pillow, optimised, the sampling of colour that makes the smaller file). A number above 1 means
-that JPEG is smaller. Twelve photographs of scikit-learn and scikit-image, five qualities (PSNR in decibels);
+`atomstream image compress` is a way to look at a dictionary and to ship it. It does not save space:
+below are sizes of our files over those of JPEG files that are as good (Pillow, optimised, the
+sampling of colour that makes the smaller file). A number above 1 means that JPEG is smaller. Twelve
+photographs of scikit-learn and scikit-image, five qualities (PSNR in decibels);
 `benchmarks/photographs.py` measures, `benchmarks/photographs.json` holds the sizes.
 
 """

@@ -16,7 +16,7 @@ from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, count_option, path_option
 from atomstream.cli.running import checked_aloud, warn
 from atomstream.domains import images
-from atomstream.domains.images.compression import SHORT
+from atomstream.domains.images.quality import SHORT
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file

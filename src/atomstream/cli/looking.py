@@ -11,6 +11,7 @@ import numpy as np
 
 from atomstream.cli.options import warn
 from atomstream.core.extras import library
+from atomstream.core.progress import followed
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import check_out, code_writer, printable
@@ -30,7 +31,7 @@ def encode(run: Path, inputs: tuple[str, ...], out: Path, as_json: bool) -> int:
     n_atoms, blocks = record.view.encode(record, inputs)
     n_rows = 0
     with whole_file(out) as file, writer(file, n_atoms) as write:
-        for codes in blocks:
+        for codes in followed(blocks, None, "encoding"):
             write(codes)
             n_rows += len(codes)
     return print_facts({"out": str(out), "rows": n_rows, "atoms": n_atoms}, as_json)

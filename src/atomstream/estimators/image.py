@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.progress import followed
 from atomstream.domains.images import compression
 from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
@@ -21,6 +22,7 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
+from atomstream.domains.images.quality import check_worth, compress_to
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
 from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
@@ -282,8 +284,8 @@ class ImageDictionary(PatchLearning):
         image = self._given(image)
         atoms = self.components_
         how = {"centred": not self.nonnegative, "include_dictionary": include_dictionary}
-        data = compression.compress(image, atoms, quality, **how)
-        compression.check_worth(image, atoms, data, quality)
+        data = compress_to(image, atoms, quality, **how)
+        check_worth(image, atoms, data, quality)
         return data
 
     def decompress(self, data: bytes, *, max_pixels: int = compression.MAX_PIXELS) -> NDArray:
@@ -325,9 +327,12 @@ class ImageDictionary(PatchLearning):
             self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
-        unit = white(image)
+        unit, n_batches = white(image), -(-self.n_patches // self.batch_size)
         with called(self):
-            learner.fit_stream(self._split(rows / rows.dtype.type(unit))[0] for rows in drawn)
+            learner.fit_stream(
+                self._split(rows / rows.dtype.type(unit))[0]
+                for rows in followed(drawn, n_batches, "learning from the image")
+            )
         return learner.components_
 
 

@@ -97,7 +97,7 @@ class VideoView(common.CommonView):
 
 def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of frames, a block of them in memory at a time."""
-    frames = as_frames(video.images(0), grey=model.grey)
+    frames = as_frames(video, grey=model.grey)
     with named(video.name):
         while block := list(islice(frames, FRAMES)):
             yield model.transform(np.stack(block))
