@@ -51,6 +51,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/walks.py
 	.venv-bench/bin/python benchmarks/tensors.py
 	.venv-bench/bin/python benchmarks/pictures.py
+	.venv-bench/bin/python benchmarks/photographs.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }

@@ -7,6 +7,7 @@ from sklearn.linear_model import orthogonal_mp
 
 import atomstream
 from atomstream import (
+    ColorRestorer,
     ImageDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
@@ -446,3 +447,15 @@ def test_drawn_pictures_are_what_their_twins_return():
     assert plots.material_map_data(classes, ["sea", "sand"])[1] == [("sea", 0.25), ("sand", 0.75)]
     figure = plots.material_map(classes, ["sea", "sand"])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sea 25 %", "sand 75 %"]
+
+
+def test_complaints_about_data_name_the_class_that_was_called():
+    dark = picture() - 0.9
+    told = r"passed to ImageDictionary: .*; shift the data or say nonnegative=False\.$"
+    model = small(nonnegative=True).fit(picture())
+    for call in (model.fit, model.reconstruct):
+        with pytest.raises(ValueError, match=told):
+            call(dark)
+    dark = np.stack([dark] * 3, axis=2)
+    with pytest.raises(ValueError, match=r"passed to ColorRestorer: .*; shift the data\.$"):
+        ColorRestorer(2, 4, n_patches=100).fit({"sea": dark, "sand": dark})

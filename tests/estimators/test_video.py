@@ -13,6 +13,7 @@ import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.callbacks import History
 from atomstream.exceptions import InputError
+from atomstream.io.budget import max_memory
 from atomstream.io.video import as_array, as_frames
 
 RNG = np.random.default_rng
@@ -188,10 +189,111 @@ def test_files_are_read_frame_by_frame(stack):
     assert next(as_frames(folder / "clip.gif")).shape == (10, 8, 3)
     model = VideoDictionary(2, grey=True, random_state=0).fit(folder / "clip.gif")
     assert model.components_.shape == (2, 10, 8)
-    (folder / "broken.mp4").write_bytes(b"no video at all")
-    with pytest.raises(InputError, match=r"broken.mp4 cannot be read"):
-        VideoDictionary(2).fit(folder / "broken.mp4")
+    (folder / "broken.gif").write_bytes(b"no video at all")
+    with pytest.raises(InputError, match=r"broken.gif cannot be read"):
+        VideoDictionary(2).fit(folder / "broken.gif")
     gc.collect()  # here, where warnings of it are ignored
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_arrays_on_disk_and_stacks_are_read_by_their_paths(stack, mode):
+    zarr = pytest.importorskip("zarr")
+    folder, frames = stack
+    np.save(folder / "v.npy", frames)
+    np.savez(folder / "v.npz", frames)
+    zarr.save(str(folder / "v.zarr"), frames)
+    first, *rest = map(Image.fromarray, frames)
+    first.save(folder / "v.tif", save_all=True, append_images=rest)
+    wanted = VideoDictionary(2, mode=mode, batch_size=2, random_state=0).fit(frames)
+    for video in (
+        *(folder / name for name in ("v.npy", "v.npz", "v.zarr", "v.tif", "stack")),
+        str(folder / "v.npz"),
+        zarr.open(str(folder / "v.zarr"), mode="r"),
+    ):
+        model = VideoDictionary(2, mode=mode, batch_size=2, random_state=0).fit(video)
+        assert_array_equal(model.components_, wanted.components_)
+        assert_array_equal(model.transform(video), wanted.transform(frames))
+        if mode == "frames":
+            again = VideoDictionary(2, batch_size=2, random_state=0).partial_fit(video)
+            assert_array_equal(again.components_, wanted.components_)
+    np.savez(folder / "two.npz", v=frames, w=frames)
+    with pytest.raises(InputError, match=r"has 2 arrays \(v, w\)"):
+        VideoDictionary(2, mode=mode).fit(folder / "two.npz")
+
+
+@pytest.mark.parametrize("kind", ["v.npz", "v.zarr", "v.tif"])
+def test_frames_on_disk_are_read_some_at_a_time(tmp_path, kind):
+    zarr = pytest.importorskip("zarr")
+    frames = np.repeat(RNG(0).integers(0, 256, (20, 200, 300), dtype=np.uint8), 20, axis=0)
+    np.savez(tmp_path / "v.npz", frames)
+    store = zarr.create_array(
+        str(tmp_path / "v.zarr"), shape=frames.shape, dtype="u1", chunks=(8, 200, 300)
+    )
+    store[:] = frames
+    first, *rest = map(Image.fromarray, frames)
+    first.save(tmp_path / "v.tif", save_all=True, append_images=rest)
+    model = VideoDictionary(2, random_state=0).fit(frames[:3])  # compiles
+    tracemalloc.start()
+    model.partial_fit(tmp_path / kind)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.n_steps_ == 403
+    assert peak < 0.75 * frames.nbytes
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_read(stack):
+    folder, frames = stack
+    np.savez(folder / "v.npz", frames)
+    allowed = max_memory.set(1000)
+    try:
+        VideoDictionary(2, random_state=0).fit(folder / "v.npz")
+        max_memory.set(900)
+        with pytest.raises(InputError, match="needs about 960 bytes of memory, allowed are 900"):
+            VideoDictionary(2, mode="pixels").fit(folder / "v.npz")
+    finally:
+        max_memory.reset(allowed)
+
+
+def signed_movie(n_frames=60):
+    """Relative changes of the brightness of two blobs: one that rises while the other falls."""
+    time = np.linspace(0, 6, n_frames)
+    y, x = np.mgrid[:9, :8]
+    first, second = (np.exp(-((y - c) ** 2 + (x - c) ** 2) / 5) for c in (2, 6))
+    return np.stack([np.sin(t) * first - np.cos(2 * t) * second for t in time])
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_signed_movies_have_signed_atoms(tmp_path, mode):
+    movie = signed_movie()
+    settings = {"mode": mode, "nonnegative": False, "random_state": 0}
+    model = VideoDictionary(2, **settings).fit(movie)
+    assert np.linalg.norm(model.reconstruct(movie) - movie) < 0.02 * np.linalg.norm(movie)
+    assert min(model.components_.min(), model.transform(movie).min()) < 0
+    atomstream.save(model, tmp_path / "m.atoms")
+    again = atomstream.load(tmp_path / "m.atoms")
+    assert_array_equal(again.transform(movie), model.transform(movie))
+    codes = model.transform(movie) if mode == "frames" else None
+    drawn = plots.temporal_atoms(model) if codes is None else plots.time_courses(model, codes)
+    assert drawn.axes[0].get_ylim()[0] < -1
+    again.set_params(nonnegative=True)
+    with pytest.raises(ValueError, match="nonnegative is True and the model has signed atoms"):
+        again.transform(movie)
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_complaints_name_the_class_that_was_called(mode):
+    model = VideoDictionary(2, mode=mode, random_state=0)
+    told = "passed to VideoDictionary: .*; shift the data or say nonnegative=False"
+    with pytest.raises(ValueError, match=told):
+        model.fit(signed_movie())
+    model.fit(np.abs(signed_movie()))
+    for call in (model.transform, model.reconstruct):
+        with pytest.raises(ValueError, match=told):
+            call(signed_movie())
+        with pytest.raises(
+            ValueError, match=r"VideoDictionary needs .*: drop or fill such entries\.$"
+        ):
+            call(np.full((60, 9, 8), np.nan))
 
 
 def test_videos_larger_than_memory(tmp_path):
@@ -310,6 +412,7 @@ def test_a_video_that_breaks_leaves_the_model_as_it_was():
         ({"batch_size": 0}, "batch_size"),
         ({"n_epochs": 0}, "n_epochs"),
         ({"grey": 2}, "grey must be"),
+        ({"nonnegative": 2}, "nonnegative must be True or False"),
         ({"snapshots": 3}, "snapshots must be"),
         ({"snapshots": (0,)}, "snapshots must be"),
         ({"snapshots": (1,), "mode": "pixels"}, "snapshots need mode='frames'"),
@@ -379,6 +482,14 @@ def test_pictures_draw_their_data():
     curves, found = plots.temporal_atoms_data(pixels, changes)
     assert curves.shape == (3, 120)
     assert_array_equal(found, changes.times)
+    courses = plots.time_courses(model, model.transform(video[:60]), every=3)
+    most = np.argmax(model.importance_)
+    drawn = courses.axes[0].lines[0]
+    assert_array_equal(drawn.get_xdata(), 3 * np.arange(60))
+    codes = model.transform(video[:60])[:, most]
+    assert_array_equal(drawn.get_ydata(), codes / codes.max())
+    with pytest.raises(ValueError, match="time_courses needs mode='frames'"):
+        plots.time_courses(pixels, codes)
     drawn = plots.temporal_atoms(pixels, changes)
     assert_array_equal(drawn.axes[0].lines[0].get_ydata(), curves[0])
     assert len(drawn.axes[0].lines) == 2

@@ -201,14 +201,47 @@ def test_inspect_report_and_plot(folder, mode, capsys):
         assert len(json.loads(capsys.readouterr().out)["atoms"]) == 3
         run("report", folder / path)
         text = (folder / page / "report.html").read_text()
-        words = "each over its largest entry" if mode == "frames" else f"frame {CHANGE}"
+        words = "each over its largest absolute entry" if mode == "frames" else f"frame {CHANGE}"
         assert words in text
         assert not re.search(r"https?://(?!www\.w3\.org)", text)
         run("plot", folder / path)
         assert list((folder / page / "figures").glob("*.png"))
         capsys.readouterr()
     pictures = (folder / mode / "report.html").read_text().count("<img")
-    assert pictures == (3 if mode == "frames" else 2)  # snapshots ended before the video did
+    assert pictures == (4 if mode == "frames" else 2)  # snapshots ended before the video did
+
+
+def test_courses_of_the_atoms_over_the_frames_are_drawn(folder, monkeypatch, tmp_path):
+    record = open_record(folder / "frames")
+    assert_allclose(record.notes["courses"], frames_model().transform(FRAMES), atol=1e-6)
+    figures = {section.name: section for section in record.view.sections(record)}
+    codes = record.notes["courses"][:, np.argmax(record.model.importance_)]
+    drawn = figures["courses"].figure.axes[0].lines[0]
+    assert_array_equal(drawn.get_ydata(), codes / codes.max())
+    monkeypatch.setattr("atomstream.runs.tasks.video.POINTS", 15)
+    run(
+        "video", "learn", folder / "v.npy", "--atoms", 3, "--batch-size", 4, "--out", tmp_path / "r"
+    )
+    notes = open_record(tmp_path / "r").notes
+    assert notes["frames_per_point"] == 3
+    means = [record.notes["courses"][start : start + 3].mean(axis=0) for start in range(0, 40, 3)]
+    assert_allclose(notes["courses"], means, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["frames", "pixels"])
+def test_signed_videos_are_learned_where_they_are_said_to_be_signed(folder, mode, tmp_path, capsys):
+    signed = FRAMES / 128 - 1
+    np.save(tmp_path / "signed.npy", signed)
+    learn = ("video", "learn", tmp_path / "signed.npy", "--atoms", 3, "--mode", mode)
+    out = tmp_path / "run"
+    assert main([str(word) for word in (*learn, "--out", out)]) == 2
+    told = capsys.readouterr().err
+    assert "VideoDictionary" in told
+    assert "shift the data or say --no-nonnegative" in told
+    run(*learn, "--no-nonnegative", "--out", out)
+    model = VideoDictionary(3, mode=mode, nonnegative=False, random_state=0).fit(signed)
+    assert_array_equal(atomstream.load(out / "model.atoms").components_, model.components_)
+    run("report", out)
 
 
 def test_many_atoms_and_odd_channels_are_drawn_small(folder, tmp_path):

@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from functools import wraps
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+LOGGER = logging.getLogger(__name__)
+PATIENCE = 1.0  # seconds of compiling, added up, after which a line of the log says so
+_state = {"underway": 0, "spent": 0.0, "told": False}
 
-def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def is_compiling() -> bool:
+    """Return whether a thread compiles, or loads the compiler: interrupts do not end it."""
+    return _state["underway"] > 0
+
+
+def _apart(
+    function: Callable[..., Any], compiled: Callable[[], int] = lambda: 0
+) -> Callable[..., Any]:
     """Return a function that works in a thread of its own, and is waited for.
 
     Python raises KeyboardInterrupt in the main thread only, and numba does not survive it while it
-    is imported, or while it compiles or loads a kernel.
+    is imported, or while it compiles or loads a kernel. The thread goes on after an interrupt.
+    ``compiled`` counts what was begun to be compiled and not found on disk.
     """
 
     @wraps(function)
     def apart(*arguments: Any, **named: Any) -> Any:
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(function, *arguments, **named).result()
+        done: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                done.set_result(function(*arguments, **named))
+            except BaseException as error:
+                done.set_exception(error)
+            finally:
+                _state["underway"] -= 1
+
+        before, began = compiled(), time.monotonic() - _state["spent"]
+        _state["underway"] += 1
+        Thread(target=work).start()
+        while wait([done], PATIENCE / 4).not_done:
+            late = compiled() > before and time.monotonic() - began > PATIENCE
+            if late and not _state["told"]:
+                _state["told"] = True
+                LOGGER.info("Compiling (once) ...")
+        if compiled() > before:
+            _state["spent"] = time.monotonic() - began
+        return done.result()
 
     return apart
 
@@ -78,5 +112,6 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled._cache._cache_file._source_stamp = STAMP
     except RuntimeError:  # numba: "no locator available", no folder is writable
         compiled = numba.njit(**OPTIONS)(function)
-    compiled._compile_for_args = _apart(compiled._compile_for_args)
+    misses = compiled._cache_misses
+    compiled._compile_for_args = _apart(compiled._compile_for_args, lambda: sum(misses.values()))
     return compiled

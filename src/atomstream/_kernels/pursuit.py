@@ -1,4 +1,4 @@
-"""Orthogonal matching pursuit of many rows, each on the features that were observed."""
+"""Orthogonal matching pursuit of many rows, complete or each on the features observed in it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,60 @@ def pursue(codes, samples, mask, atoms, goals, most):  # type: ignore[no-untyped
         codes[i] = 0.0
         for b in range(size):
             codes[i, face[1][b]] = face[2][b]
+
+
+@kernel
+def pursue_complete(codes, linear, energies, gram, goals, most):  # type: ignore[no-untyped-def]
+    """Do the same for complete rows, by their products with the atoms alone.
+
+    Errors are differences of squares: exact to rounding of the squared length of a row.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Overwritten. All arrays are float64.
+    linear : ndarray of shape (n_samples, n_components)
+        Inner products of rows and atoms.
+    energies : ndarray of shape (n_samples,)
+        Squared lengths of the rows.
+    gram : ndarray of shape (n_components, n_components)
+        Inner products of the atoms.
+    goals, most
+        As in `pursue`.
+    """
+    n_components = len(gram)
+    factor, support, values = np.empty((most, most)), np.empty(most, np.int64), np.empty(most)
+    slope, scale = np.empty(n_components), np.empty(n_components)
+    for k in range(n_components):
+        scale[k] = 1 / np.sqrt(gram[k, k]) if gram[k, k] > DEPENDENT else 0.0
+    for i in range(len(codes)):
+        codes[i] = 0.0
+        slope[:] = linear[i]
+        size, error = 0, energies[i]
+        while size < most and error > goals[i]:
+            pick = 0
+            for k in range(1, n_components):
+                if abs(slope[k]) * scale[k] > abs(slope[pick]) * scale[pick]:
+                    pick = k
+            square = gram[pick, pick]
+            for b in range(size):
+                factor[size, b] = gram[pick, support[b]]
+            least = DEPENDENT * square
+            if scale[pick] == 0 or append(factor, size, square, least) <= least:
+                break
+            support[size] = pick
+            size += 1
+            for b in range(size):
+                values[b] = linear[i, support[b]]
+            solve(factor, size, values)
+            error, slope[:] = energies[i], linear[i]
+            for b in range(size):
+                value, row = values[b], gram[support[b]]
+                error -= value * linear[i, support[b]]
+                for k in range(n_components):
+                    slope[k] -= value * row[k]
+        for b in range(size):
+            codes[i, support[b]] = values[b]
 
 
 @inlined

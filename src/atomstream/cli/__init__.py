@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from atomstream.exceptions import IncompatiblePartsError, InputError, ModelFileE
 
 __all__ = ["main"]
 
-BAD_INPUT, TROUBLE, INTERRUPTED = 2, 1, 130
+BAD_INPUT, TROUBLE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,10 +26,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         By default those of the process.
     """
+    from atomstream.core.progress import is_compiling
+
+    code = _answer(arguments)
+    if is_compiling():  # a thread that an interrupt has left at work, and an exit would wait for
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _answer(arguments: Sequence[str] | None) -> int:
+    """Run a command; return its exit code."""
     from atomstream.cli.commands import commands
+    from atomstream.cli.waiting import Terminated, waiting
 
     try:
-        result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
+        with waiting():
+            result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT
@@ -36,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error.format_message(), BAD_INPUT)
     except (InputError, ModelFileError, IncompatiblePartsError) as error:
         return _complain(str(error), BAD_INPUT)
-    except (click.Abort, KeyboardInterrupt):
-        return _complain("Interrupted.", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:
+        ended = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
+        return _complain("Interrupted.", TERMINATED if ended else INTERRUPTED)
     except BrokenPipeError:  # whoever read the results has seen enough
         sys.stderr.close()
         return 0

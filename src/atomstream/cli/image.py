@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,17 @@ from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, count_option, path_option
 from atomstream.cli.running import checked_aloud, warn
 from atomstream.domains import images
+from atomstream.domains.images.quality import SHORT
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.images import is_color, load_image, not_kept
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.record import open_record
-from atomstream.runs.task import checked
+from atomstream.runs.task import checked, heard
 
-# Of a packed picture fewer: its dictionary, a byte per entry, is at most half its pixels.
 ATOMS = 256
+FEW = 64  # atoms that a picture is compressed with at first; more make a larger file
 
 _picture = click.argument("picture", type=PATH)
 _out = path_option("--out", "File to write.", required=True)
@@ -35,7 +37,7 @@ _LEARNED = [
     ),
     count_option(
         "--atoms",
-        "Number of atoms to learn (default: 256; fewer to compress small pictures).",
+        "Number of atoms to learn (default: 256; to compress as few as the quality needs).",
         least=1,
     ),
     count_option("--patch", "Height and width of a patch, in pixels.", least=2, default=8),
@@ -97,7 +99,7 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
 @_picture
 @_out
 @click.option(
-    "--quality", type=float, default=35.0, show_default=True, help="PSNR to aim at, in decibels."
+    "--quality", type=float, default=35.0, show_default=True, help="PSNR to reach, in decibels."
 )
 @click.option(
     "--dictionary/--no-dictionary", default=True, help="Whether the file holds the atoms."
@@ -107,27 +109,51 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
 def compress(
     picture: Path, out: Path, quality: float, dictionary: bool, as_json: bool, **how: Any
 ) -> int:
-    """Write PICTURE as sparse codes into a small file; a little is lost."""
+    """Write PICTURE as sparse codes into a file; a little is lost.
+
+    This is a way to look at a dictionary and to ship it, not one to save space: with its dictionary
+    the file of a photograph is larger than JPEG's at the same quality, without it about as large.
+    The size of a JPEG file that is as good is printed.
+    """
     _check(out, picture)
     pixels = np.rint(255 * _pixels_kept(picture)).astype(np.uint8)
     if not dictionary and how["model"] is None:
         raise InputError(
             "--no-dictionary needs a --model: without its dictionary nobody could unpack the file."
         )
-    n_pixels = pixels.shape[0] * pixels.shape[1]
-    model = _model(how, pixels, min(ATOMS, n_pixels // (2 * how["patch"] ** 2)))
-    data = checked_aloud(
-        picture, lambda: model.compress(pixels, quality, include_dictionary=dictionary)
-    )
+    data, reached = _compressed(picture, pixels, quality, dictionary, how)
     with whole_file(out) as file:
         file.write(data)
     facts = {
         "out": str(out),
         "bytes": len(data),
-        "bits_per_pixel": round(8 * len(data) / n_pixels, 4),
-        "psnr": round(images.psnr(pixels, model.decompress(data)), 3),
+        "bits_per_pixel": round(8 * len(data) / (pixels.shape[0] * pixels.shape[1]), 4),
+        "psnr": round(reached, 3),
+        "jpeg_bytes": images.jpeg_size(pixels, reached),
     }
-    return print_facts(facts, as_json)
+    return print_facts({name: fact for name, fact in facts.items() if fact is not None}, as_json)
+
+
+def _compressed(
+    picture: Path, pixels: NDArray, quality: float, dictionary: bool, how: dict[str, Any]
+) -> tuple[bytes, float]:
+    """Return a file and its quality; where atoms are learned, of as few as the quality needs."""
+    # The dictionary, a byte per entry, is at most half the pixels.
+    most = max(1, min(ATOMS, pixels.shape[0] * pixels.shape[1] // (2 * how["patch"] ** 2)))
+    n_atoms = min(FEW, most) if how["model"] is None and how["atoms"] is None else most
+    while True:
+        complaints: list[str] = []
+        model = _model(how, pixels, n_atoms)
+        pack = partial(model.compress, include_dictionary=dictionary)
+        with heard(complaints.append):
+            data = checked(picture, partial(pack, pixels, quality))
+        reached = images.psnr(pixels, model.decompress(data))
+        if n_atoms == most or reached >= quality - SHORT:
+            break
+        n_atoms = min(2 * n_atoms, most)
+    for sentence in complaints:
+        warn(sentence)
+    return data, reached
 
 
 @click.command()

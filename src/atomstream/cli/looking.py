@@ -11,6 +11,7 @@ import numpy as np
 
 from atomstream.cli.options import warn
 from atomstream.core.extras import library
+from atomstream.core.progress import followed
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
@@ -38,7 +39,7 @@ def encode(
     encoded, n_rows = record.view.encode(record, inputs, ids), 0
     names = [f"{encoded.atom}_{number}" for number in range(encoded.n_atoms)]
     with whole_file(out) as file, writer(file, Columns(names, encoded.labels)) as write:
-        for labels, codes in encoded.blocks:
+        for labels, codes in followed(encoded.blocks, None, "encoding"):
             write(labels, codes)
             n_rows += len(codes)
     return print_facts({"out": str(out), "rows": n_rows, "atoms": encoded.n_atoms}, as_json)

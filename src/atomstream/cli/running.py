@@ -25,7 +25,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import making_sense
-from atomstream.runs.run import Outcome, Run, stopped_by_signals
+from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named
 
@@ -157,7 +157,11 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
 
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
     with stopped_by_signals(run):
-        outcome = run.run(lambda text: LearningBar(text=text, unit=plural(run.task.unit)), max_time)
+        try:
+            unit = plural(run.task.unit)
+            outcome = run.run(lambda text: LearningBar(text=text, unit=unit), max_time)
+        except StoppedAtOnce:
+            outcome = Outcome(complete=False, reason=run.reason)
     if as_json:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0

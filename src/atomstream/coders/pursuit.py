@@ -9,6 +9,10 @@ from atomstream.core.parallel import over_rows
 
 __all__ = ["pursue"]
 
+# Part of the squared length of a row that its goal must be for products alone to tell the error.
+PLAIN = 1e-10
+ROWS = 64  # coded in one compiled call, which no interrupt can end
+
 
 def pursue(
     X: NDArray,
@@ -56,12 +60,20 @@ def pursue(
     goals = np.broadcast_to(np.asarray(goals, float), len(X))
     atoms = np.ascontiguousarray(dictionary.T, dtype=np.float64)
     most = min(most, len(dictionary), X.shape[1])
-    whole = np.empty((0, X.shape[1]), dtype=bool)
+    whole, gram = np.empty((0, X.shape[1]), dtype=bool), atoms.T @ atoms
 
     def code(rows: slice) -> None:
         """Write the codes of a block of rows."""
-        samples, seen = X[rows].astype(np.float64), whole if mask is None else mask[rows]
-        pursuit.pursue(codes[rows], samples, seen, atoms, goals[rows].copy(), most)
+        samples, aims = X[rows].astype(np.float64), goals[rows].copy()
+        energies = np.einsum("ij,ij->i", samples, samples)
+        if mask is None and (aims >= PLAIN * energies).all():
+            linear = samples @ atoms
+            pursuit.pursue_complete(codes[rows], linear, energies, gram, aims, most)
+            return
+        for at in range(0, len(samples), ROWS):
+            some = slice(at, at + ROWS)
+            seen = whole if mask is None else mask[rows][some]
+            pursuit.pursue(codes[rows][some], samples[some], seen, atoms, aims[some], most)
 
     over_rows(code, len(X), n_jobs)
     return codes

@@ -34,8 +34,12 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
                 function(block)
         return
     with one_blas_thread, ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
-        for done in [pool.submit(function, block) for block in blocks]:
-            done.result()
+        try:
+            for done in [pool.submit(function, block) for block in blocks]:
+                done.result()
+        except BaseException:  # an interrupt waits for the blocks in flight, not for all
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 class _OneBlasThread:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from atomstream.core.checks import check_count
+from atomstream.core.progress import followed
 from atomstream.domains.series.persistence import rms
 from atomstream.estimators.series import SeriesDictionary
 
@@ -78,7 +79,8 @@ def rolled(
     model, errors = clone(model).fit(values[:first]), []
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The honest one-step errors", UserWarning)
-        for origin in range(first, first + n_origins):
+        origins = range(first, first + n_origins)
+        for origin in followed(origins, n_origins, "judging forecasts"):
             errors.append(model.predict(horizon) - values[origin : origin + horizon])
             model.partial_fit(values[origin : origin + 1])
     return np.array([rms(step) for step in np.stack(errors, axis=1)])

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.checks import generator
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
+from atomstream.estimators._called import called
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_numbers
@@ -72,7 +73,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
         self.learner_ = copy(self.learner_).set_params(**settings)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(batches):
+            with closing(batches), called(self):
                 self.learner_.fit_stream(batches, n_batches=n_batches, horizon=horizon)
         finally:
             self.learner_.set_callbacks()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.progress import followed
 from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
@@ -133,7 +134,9 @@ class NetworkReconstruction(LearnerInside):
         pairs = EdgeMeans(network.n_nodes, weighted=many or self.chain == "all")
         coder = copy(self.learner_).set_params(alpha=self.alpha)
         message, squares = None, 0.0
-        for states, weights in self._copies(network, n_steps, random_state):
+        copies = self._copies(network, n_steps, random_state)
+        n_blocks = -(-n_steps // self._at_a_time) if self.chain != "all" else None
+        for states, weights in followed(copies, n_blocks, "coding copies of the motif"):
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -150,7 +153,7 @@ class NetworkReconstruction(LearnerInside):
         self, network: Network, n_steps: int, random_state: RandomSource
     ) -> Generator[tuple[NDArray, NDArray | None]]:
         """Yield copies of the motif, with weights where they are no draws of a chain."""
-        rows = max(1, ENTRIES // self.motif_.size**2)
+        rows = self._at_a_time
         if self.chain == "all":
             states, weights = self._all(network)
             for start in range(0, len(states), rows):
@@ -162,6 +165,11 @@ class NetworkReconstruction(LearnerInside):
         for start in range(0, n_steps, rows):
             states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
             yield states, None
+
+    @property
+    def _at_a_time(self) -> int:
+        """Copies whose patches are in memory at a time."""
+        return max(1, ENTRIES // self.motif_.size**2)
 
     def _all(self, network: Network) -> tuple[NDArray, NDArray]:
         # A common factor says nothing, and its powers would leave the range of numbers.

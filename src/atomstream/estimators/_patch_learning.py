@@ -36,6 +36,7 @@ class PatchLearning(LearnerInside):
     random_state: RandomSource
 
     LEARNED = ("learner_", "patch_shape_", "_rng")
+    SIGNED = "say nonnegative=False"  # for images with negative values
 
     learner_: OnlineDictionaryLearning | OnlineNMF
     patch_shape_: tuple[int, ...]

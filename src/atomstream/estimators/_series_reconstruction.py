@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.method import Method
+from atomstream.core.progress import followed
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
@@ -101,7 +102,9 @@ class SeriesReconstruction(LearnerInside):
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
         method, start = self._method(self.alpha), 0
-        for rows in windows(values, self.window, BLOCK):
+        n_blocks = -(-(len(values) - self.window + 1) // BLOCK)
+        blocks = windows(values, self.window, BLOCK)
+        for rows in followed(blocks, n_blocks, "coding windows"):
             seen = ~np.isnan(rows).all(axis=1)
             reconstruction = self._from_atoms(rows, method)
             for lag in range(self.window):

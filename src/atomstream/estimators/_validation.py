@@ -17,6 +17,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
+from atomstream.estimators._called import speaker
 from atomstream.exceptions import ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
@@ -58,7 +59,8 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
-    name = type(model).__name__
+    said = speaker(model)
+    name = type(said).__name__
     values = X if isinstance(X, np.ndarray) else X.data
     # With 0 among them; NaN wins unless it stands for a missing entry.
     low_of, high_of = (np.fmin, np.fmax) if model.missing else (np.minimum, np.maximum)
@@ -68,16 +70,17 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         holes = np.isnan(values).any() and not model.missing
         row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
         offer = (
-            ", or say missing=True" if holes and "missing" in model.get_params(deep=False) else ""
+            ", or say missing=True" if holes and "missing" in said.get_params(deep=False) else ""
         )
         raise ValueError(
             f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}, counted "
             f"from 0); {name} needs finite values: drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
+        advice = f" or {said.SIGNED}" if hasattr(said, "SIGNED") else ""
         raise ValueError(
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
-            f"more; shift the data or {model.SIGNED}."
+            f"more; shift the data{advice}."
         )
     known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)

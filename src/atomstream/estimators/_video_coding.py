@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import counted
+from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import LearnerInside
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
 BLOCK = 256  # frames, or pixels, coded at a time
@@ -21,6 +24,7 @@ class VideoCoding(LearnerInside):
 
     mode: str
     grey: bool
+    nonnegative: bool
     frame_shape_: tuple[int, ...]
 
     def transform(self, video: object) -> NDArray:
@@ -37,10 +41,10 @@ class VideoCoding(LearnerInside):
         """
         self._check_fitted()
         if self.mode == "frames":
-            return np.concatenate([self.learner_.transform(rows) for rows in self._blocks(video)])
+            return np.concatenate([self._codes(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
         courses = pixel_courses(whole, range(whole[0].size), BLOCK)
-        codes = [self.learner_.transform(rows) for rows in courses]
+        codes = [self._codes(rows) for rows in courses]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
     def reconstruct(self, video: object) -> NDArray:
@@ -65,7 +69,11 @@ class VideoCoding(LearnerInside):
         return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
     def _reconstructed(self, rows: NDArray) -> NDArray:
-        return self.learner_.inverse_transform(self.learner_.transform(rows))
+        return self.learner_.inverse_transform(self._codes(rows))
+
+    def _codes(self, rows: NDArray) -> NDArray:
+        with called(self):
+            return self.learner_.transform(rows)
 
     def _blocks(self, video: object) -> Iterator[NDArray]:
         """Yield flattened frames, some at a time."""
@@ -91,6 +99,21 @@ class VideoCoding(LearnerInside):
             raise ValueError(
                 f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "
                 "anew."
+            )
+        self._check_kind()
+
+    @property
+    def _kind(self) -> type[OnlineNMF] | type[OnlineDictionaryLearning]:
+        """What learns."""
+        return OnlineNMF if self.nonnegative else OnlineDictionaryLearning
+
+    def _check_kind(self) -> None:
+        """Refuse a model that has learned atoms of the other kind."""
+        if type(self.learner_) is not self._kind:
+            learned = "signed" if self.nonnegative else "nonnegative"
+            raise ValueError(
+                f"nonnegative is {self.nonnegative} and the model has {learned} atoms; call fit to "
+                "start anew."
             )
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:

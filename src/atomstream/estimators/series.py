@@ -22,6 +22,7 @@ from atomstream.domains.series.frames import (
 )
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
+from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._series_forecast import SeriesForecast
@@ -278,7 +279,8 @@ class SeriesDictionary(SeriesForecast):
                 rows[rng.integers(len(rows), size=self.init_batch_size)]
                 for _ in range(self.n_init_batches)
             )
-            learner.fit_stream(drawn)
+            with called(self):
+                learner.fit_stream(drawn)
             self.initial_atoms_ = self._shaped(learner.components_)
             self._seen = self._seen | ~np.isnan(values).all(axis=0)
         self.learner_ = learner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Self
 
@@ -16,8 +16,9 @@ from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_init, check_size
 from atomstream.estimators._video_coding import VideoCoding
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io.video import as_array, as_frames, pixel_courses
+from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
@@ -40,6 +41,7 @@ class VideoDictionary(VideoCoding):
     maps are read a batch of pixels at a time.
 
     Integers are taken as shares of the largest value of their type: an 8-bit video lies in [0, 1].
+    Signed movies, such as relative changes of fluorescence, need ``nonnegative=False``.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ class VideoDictionary(VideoCoding):
     mode : {"frames", "pixels"}, default="frames"
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
+    nonnegative : bool, default=True
+        Whether atoms and codes are nonnegative, as in `OnlineNMF`: atoms are then parts of the
+        video. Otherwise both are signed, as in `OnlineDictionaryLearning`, and so may be the video.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     init : str or array, default="auto"
@@ -80,7 +85,7 @@ class VideoDictionary(VideoCoding):
     frame_shape_ : tuple of int
     settled_ : bool
         Whether passes until the dictionary settles are complete; only where these were made.
-    learner_ : OnlineNMF
+    learner_ : OnlineNMF or OnlineDictionaryLearning
         Codes flattened frames or the courses of pixels, and tells how well.
     n_steps_ : int
 
@@ -110,8 +115,10 @@ class VideoDictionary(VideoCoding):
 
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
     OPTIONAL = ("batch_size", "n_epochs")
+    ABSENT = {"nonnegative": True}  # noqa: RUF012 - read only
+    SIGNED = "say nonnegative=False"  # for videos with negative values
 
-    learner_: OnlineNMF
+    learner_: OnlineNMF | OnlineDictionaryLearning
     frame_shape_: tuple[int, ...]
     settled_: bool
 
@@ -121,6 +128,7 @@ class VideoDictionary(VideoCoding):
         *,
         mode: str = "frames",
         alpha: float = 0.0,
+        nonnegative: bool = True,
         schedule: ScheduleChoice = "power",
         init: Start = "auto",
         snapshots: Sequence[int] = (),
@@ -132,6 +140,7 @@ class VideoDictionary(VideoCoding):
         self.n_components = n_components
         self.mode = mode
         self.alpha = alpha
+        self.nonnegative = nonnegative
         self.schedule = schedule
         self.init = init
         self.snapshots = snapshots
@@ -147,10 +156,11 @@ class VideoDictionary(VideoCoding):
 
         Parameters
         ----------
-        video : array of shape (n_frames, height, width[, n_channels]), file or folder, or iterable
-        of images
-            A file (through imageio), a folder or an iterable of images (arrays, or names of files)
-            is read frame by frame in mode "frames", and whole in mode "pixels".
+        video : array of shape (n_frames, height, width[, n_channels]), path, or iterable of images
+            A path is a folder of images, a ``.npy``, ``.npz`` or ``.zarr`` with one array, a
+            ``.tif`` of several pages, a ``.gif``, or a file that imageio decodes. An iterable holds
+            arrays or names of image files. In mode "frames" some frames at a time are read; in mode
+            "pixels" the video is read whole, unless it is a memory map or a ``.npy`` file.
         y : ignored
         """
         with Transaction(self):
@@ -215,7 +225,7 @@ class VideoDictionary(VideoCoding):
 
     def _begin(self) -> None:
         self.check()
-        self.learner_ = OnlineNMF(self.n_components, random_state=drawn_seed(self.random_state))
+        self.learner_ = self._kind(self.n_components, random_state=drawn_seed(self.random_state))
         self._mode = self.mode
         self._kept: list[NDArray] = []
         self._kept_times: list[int] = []
@@ -224,7 +234,10 @@ class VideoDictionary(VideoCoding):
 
     def _follow(self, video: object) -> None:
         """Learn frames as they come."""
-        self._learn(self._along(as_frames(video, grey=self.grey)), self._n_batches(video))
+        video = opened(video, grey=self.grey)
+        n_frames = n_frames_of(video)
+        n_batches = None if n_frames is None else -(-n_frames // self._batch_size)
+        self._learn(self._along(as_frames(video, grey=self.grey)), n_batches)
 
     def _learn(
         self,
@@ -276,10 +289,6 @@ class VideoDictionary(VideoCoding):
     @property
     def _n_passes(self) -> int:
         return PASSES if self.n_epochs is None else self.n_epochs
-
-    def _n_batches(self, video: object) -> int | None:
-        n_frames = len(video) if isinstance(video, Sized) and not isinstance(video, str) else None
-        return None if n_frames is None else -(-n_frames // self._batch_size)
 
     @property
     def _batch_size(self) -> int:
@@ -354,8 +363,9 @@ class VideoDictionary(VideoCoding):
             raise ValueError(f"mode={self.mode!r} is unknown; known are {', '.join(MODES)}.")
         super().check()
         check_init(self.init, OnlineNMF.STARTS)
-        if not isinstance(self.grey, bool | np.bool_):
-            raise ValueError(f"grey must be True or False, got {self.grey!r}.")
+        for name in ("grey", "nonnegative"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         times = self.snapshots
         whole = isinstance(times, Iterable) and all(
             isinstance(time, int | np.integer) for time in times
@@ -367,6 +377,7 @@ class VideoDictionary(VideoCoding):
 
     def _validate_learned(self) -> None:
         super()._validate_learned()
+        self._check_kind()
         shape, times, n_features = self.frame_shape_, self._kept_times, self.learner_.n_features_in_
         if not all(isinstance(number, int) and number > 0 for number in (*shape, *times)):
             raise ValueError(f"frames of shape {shape}, kept at {times}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -16,10 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
+from atomstream.io.budget import need
 from atomstream.io.images import ENDINGS, LUMA, is_color, load_image
-from atomstream.io.source import Source, fingerprint, reading
+from atomstream.io.source import Source, files_of, fingerprint, reading, row_blocks
 
-__all__ = ["Video", "as_array", "as_frames", "open_video", "pixel_courses", "scaled"]
+__all__ = [
+    "Video",
+    "as_array",
+    "as_frames",
+    "n_frames_of",
+    "open_video",
+    "opened",
+    "pixel_courses",
+    "scaled",
+]
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
@@ -39,8 +50,7 @@ def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
     Parameters
     ----------
     video : array of shape (n_frames, height, width[, n_channels]), path, or iterable of images
-        A path is a folder of images, or a file that imageio reads frame by frame. An iterable holds
-        arrays or names of image files.
+        A path is what `open_video` opens. An iterable holds arrays or names of image files.
     grey : bool, default=False
         Whether frames of three channels are converted to luma.
 
@@ -55,7 +65,7 @@ def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
         For data that are not a video, and if a frame has another shape than the first.
     """
     shape = None
-    for number, image in enumerate(_images(video, grey)):
+    for number, image in enumerate(_images(opened(video, grey=grey), grey)):
         frame = scaled(image)
         if frame.ndim not in (2, 3) or not frame.size:
             raise ValueError(
@@ -73,14 +83,30 @@ def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
 
 def as_array(video: Any, *, grey: bool = False) -> NDArray:
     """Return a video as one array; an array or memory map is copied only to make it grey."""
-    if hasattr(video, "shape") and not (grey and len(video.shape) == 4):
-        if len(video.shape) not in (3, 4) or not all(video.shape):
-            raise ValueError(
-                "A video must be of shape (n_frames, height, width[, n_channels]), "
-                f"got {tuple(video.shape)}."
-            )
-        return video
-    return np.stack(list(as_frames(video, grey=grey)))
+    video = opened(video, grey=grey)
+    if isinstance(video, Video):
+        video = video.whole()
+    if hasattr(video, "shape"):
+        _check_video(video.shape)
+        if not (grey and len(video.shape) == 4):
+            if not isinstance(video, np.ndarray):
+                need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
+            return np.asanyarray(video)
+    return _stacked(as_frames(video, grey=grey), n_frames_of(video), "The video")
+
+
+def opened(video: Any, *, grey: bool = False) -> Any:
+    """Return a video as it was given, or opened where its path was given."""
+    return open_video(Path(video), grey=grey) if isinstance(video, str | os.PathLike) else video
+
+
+def n_frames_of(video: Any) -> int | None:
+    """Return the number of frames of a video that `opened` returned, if it is known."""
+    if isinstance(video, Video):
+        return video.n_frames
+    if hasattr(video, "shape"):
+        return int(video.shape[0])
+    return len(video) if isinstance(video, Sized) else None
 
 
 class Video:
@@ -112,8 +138,6 @@ class Video:
         images: Callable[[int], Iterator[Any]],
         n_frames: int | None,
     ) -> None:
-        if n_frames == 1:
-            raise InputError(f"{name} has 1 frame, needed are at least 2.")
         self.name, self.n_frames = name, n_frames
         self._files, self._images = files, images
 
@@ -134,14 +158,7 @@ class Video:
         if path.name.lower().endswith(".npy"):
             with reading(self.name):
                 return np.load(path, mmap_mode="r", allow_pickle=False)
-        images = list(self.images(0))
-        odd = [number for number, image in enumerate(images) if image.shape != images[0].shape]
-        if odd:
-            raise InputError(
-                f"Frame {odd[0]} of {self.name} is of shape {images[odd[0]].shape}, the first one "
-                f"of {images[0].shape}."
-            )
-        return np.stack(images)
+        return _stacked(self.images(0), self.n_frames, self.name)
 
     def fingerprint(self) -> str:
         """Return the digest of all files."""
@@ -200,10 +217,7 @@ def _array(path: Path, rows: Source) -> Video:
         for block in rows.blocks(start, 0):
             yield from block.X.reshape(-1, *shape[1:])
 
-    files = [path]
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
-    return Video(rows.name, files, images, shape[0])
+    return Video(rows.name, files_of(path), images, shape[0])
 
 
 def _folder(path: Path, grey: bool) -> Video:
@@ -235,22 +249,46 @@ def _in_folder(path: Path) -> list[Path]:
 
 
 def _images(video: Any, grey: bool) -> Iterable[Any]:
-    """Return an iterable of the images of a video."""
+    """Return an iterable of the images of a video that is no path."""
+    if isinstance(video, Video):
+        return video.images(0)
     if hasattr(video, "shape"):
-        return as_array(video)
-    if isinstance(video, str | os.PathLike):
-        path = Path(video)
-        if not path.exists():
-            raise InputError(f"There is no {path}.")
-        if not path.is_dir():
-            return _from_file(path)
-        video = _in_folder(path)
+        _check_video(video.shape)
+        return _by_blocks(video)
     if not isinstance(video, Iterable):
         raise ValueError(
             "A video must be an array of frames, a file or folder, or an iterable of images, "
             f"got {type(video).__name__}."
         )
     return _one_by_one(video, grey)
+
+
+def _check_video(shape: tuple[int, ...]) -> None:
+    if len(shape) not in (3, 4) or not all(shape):
+        raise ValueError(
+            f"A video must be of shape (n_frames, height, width[, n_channels]), got {tuple(shape)}."
+        )
+
+
+def _by_blocks(video: Any) -> Iterator[NDArray]:
+    """Yield the frames of an array; stores that are read by chunks give several at a time."""
+    n_bytes = video.dtype.itemsize * math.prod(video.shape[1:])
+    for rows in row_blocks(video.shape[0], 0, n_bytes):
+        yield from np.asarray(video[rows])
+
+
+def _stacked(images: Iterable[NDArray], n_frames: int | None, name: str) -> NDArray:
+    """Return images as one array, held against the budget of memory while they are read."""
+    found: list[NDArray] = []
+    for number, image in enumerate(images):
+        if number and image.shape != found[0].shape:
+            raise InputError(
+                f"Frame {number} of {name} is of shape {image.shape}, the first one of "
+                f"{found[0].shape}."
+            )
+        need(2 * image.nbytes * max(number + 1, n_frames or 1), name)  # once apart, once together
+        found.append(image)
+    return np.stack(found)
 
 
 def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:

@@ -160,6 +160,8 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "lumpability": lambda value: _number(value, -np.inf),
     "changes": lambda value: _array(value, "iu", 1, 0),
     "p_values": lambda value: _array(value, "f", 1),
+    "courses": lambda value: _array(value, "f", 2),
+    "frames_per_point": lambda value: _whole(value, 1),
     "series": _texts,
     "labels": _texts,
     "ahead_labels": _texts,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomstream.callbacks import Callback, History, Learner
+from atomstream.core.progress import is_compiling
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
@@ -69,6 +70,7 @@ class Run:
         self.seconds = 0.0
         self.warnings: list[str] = []
         self.reason: str | None = None
+        self.finishing = False
         self._finished = False
         self._results: dict[str, Any] = {}
 
@@ -150,6 +152,7 @@ class Run:
         Where the settings do not suit what was learned, nothing is saved, so that a new run is
         refused; whatever else goes wrong, resume can write the results.
         """
+        self.finishing = True
         try:
             with self._explained():
                 self._results = self.task.finish(self.folder.path)
@@ -158,6 +161,8 @@ class Run:
         except BaseException:
             pace.save()
             raise
+        finally:
+            self.finishing = False
         self._finished = True
         pace.save()
 
@@ -235,6 +240,10 @@ class _Pace:
         self._cost = self._last - began
 
 
+class StoppedAtOnce(KeyboardInterrupt):
+    """A signal came where no step is in flight: while kernels compile, or results are written."""
+
+
 @contextmanager
 def stopped_by_signals(run: Run) -> Iterator[None]:
     """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
@@ -247,6 +256,8 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         run.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)
+        if run.finishing or is_compiling():
+            raise StoppedAtOnce
 
     for known in (signal.SIGINT, signal.SIGTERM):
         before[known] = signal.signal(known, stop)

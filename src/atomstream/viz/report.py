@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.core.extras import library
+from atomstream.core.progress import followed
 from atomstream.io.files import whole_file
 
 __all__ = ["Section", "write_figures", "write_report"]
@@ -146,9 +147,8 @@ def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110
 def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[str, bytes]]:
     """Write each figure in both formats and yield its name and its PNG."""
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for section in sections:
-        if section.figure is None:
-            continue
+    drawn = [section for section in sections if section.figure is not None]
+    for section in followed(drawn, len(drawn), "drawing"):
         for kind, about in (("svg", {"Date": None}), ("png", {})):
             buffer = io.BytesIO()
             with warnings.catch_warnings():

@@ -1,15 +1,17 @@
 """Pictures in small files: what goes in comes out, and nothing else does."""
 
 import hashlib
+import io
 import lzma
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.datasets import load_sample_image
 
 from atomstream import ImageDictionary, images
-from atomstream.domains.images import compression
+from atomstream.domains.images import compression, jpeg_size
 from atomstream.domains.images.packing import (
     differences,
     folded,
@@ -81,7 +83,7 @@ def test_no_more_is_unpacked_than_was_said():
 @pytest.mark.parametrize("shape", [(61, 50), (40, 47, 3)])
 def test_a_picture_comes_back_as_good_as_was_asked_for(dtype, shape):
     image = picture(shape, dtype)
-    model = learned(image)
+    model = learned(image, n_components=48)
     for quality in (25, 35):
         data = model.compress(image, quality)
         rebuilt = images.decompress(data)
@@ -90,6 +92,46 @@ def test_a_picture_comes_back_as_good_as_was_asked_for(dtype, shape):
         assert images.psnr(image, rebuilt) > quality - 0.5
         assert_array_equal(model.decompress(data), rebuilt)
     assert len(model.compress(image, 25)) < len(data)
+
+
+PHOTOGRAPHS = {
+    "roof": ("china.jpg", 100, 60),
+    "sky": ("china.jpg", 0, 300),
+    "petals": ("flower.jpg", 150, 250),
+    "grey": ("flower.jpg", 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", PHOTOGRAPHS)
+def test_photographs_have_the_quality_that_was_asked_for(name):
+    pytest.importorskip("PIL")
+    file, top, left = PHOTOGRAPHS[name]
+    image = load_sample_image(file)[top : top + 128, left : left + 160]
+    image = image[:, :, 1] if name == "grey" else image
+    model = ImageDictionary(160, n_patches=3000, random_state=0).fit(image)
+    sizes = []
+    for quality in (25, 30, 36):
+        data = model.compress(image, quality)
+        assert images.psnr(image, images.decompress(data)) == pytest.approx(quality, abs=0.3)
+        sizes.append(len(data))
+    assert sizes == sorted(sizes)
+
+
+def test_jpeg_is_compared_at_equal_quality():
+    pillow = pytest.importorskip("PIL.Image")
+    image = load_sample_image("china.jpg")[100:228, 60:220]
+    for pixels in (image, image[:, :, 0]):
+        files = []  # every setting that Pillow has
+        for setting in range(1, 96):
+            for sampling in (0, 2):
+                with io.BytesIO() as file:
+                    how = {"quality": setting, "subsampling": sampling, "optimize": True}
+                    pillow.fromarray(pixels).save(file, "JPEG", **how)
+                    files.append((images.psnr(pixels, np.asarray(pillow.open(file))), file.tell()))
+        for quality in (22, 30, 36):
+            best = min(size for reached, size in files if reached >= quality)
+            assert jpeg_size(pixels, quality) == pytest.approx(best, rel=0.01)
+        assert jpeg_size(pixels, 70) is None
 
 
 def test_nonnegative_dictionaries_pack_as_well():

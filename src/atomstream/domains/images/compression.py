@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import warnings
 from itertools import accumulate, pairwise
 from numbers import Real
 from typing import NamedTuple
@@ -34,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders.pursuit import pursue
+from atomstream.core.progress import followed
 from atomstream.domains.images.packing import (
     differences,
     folded,
@@ -42,10 +42,10 @@ from atomstream.domains.images.packing import (
     unfolded,
     unsqueezed,
 )
-from atomstream.domains.images.pixels import of_type, psnr, white
+from atomstream.domains.images.pixels import of_type, white
 from atomstream.exceptions import InputError
 
-__all__ = ["MAX_PIXELS", "check_worth", "compress", "decompress"]
+__all__ = ["MAX_PIXELS", "check_limits", "compress", "decompress"]
 
 MAGIC = b"\x93ATOMP\r\n"
 FORMAT = 1
@@ -59,7 +59,6 @@ FINER = 4.0  # finer steps for means than for codes: an error of a mean affects 
 ERROR = 0.92  # share of the allowed error at which pursuit ends; the rest is for rounding
 BLOCK = 4096  # patches coded at a time
 BEST, MOST = 60.0, 255  # largest quality in decibels; most atoms in a patch
-SHORT = 0.5  # decibels by which a file may miss its quality without a warning
 
 
 class Header(NamedTuple):
@@ -101,7 +100,7 @@ class Header(NamedTuple):
 
 
 def compress(
-    image: NDArray, atoms: NDArray, quality: float, *, centred: bool, include_dictionary: bool
+    image: NDArray, atoms: NDArray, aim: float, *, centred: bool, include_dictionary: bool
 ) -> bytes:
     """Return the compressed image as the bytes of a file.
 
@@ -110,22 +109,22 @@ def compress(
     image : ndarray of shape (height, width) or (height, width, n_channels)
         At least as large as a patch.
     atoms : ndarray of shape (n_components, size, size[, n_channels])
-    quality : float
-        Peak signal-to-noise ratio to aim at, in decibels.
+    aim : float
+        What sets the steps of rounding, in decibels: the quality is near it.
     centred : bool
         Whether the atoms are made for patches without their means.
     include_dictionary : bool
     """
-    _check_limits(image, atoms, quality)
     rounded = _rounded(atoms)
     dictionary = rounded.astype(np.int8).tobytes()
-    error = 10 ** (-float(quality) / 20)
+    error = 10 ** (-aim / 20)
     height, width = image.shape[:2]
     channels, size = (image.shape[2] if image.ndim == 3 else 0), atoms.shape[1]
     patches, apart = _cut(image, size), max(channels, 1) * centred
+    blocks = range(0, len(patches), BLOCK)
     parts = [
         _coded(patches[at : at + BLOCK], _unit(rounded), error, apart)
-        for at in range(0, len(patches), BLOCK)
+        for at in followed(blocks, len(blocks), "compressing")
     ]
     means, counts, picks, values = (np.concatenate(column) for column in zip(*parts, strict=True))
     table = means.reshape(-(-height // size), -(-width // size), -1)
@@ -202,7 +201,8 @@ def decompress(
     image = np.empty((header.height, header.width, channels), like.dtype)
     means = means.reshape(n_patches, 1, -1)
     down, right = np.divmod(np.arange(n_patches), header.grid[1])
-    for at in range(0, n_patches, BLOCK):
+    blocks = range(0, n_patches, BLOCK)
+    for at in followed(blocks, len(blocks), "decompressing"):
         end = min(at + BLOCK, n_patches)
         inside = slice(ends[at], ends[end])
         codes = _spread(counts[at:end], picks[inside], values[inside], len(rounded)) * header.step
@@ -218,24 +218,7 @@ def decompress(
     return image if header.channels else image[:, :, 0]
 
 
-def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> None:
-    """Warn if a compressed image misses its quality, or is larger than the pixels."""
-    reached = psnr(np.clip(image, 0, image.dtype.type(white(image))), decompress(data, atoms))
-    if reached < quality - SHORT:
-        warnings.warn(
-            f"The compressed image reaches {reached:.1f} decibels instead of {quality:g}: its "
-            f"{len(atoms)} atoms allow no more; learn more atoms, or learn them from this image.",
-            stacklevel=3,
-        )
-    if len(data) > image.nbytes:
-        warnings.warn(
-            f"The compressed image has {len(data)} bytes, more than the {image.nbytes} of its "
-            "pixels; learn fewer atoms, ask for less quality, or leave out the dictionary.",
-            stacklevel=3,
-        )
-
-
-def _check_limits(image: NDArray, atoms: NDArray, quality: float) -> None:
+def check_limits(image: NDArray, atoms: NDArray, quality: float) -> None:
     """Check that the format can hold an image and its atoms."""
     if image.dtype.name not in DTYPES:
         raise ValueError(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.progress import followed
 from atomstream.streams import patch_view, steps, take
 
 __all__ = ["Change", "check_stride", "strips", "whole"]
@@ -58,7 +59,8 @@ def strips(
     total = np.zeros((0, image.shape[1], n_channels), dtype)
     count = np.zeros((0, image.shape[1]), dtype)
     first = 0
-    for start in range(0, len(tops), per_band):
+    bands = range(0, len(tops), per_band)
+    for start in followed(bands, len(bands), "coding patches"):
         band = tops[start : start + per_band]
         n_new = int(band[-1]) + height - first - len(total)
         total, count = (

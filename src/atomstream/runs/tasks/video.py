@@ -16,11 +16,13 @@ from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import MODES, PASSES, VideoDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.video import Video, open_video
+from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling, renumbered, watched
 
 LEAST = 2  # frames of a video
+POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most
+FRAMES = 64  # coded at a time
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 
 
@@ -40,6 +42,11 @@ class VideoSettings(checkpoints, Settings):
     )
     atoms: int = option(8, "Number of atoms.", least=1, sets="n_components")
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
+    nonnegative: bool = option(
+        True,
+        "Learn nonnegative codes and atoms; without it both are signed, as the video may be then.",
+        sets="nonnegative",
+    )
     schedule: str = option("power", SCHEDULES, sets="schedule")
     snapshots: tuple[str, ...] = option(
         (), "Numbers of frames after which the atoms are kept, such as 10,100 (mode frames)."
@@ -95,17 +102,15 @@ class VideoTask(Task):
         "decoder for it."
     )
     argument = "video"
-    words = {  # noqa: RUF012 - read only
-        ", or say missing=True": "",
-        " or use OnlineDictionaryLearning": "",
-        "OnlineNMF": "VideoDictionary",
-    }
+    words = {VideoDictionary.SIGNED: "say --no-nonnegative"}  # noqa: RUF012 - read only
     model: VideoDictionary
 
     def __init__(self, settings: VideoSettings) -> None:
         super().__init__(settings)
         self.video = settings.opened()
         self.unit = "frame" if settings.mode == "frames" else "pixel"
+        if (self.video.n_frames or LEAST) < LEAST:
+            raise InputError(f"{self.video.name} has 1 frame, needed are at least {LEAST}.")
         self.sources = [self.video]
         self._ended, self._first = False, 0  # the first frame of the batch under way
         if settings.mode == "frames":
@@ -177,9 +182,24 @@ class VideoTask(Task):
             yield image
 
     def finish(self, folder: Path) -> dict[str, Any]:
-        """Look for the frames at which temporal atoms change."""
-        found = changes_of(self.model) if self.settings.mode == "pixels" else None
+        """Find the courses of atoms over the frames, or the frames at which curves change."""
+        if self.settings.mode == "frames":
+            every = -(-self._n_samples // POINTS)
+            return {"courses": self._courses(every), "frames_per_point": every}
+        found = changes_of(self.model)
         return {} if found is None else {"changes": found.times, "p_values": found.p_values}
+
+    def _courses(self, every: int) -> NDArray:
+        """Return the codes of all frames, the means of ``every`` frames, (n_points, n_atoms)."""
+        images = as_frames(self.video, grey=self.settings.grey)
+        total = np.zeros((-(-self._n_samples // every), self.settings.atoms))
+        counts, first = np.zeros((len(total), 1)), 0
+        while block := list(islice(images, FRAMES)):
+            points = np.arange(first, first + len(block)) // every
+            np.add.at(total, points, self.model.transform(np.stack(block)))
+            np.add.at(counts, points, 1)
+            first += len(block)
+        return total / counts
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in terms of the video."""

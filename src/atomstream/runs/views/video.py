@@ -64,15 +64,18 @@ class VideoView(common.CommonView):
         return facts
 
     def table(self, record: Record, most: int = 20) -> Table:
-        """Return shares of code and energy of atoms, and where curves are highest."""
+        """Return shares of code and energy of atoms, and where curves are farthest from 0."""
         if record.model.mode == "frames":
             return common.atoms_table(record, most)
-        tops = record.model.components_.argmax(axis=1)
-        return common.atoms_table(record, most, "highest at", lambda atom: f"frame {tops[atom]}")
+        tops = np.abs(record.model.components_).argmax(axis=1)
+        return common.atoms_table(record, most, "peak at", lambda atom: f"frame {tops[atom]}")
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as images or as curves, and their shares."""
-        drawn = _images(record) if record.model.mode == "frames" else _curves(record)
+        if record.model.mode == "frames":
+            drawn = [*_images(record), *_courses(record)]
+        else:
+            drawn = _curves(record)
         return [*drawn, common.importance(record, self.table(record))]
 
     def source(self, record: Record) -> dict[str, Any]:
@@ -99,7 +102,7 @@ class VideoView(common.CommonView):
 
 def _frame_codes(model: VideoDictionary, video: Video) -> Iterator[NDArray]:
     """Yield the codes of frames, a block of them in memory at a time."""
-    frames = as_frames(video.images(0), grey=model.grey)
+    frames = as_frames(video, grey=model.grey)
     with named(video.name):
         while block := list(islice(frames, FRAMES)):
             yield model.transform(np.stack(block))
@@ -152,9 +155,30 @@ def _images(record: Record) -> list[Section]:
         found.append(Section("atoms", title, caption, figure))
         title = "Earlier"
     if fits:
-        caption = "Atoms by their numbers, each over its largest entry, after so many frames."
+        caption = (
+            "Atoms by their numbers, each over its largest absolute entry, after so many frames."
+        )
         found.append(Section("development", title, caption, plots.spatial_atoms(model)))
     return found
+
+
+def _courses(record: Record) -> list[Section]:
+    """Return the picture of how much of each atom is in the frames, of a complete run."""
+    codes = record.notes.get("courses")
+    if codes is None:
+        return []
+    every = record.notes["frames_per_point"]
+    caption = (
+        "How much of each atom is in each frame, most important atom first, with its share in all "
+        "codes; each curve is over its largest absolute value."
+    )
+    if every > 1:
+        caption += f" Points are means of {every} frames."
+    return [
+        Section(
+            "courses", "Time courses", caption, plots.time_courses(record.model, codes, every=every)
+        )
+    ]
 
 
 def _curves(record: Record) -> list[Section]:
@@ -162,7 +186,7 @@ def _curves(record: Record) -> list[Section]:
     model, changes = record.model, _changes(record)
     caption = (
         f"{counted(model.n_components, 'atom')} as curves over the frames, most important "
-        "first, with the share of each in all codes; each is over its largest entry."
+        "first, with the share of each in all codes; each is over its largest absolute value."
     )
     facts = {"changes": _told(changes)}
     if changes is not None and len(changes.times):

@@ -48,6 +48,8 @@ from atomstream.viz.plots.video import (
     spatial_atoms_data,
     temporal_atoms,
     temporal_atoms_data,
+    time_courses,
+    time_courses_data,
 )
 
 __all__ = [
@@ -92,6 +94,8 @@ __all__ = [
     "spins_data",
     "temporal_atoms",
     "temporal_atoms_data",
+    "time_courses",
+    "time_courses_data",
     "topics",
     "topics_data",
     "topics_over_time",

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from atomstream.callbacks import Learner
     from atomstream.domains.series.change_points import ChangePoints
 
-__all__ = ["spatial_atoms", "spatial_atoms_data", "temporal_atoms", "temporal_atoms_data"]
+__all__ = [
+    "spatial_atoms",
+    "spatial_atoms_data",
+    "temporal_atoms",
+    "temporal_atoms_data",
+    "time_courses",
+    "time_courses_data",
+]
 
 
 class VideoAtoms(Fitted, Protocol):
@@ -41,7 +48,7 @@ class VideoAtoms(Fitted, Protocol):
 def spatial_atoms_data(model: VideoAtoms) -> tuple[NDArray, NDArray]:
     """Return what `spatial_atoms` draws: times of the snapshots, and their atoms.
 
-    Times count the frames learned from. Each atom is divided by its largest entry.
+    Times count the frames learned from. Each atom is divided by its largest absolute entry.
 
     Returns
     -------
@@ -54,7 +61,7 @@ def spatial_atoms_data(model: VideoAtoms) -> tuple[NDArray, NDArray]:
     times, images = model.snapshot_times_, model.snapshots_
     if not len(times):
         times, images = np.array([model.learner_.n_samples_seen_]), model.components_[None]
-    largest = images.reshape(*images.shape[:2], -1).max(axis=2)
+    largest = np.abs(images).reshape(*images.shape[:2], -1).max(axis=2)
     largest = np.where(largest > 0, largest, 1)
     return times, images / largest.reshape(*largest.shape, *(1,) * (images.ndim - 2))
 
@@ -94,14 +101,12 @@ def temporal_atoms_data(
 ) -> tuple[NDArray, NDArray]:
     """Return what `temporal_atoms` draws: atoms, most important first, and times of change.
 
-    Each atom is divided by its largest entry.
+    Each atom is divided by its largest absolute entry.
     """
     if model.mode != "pixels":
         raise ValueError(f"temporal_atoms needs mode='pixels', got mode={model.mode!r}.")
-    atoms = model.components_[most_important(model)]
-    largest = atoms.max(axis=1, keepdims=True)
     times = np.zeros(0, int) if changes is None else changes.times
-    return atoms / np.where(largest > 0, largest, 1), times
+    return _relative(model.components_[most_important(model)]), times
 
 
 def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Figure:
@@ -116,21 +121,63 @@ def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Fi
         regime.
     """
     curves, times = temporal_atoms_data(model, changes)
+    figure = _curves(model, curves, np.arange(curves.shape[1]))
+    for axes in figure.axes:
+        for time in times:
+            axes.axvline(time - 0.5, color=ORANGE, linewidth=1.2)
+    if len(times):
+        listed = ", ".join(str(time) for time in times)
+        figure.axes[-1].set_xlabel(f"frame, from 0; a new regime begins at {listed}", fontsize=9)
+    return figure
+
+
+def time_courses_data(model: VideoAtoms, codes: NDArray) -> NDArray:
+    """Return what `time_courses` draws: a curve for each atom, most important first.
+
+    Each curve is divided by its largest absolute value.
+    """
+    if model.mode != "frames":
+        raise ValueError(f"time_courses needs mode='frames', got mode={model.mode!r}.")
+    return _relative(np.asarray(codes).T[most_important(model)])
+
+
+def time_courses(model: VideoAtoms, codes: NDArray, *, every: int = 1) -> Figure:
+    """Draw how much of each atom is in the frames, as curves over time, most important first.
+
+    Parameters
+    ----------
+    model : fitted VideoDictionary
+        With mode "frames".
+    codes : array of shape (n_frames, n_components)
+        What ``model.transform`` returns of a video.
+    every : int, default=1
+        Frames from one row of ``codes`` to the next.
+    """
+    curves = time_courses_data(model, codes)
+    return _curves(model, curves, every * np.arange(curves.shape[1]))
+
+
+def _relative(curves: NDArray) -> NDArray:
+    """Return curves over their largest absolute values."""
+    largest = np.abs(curves).max(axis=1, keepdims=True)
+    return curves / np.where(largest > 0, largest, 1)
+
+
+def _curves(model: VideoAtoms, curves: NDArray, frames: NDArray) -> Figure:
+    """Draw relative curves over frames below each other, with the shares of the atoms."""
     order = most_important(model)
     figure = empty(7.0, 0.85 * len(curves) + 0.6)
     grid = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
+    low = -1.05 if curves.min() < 0 else 0
     for axes, atom, curve in zip(grid, order, curves, strict=True):
-        axes.plot(curve, color=BLUE, linewidth=1)
-        for time in times:
-            axes.axvline(time - 0.5, color=ORANGE, linewidth=1.2)
+        axes.plot(frames, curve, color=BLUE, linewidth=1)
+        if low:
+            axes.axhline(0, color="#bbbbbb", linewidth=0.6, zorder=0)
         title = heading(atom, model.importance_[atom])
         axes.set_ylabel(title, fontsize=8, rotation=0, ha="right", va="center")
-        axes.set(yticks=[], ylim=(0, 1.05))
+        axes.set(yticks=[], ylim=(low, 1.05))
         axes.margins(x=0)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-    listed = ", ".join(str(time) for time in times)
-    grid[-1].set_xlabel(
-        "frame, from 0" + (f"; a new regime begins at {listed}" if listed else ""), fontsize=9
-    )
+    grid[-1].set_xlabel("frame, from 0", fontsize=9)
     return figure

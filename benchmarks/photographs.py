@@ -1,0 +1,116 @@
+"""Photographs compressed: our files beside JPEG's of the same quality.
+
+Twelve photographs of scikit-learn and scikit-image at five qualities (PSNR in decibels), with a
+dictionary in the file (64, 128 or 256 atoms: the fewest that reach the quality, learned from the
+photograph itself), and with 256 atoms that were learned from the other eleven and are not in the
+file. JPEG is Pillow's, optimised, with the sampling of colour that makes the smaller file. Sizes do
+not depend on the machine. ``python benchmarks/photographs.py`` writes ``photographs.json``;
+``--page`` writes ``docs/photographs.md`` from it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from atomstream import ImageDictionary, images
+from atomstream.domains.images import jpeg_size
+
+HERE = Path(__file__).parent
+NUMBERS, PAGE = HERE / "photographs.json", HERE.parent / "docs" / "photographs.md"
+OURS = ("china", "flower")
+THEIRS = (
+    *("astronaut", "chelsea", "coffee", "rocket", "stereo_motorcycle", "hubble_deep_field"),
+    *("camera", "coins", "moon", "gravel"),
+)
+QUALITIES = (25, 30, 33, 36, 40)
+ATOMS = (64, 128, 256)
+NEAR = 0.3  # decibels
+KINDS = {
+    "with_dictionary": "The dictionary is learned from the photograph and is in its file",
+    "shared_dictionary": "The dictionary is learned from the other eleven and is not in the file",
+}
+HEAD = """# Compressed photographs beside JPEG
+
+`atomstream image compress` is a way to look at a dictionary and to ship it. It does not save space:
+below are sizes of our files over those of JPEG files that are as good (Pillow, optimised, the
+sampling of colour that makes the smaller file). A number above 1 means that JPEG is smaller. Twelve
+photographs of scikit-learn and scikit-image, five qualities (PSNR in decibels);
+`benchmarks/photographs.py` measures, `benchmarks/photographs.json` holds the sizes.
+
+"""
+
+
+def photograph(name: str) -> np.ndarray:
+    """Return a photograph, uint8 of shape (height, width[, 3])."""
+    if name in OURS:
+        from sklearn.datasets import load_sample_image
+
+        return load_sample_image(f"{name}.jpg")
+    import skimage.data
+
+    found = getattr(skimage.data, name)()
+    return np.asarray(found[0] if isinstance(found, tuple) else found)
+
+
+def measured(image: np.ndarray, models: list[ImageDictionary], quality: int, inside: bool) -> dict:
+    """Return the sizes of our file and of JPEG's, with the first model that is good enough."""
+    for model in models:
+        data = model.compress(image, quality, include_dictionary=inside)
+        reached = images.psnr(image, model.decompress(data))
+        if reached >= quality - NEAR:
+            break
+    size = jpeg_size(image, reached)
+    return {"psnr": reached, "atoms": model.n_components, "bytes": len(data), "jpeg_bytes": size}
+
+
+def measure() -> None:
+    """Measure all photographs and write the numbers."""
+    warnings.simplefilter("ignore")  # of files larger than pixels: that is what is measured
+    pictures = {name: photograph(name) for name in (*OURS, *THEIRS)}
+    numbers = {}
+    for name, image in pictures.items():
+        others = [part for other, part in pictures.items() if other != name]
+        if image.ndim == 2:
+            others = [part if part.ndim == 2 else part[:, :, 1] for part in others]
+        else:
+            others = [part for part in others if part.ndim == 3]
+        own = [ImageDictionary(n_atoms, random_state=0).fit(image) for n_atoms in ATOMS]
+        shared = [ImageDictionary(ATOMS[-1], random_state=0).fit(others)]
+        numbers[name] = {
+            "shape": image.shape,
+            "with_dictionary": [measured(image, own, q, True) for q in QUALITIES],
+            "shared_dictionary": [measured(image, shared, q, False) for q in QUALITIES],
+        }
+        print(name, flush=True)
+        NUMBERS.write_text(json.dumps(numbers, indent=1) + "\n")
+
+
+def page() -> None:
+    """Write the page from the numbers."""
+    numbers, text = json.loads(NUMBERS.read_text()), HEAD
+    for kind, title in KINDS.items():
+        text += f"**{title}:**\n\n| photograph | pixels |"
+        text += "".join(f" {quality} dB |" for quality in QUALITIES)
+        text += "\n|---|---|" + "---|" * len(QUALITIES) + "\n"
+        ratios = []
+        for name, known in numbers.items():
+            ratios.append([_ratio(case) for case in known[kind]])
+            cells = " | ".join(f"{ratio:.2f}" for ratio in ratios[-1])
+            text += f"| {name} | {' x '.join(map(str, known['shape']))} | {cells} |\n"
+        medians = " | ".join(f"{median:.2f}" for median in np.nanmedian(ratios, axis=0))
+        text += f"| median | | {medians} |\n\n"
+    PAGE.write_text(text.rstrip() + "\n")
+
+
+def _ratio(case: dict) -> float:
+    """Return our size over JPEG's; NaN where one of them is not good enough."""
+    return case["bytes"] / case["jpeg_bytes"] if case["jpeg_bytes"] else float("nan")
+
+
+if __name__ == "__main__":
+    page() if "--page" in sys.argv else measure()

@@ -1,0 +1,48 @@
+"""How far long work has come: told to whoever shows it, if anybody does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+__all__ = ["followed", "is_compiling", "shown_by"]
+
+T = TypeVar("T")
+# Takes items, their number if it is known, and what is done with them; yields the items.
+Show = Callable[[Iterable[Any], "int | None", str], Iterator[Any]]
+
+_show: ContextVar[Show | None] = ContextVar("show", default=None)
+
+
+def followed(items: Iterable[T], n_items: int | None, text: str) -> Iterator[T]:
+    """Return an iterator over items whose progress is shown, if `shown_by` says how.
+
+    Parameters
+    ----------
+    items : iterable
+    n_items : int or None
+        Their number, if it is known.
+    text : str
+        What is done with them, such as "coding patches".
+    """
+    show = _show.get()
+    return iter(items) if show is None else show(items, n_items, text)
+
+
+@contextmanager
+def shown_by(show: Show) -> Iterator[None]:
+    """Let ``show`` follow all long work of the body."""
+    token = _show.set(show)
+    try:
+        yield
+    finally:
+        _show.reset(token)
+
+
+def is_compiling() -> bool:
+    """Return whether kernels are being compiled, which goes on after an interrupt."""
+    kernels = sys.modules.get("atomstream._kernels.compile")
+    return kernels is not None and kernels.is_compiling()

@@ -1,0 +1,27 @@
+"""The model that a user has called, where data are checked by a learner inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from sklearn.base import BaseEstimator
+
+_called: ContextVar[BaseEstimator | None] = ContextVar("called", default=None)
+
+
+@contextmanager
+def called(model: BaseEstimator) -> Iterator[None]:
+    """Let complaints about data in the body name this model; of nested ones the outermost."""
+    token = _called.set(speaker(model))
+    try:
+        yield
+    finally:
+        _called.reset(token)
+
+
+def speaker(model: BaseEstimator) -> BaseEstimator:
+    """Return the model that complaints about the data of a model name."""
+    outermost = _called.get()
+    return model if outermost is None else outermost
