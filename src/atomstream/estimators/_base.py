@@ -55,10 +55,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     batch), `_open` and `_starting_dictionary` (how a start is made).
     """
 
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("max_time",)
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
-    # names for init
-    STARTS: ClassVar[tuple[str | None, ...]] = ("auto", "samples", "spread", "svd", "random")
     # Parameters, which the constructors of the models store.
     n_components: int
     schedule: Any

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import generator
@@ -17,7 +18,6 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
-from atomstream.estimators._validation import check_numbers
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 
@@ -31,7 +31,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
         Learns from rows. Every call learns with a copy, so that one that raises changes nothing.
     """
 
-    OPTIONAL: ClassVar[tuple[str, ...]] = ()  # numbers that may be None
+    ACCEPTS: ClassVar[dict[str, bool]] = {}  # kinds of input, as scikit-learn's `InputTags`
 
     learner_: Any
 
@@ -61,6 +61,11 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(vars(self).get("learner_"), "state_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = InputTags(**self.ACCEPTS)
+        return tags
+
     def _teach(
         self,
         batches: Generator[Any],
@@ -79,7 +84,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        check_numbers(self)
+        self._validate_params()
         if hasattr(self, "schedule"):
             resolve("schedule", self.schedule, SCHEDULES, "__call__")
 

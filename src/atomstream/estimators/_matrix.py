@@ -25,7 +25,6 @@ from atomstream.updates.reseeding import Reseeding
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""
 
-    OPTIONAL = ("max_time", "n_epochs")
     loss: Any = "squared"
     method: Any
     codes: Any

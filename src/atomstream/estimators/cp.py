@@ -16,11 +16,11 @@ from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
+from atomstream.estimators import _constraints
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
     batch_norm,
     check_loadings,
-    check_radius,
     loadings_stationarity,
     starting_loadings,
 )
@@ -140,8 +140,8 @@ class OnlineCPDictionary(OnlineDictionary):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
-    STARTS: ClassVar[tuple[str | None, ...]] = (None, "samples", "random")
 
     LEARNED = (*OnlineDictionary.LEARNED, "axes_", "norm_")
 
@@ -323,10 +323,6 @@ class OnlineCPDictionary(OnlineDictionary):
     def _settings(self) -> list[Any]:
         return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_radius(self.radius)
-
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
         return super()._begin()
@@ -384,5 +380,5 @@ class OnlineCPDictionary(OnlineDictionary):
         tags = super().__sklearn_tags__()
         codes, inputs = resolve("codes", self.codes, SETS, "prox"), tags.input_tags
         inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
-        inputs.two_d_array, inputs.three_d_array = False, True
+        inputs.two_d_array, inputs.three_d_array = self.reshape is None, True
         return tags

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from atomstream.estimators import _constraints
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -70,6 +73,8 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     >>> model.transform(X).shape
     (500, 12)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.DICTIONARY_LEARNING
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -22,6 +22,7 @@ from atomstream.domains.images.pixels import (
     white,
 )
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
+from atomstream.estimators import _constraints
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
@@ -103,6 +104,9 @@ class ImageDictionary(PatchLearning):
     >>> images.psnr(picture, model.denoise(noisy)) > images.psnr(picture, noisy) + 8
     True
     """
+
+    ACCEPTS = {"two_d_array": False, "three_d_array": True, "string": True}
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.IMAGE
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.batch import Batch
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
+from atomstream.estimators import _constraints
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -153,6 +154,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     >>> bool(np.abs(model.inverse_transform(codes) - X).mean() < 0.01)
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NMF
 
     def __init__(
         self,

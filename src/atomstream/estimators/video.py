@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.domains.series.change_points import ChangePoints, change_points
+from atomstream.estimators import _constraints
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
-from atomstream.estimators._validation import check_init, check_size
+from atomstream.estimators._validation import check_size
 from atomstream.estimators._video_coding import VideoCoding
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
 __all__ = ["VideoDictionary"]
 
-MODES = ("frames", "pixels")
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10
 SMALL = 2**20  # most numbers of a video that is learned whole, each pass one step
@@ -108,8 +108,9 @@ class VideoDictionary(VideoCoding):
     array([40])
     """
 
+    ACCEPTS = {"two_d_array": False, "three_d_array": True, "string": True, "positive_only": True}
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
-    OPTIONAL = ("batch_size", "n_epochs")
 
     learner_: OnlineNMF
     frame_shape_: tuple[int, ...]
@@ -350,12 +351,7 @@ class VideoDictionary(VideoCoding):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        if self.mode not in MODES:
-            raise ValueError(f"mode={self.mode!r} is unknown; known are {', '.join(MODES)}.")
         super().check()
-        check_init(self.init, OnlineNMF.STARTS)
-        if not isinstance(self.grey, bool | np.bool_):
-            raise ValueError(f"grey must be True or False, got {self.grey!r}.")
         times = self.snapshots
         whole = isinstance(times, Iterable) and all(
             isinstance(time, int | np.integer) for time in times
