@@ -244,6 +244,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     ) -> tuple[RunState, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
         first = "_run" not in vars(self)
+        if first:
+            self._check_settings()
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
         run = self._begin() if first else self._go_on()
@@ -258,6 +260,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     ) -> Self:
         """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
+            self._check_settings()
             rows = self._rows(X, reset=True)
             weights = check_weights(sample_weight, rows)
             run = self._begin()

@@ -128,6 +128,10 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         batches : iterable of array-likes of shape (n_samples, n_features)
         sparse_output : bool, default=False
             Yield CSR arrays.
+
+        Yields
+        ------
+        ndarray or csr_array of shape (n_samples, n_components)
         """
         for X in batches:
             yield self.transform(X, sparse_output=sparse_output)

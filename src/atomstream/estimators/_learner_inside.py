@@ -31,7 +31,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
         Learns from rows. Every call learns with a copy, so that one that raises changes nothing.
     """
 
-    ACCEPTS: ClassVar[dict[str, bool]] = {}  # kinds of input, as scikit-learn's `InputTags`
+    ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
 
     learner_: Any
 
@@ -63,7 +63,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = InputTags(**self.ACCEPTS)
+        tags.input_tags = InputTags(**({"two_d_array": False} | dict.fromkeys(self.ACCEPTS, True)))
         return tags
 
     def _teach(

@@ -70,8 +70,9 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         Parameters
         ----------
         n_components : int, default=20
+            Number of atoms.
         alpha, ridge, damping : float
-            lambda, kappa_2 and kappa_1 of the paper in the units of docs/notation.md, each above 0.
+            The paper's lambda, kappa_2 and kappa_1 in the units of docs/notation.md, each above 0.
             They bound the codes, make them unique and bound the moves of the atoms.
         n_sweeps : int, default=5
             Sweeps over the atoms per batch: the more, the closer to the exact minimum of Theorem

@@ -47,8 +47,7 @@ class PatchLearning(LearnerInside):
 
         Parameters
         ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
+        images : array of shape (height, width[, n_channels]), path, or list of such
             Arrays may be memory maps; of them only patches are read. A path is a file, or a folder
             of images; files are colour if any of them is, and at most 2^25 of their pixels are in
             memory at a time.
@@ -65,8 +64,7 @@ class PatchLearning(LearnerInside):
 
         Parameters
         ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
+        images : array of shape (height, width[, n_channels]), path, or list of such
             Of as many channels as before; files are read so.
         y : ignored
         """

@@ -111,6 +111,7 @@ class WalkLearning(Saved, BaseEstimator):
         Parameters
         ----------
         origins, destinations : array-like of shape (n_transitions,)
+            States at which the transitions begin and end.
         weights : array-like of shape (n_transitions,), optional
             Above 0, at most 1e12; steps are so much longer.
         """

@@ -186,7 +186,7 @@ class ColorRestorer(Saved, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = InputTags(two_d_array=False, dict=True, positive_only=True)
+        tags.input_tags = InputTags(two_d_array=False, dict=True)
         return tags
 
     def restore(self, image: object) -> Restored:

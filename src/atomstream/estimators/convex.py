@@ -68,15 +68,18 @@ class OnlineConvexMF(OnlineDictionary):
         Added to the diagonal of the averaged gram of the codes, the paper's kappa_1.
     codes : {"free", "nonnegative", "simplex"}, default="free"
         Set of the codes: signed as in the paper, nonnegative, or shares that sum to one.
-    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
-    default="harmonic"
-        How much a row weighs in the memory; see `atomstream.schedules`. Every row is a step.
+    schedule : str or callable, default="harmonic"
+        How much a row weighs in the memory: "harmonic", "power", "polynomial", "log_polynomial",
+        "constant" or a part of `atomstream.schedules`. Every row is a step.
     batch_size : int, default=256
         Rows that `fit` learns from at a time; changes only speed and how often callbacks run.
     n_epochs : int, default=1
         Passes of `fit` over the data.
-    shuffle, n_jobs, max_time, random_state
+    shuffle : bool, default=True
         As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -221,8 +224,11 @@ class OnlineConvexMF(OnlineDictionary):
 
         Parameters
         ----------
-        X, y, sample_weight, ids
-            As in `fit`.
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+        ids : array-like of shape (n_samples,), optional
+            All as in `fit`.
         """
         return self._partial_fit(X, y, sample_weight, ids)
 
@@ -260,6 +266,7 @@ class OnlineConvexMF(OnlineDictionary):
         Parameters
         ----------
         atom : int
+            Its number, from 0.
         top : int, default=5
             At most so many; shares of zero are left out.
         """

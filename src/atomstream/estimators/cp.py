@@ -84,18 +84,28 @@ class OnlineCPDictionary(OnlineDictionary):
         bound.
     n_sweeps : int, default=3
         Sweeps over the modes per batch.
-    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
-    default="harmonic"
-        How much a batch weighs in the memory; see `atomstream.schedules`.
+    coder : str or coder part, default="auto"
+        As in `OnlineNMF`.
+    schedule : str or callable, default="harmonic"
+        How much a batch weighs in the memory; names as in `OnlineNMF`.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
-    coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
-        As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
+    batch_size : int, default=64
+        Tensors per step of `fit`.
+    n_epochs : int, default=10
+        Passes of `fit` over the data.
+    shuffle : bool, default=True
+        As in `OnlineNMF`.
     init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
         The starting loadings: random ones, those of rank-one tensors near samples of the first
         batch, drawn by weight, or the matrices themselves. None is "random".
-    fixed_components, missing
+    fixed_components : int, default=0
         As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -274,7 +284,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     @property
     def radius_(self) -> float | None:
-        """c', the number that ``radius`` stands for."""
+        """The number c' that ``radius`` stands for."""
         return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
 
     @property

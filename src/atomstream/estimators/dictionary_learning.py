@@ -40,9 +40,27 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         or a part of `atomstream.penalties`.
     atoms : str or penalty part, default="unit_ball"
         Set of the atoms, likewise.
-    coder, schedule, tol, batch_size, n_epochs, shuffle, init, fixed_components, n_jobs, max_time,
-    random_state
+    coder : str or coder part, default="auto"
+        As in `OnlineNMF`, for the squared loss.
+    schedule : str or callable, default="power"
         As in `OnlineNMF`.
+    tol : float, {"log", "root"} or callable, default="root"
+        As in `OnlineNMF`.
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, optional
+        As in `OnlineNMF`.
+    shuffle : bool, default=True
+        As in `OnlineNMF`.
+    init : str or array of shape (n_components, n_features), default="samples"
+        As in `OnlineNMF`.
+    fixed_components : int, default=0
+        As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------

@@ -105,7 +105,7 @@ class ImageDictionary(PatchLearning):
     True
     """
 
-    ACCEPTS = {"two_d_array": False, "three_d_array": True, "string": True}
+    ACCEPTS = ("three_d_array", "string")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.IMAGE
 
     def __init__(
@@ -255,9 +255,8 @@ class ImageDictionary(PatchLearning):
 
         Parameters
         ----------
-        image : array of uint8, uint16, float32 or float64 of shape (height, width) or (height,
-        width, n_channels)
-            Values outside of [0, white] are clipped.
+        image : array of shape (height, width) or (height, width, n_channels)
+            Of uint8, uint16, float32 or float64. Values outside of [0, white] are clipped.
         quality : float, default=35.0
             The peak signal-to-noise ratio to aim at, in decibels, above 0 and at most 60.
         include_dictionary : bool, default=True
@@ -289,6 +288,7 @@ class ImageDictionary(PatchLearning):
         Parameters
         ----------
         data : bytes
+            What `compress` returned.
         max_pixels : int, default=2**28
             Images that claim more are refused before memory is spent.
 

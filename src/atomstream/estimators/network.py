@@ -107,7 +107,7 @@ class NetworkDictionary(NetworkReconstruction):
     1.0
     """
 
-    ACCEPTS = {"two_d_array": False, "sparse": True, "string": True}
+    ACCEPTS = ("sparse", "string")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NETWORK
     LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
 
@@ -145,8 +145,7 @@ class NetworkDictionary(NetworkReconstruction):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             As in `atomstream.domains.networks.network.Network.of`.
         y : ignored
         """
@@ -162,11 +161,11 @@ class NetworkDictionary(NetworkReconstruction):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             The same as before, or another one: of one author, say.
         y : ignored
         n_batches : int, default=1
+            Batches of copies.
         """
         with Transaction(self):
             self.check()

@@ -126,7 +126,7 @@ class SeriesDictionary(SeriesForecast):
     True
     """
 
-    ACCEPTS = {"positive_only": True, "allow_nan": True}
+    ACCEPTS = ("positive_only", "allow_nan", "two_d_array")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
     ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0}
     LEARNED = (

@@ -93,7 +93,7 @@ class TopicModel(LearnerInside):
     [['cat', 'mouse'], ['fell', 'stocks']]
     """
 
-    ACCEPTS = {"two_d_array": False, "one_d_array": True, "string": True}
+    ACCEPTS = ("one_d_array", "string")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.TOPICS
     LEARNED = ("learner_", "vocabulary_")
 
@@ -193,7 +193,12 @@ class TopicModel(LearnerInside):
         return _check_counts(self.count(documents))
 
     def count(self, documents: Iterable[str]) -> sp.csr_array:
-        """Return documents as rows of counts under the vocabulary, (n_documents, n_features)."""
+        """Return documents as rows of counts under the vocabulary, (n_documents, n_features).
+
+        Parameters
+        ----------
+        documents : iterable of str
+        """
         counts = [
             self.vocabulary_.count(block)
             for block in blocks_of(check_documents(documents), TOGETHER)
@@ -288,6 +293,7 @@ class TopicModel(LearnerInside):
         Parameters
         ----------
         n_words : int, default=10
+            Words of each topic.
 
         Returns
         -------

@@ -108,7 +108,7 @@ class VideoDictionary(VideoCoding):
     array([40])
     """
 
-    ACCEPTS = {"two_d_array": False, "three_d_array": True, "string": True, "positive_only": True}
+    ACCEPTS = ("three_d_array", "string", "positive_only")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
 
@@ -148,8 +148,7 @@ class VideoDictionary(VideoCoding):
 
         Parameters
         ----------
-        video : array of shape (n_frames, height, width[, n_channels]), file or folder, or iterable
-        of images
+        video : array of shape (n_frames, height, width[, n_channels]), path, or iterable of images
             A file (through imageio), a folder or an iterable of images (arrays, or names of files)
             is read frame by frame in mode "frames", and whole in mode "pixels".
         y : ignored
@@ -329,9 +328,14 @@ class VideoDictionary(VideoCoding):
 
         Parameters
         ----------
-        level, block, min_size, n_draws
-            As in `atomstream.domains.series.change_points.change_points`: chance of a false alarm,
-            frames in a block of a surrogate, least frames from change to change, surrogates.
+        level : float, default=0.01
+            Chance of a false alarm.
+        block : int, optional
+            Frames in a block of a surrogate, as in `atomstream.series.change_points`.
+        min_size : int, default=8
+            Least frames from change to change.
+        n_draws : int, default=499
+            Surrogates.
 
         Returns
         -------

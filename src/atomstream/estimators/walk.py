@@ -32,10 +32,10 @@ class RandomWalkFactorization(WalkLearning):
     Parameters
     ----------
     n_components : int, default=10
-        r, the rank; at most the number of states.
+        The rank r, at most the number of states.
     n_states : int, optional
-        m, where states are the numbers 0 ... m - 1. Without it states may be anything hashable, and
-        new ones are taken in as they come.
+        Their number m, where states are the numbers 0 ... m - 1. Without it states may be anything
+        hashable, and new ones are taken in as they come.
     tau : int, default=1
         Only every tau-th transition of a walk is learned from, so that they depend less on each
         other; the default uses all, which averaging makes up for.
