@@ -153,7 +153,8 @@ class OnlineCPDictionary(OnlineDictionary):
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
-    LEARNED = (*OnlineDictionary.LEARNED, "axes_", "norm_")
+    LEARNED = (*OnlineDictionary.LEARNED, "norm_")
+    _several = True
 
     axes_: Axes
     norm_: float
@@ -363,9 +364,6 @@ class OnlineCPDictionary(OnlineDictionary):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         matrices, axes = self.state_.dictionary.matrices, self.axes_
-        if type(axes) is not Axes:
-            raise ValueError("parts of other kinds")
-        axes.validate()
         good = [len(matrix) for matrix in matrices] == list(axes.sizes)
         if not good or not isinstance(self.norm_, float) or not self.norm_ > 0:
             raise ValueError("loadings, axes or bounds that do not fit together")
