@@ -112,6 +112,20 @@ def test_every_kind_of_file_gives_the_same_rows_from_any_row_on(folder, name):
     assert len(list(opened.blocks(0, 0))) > 1 or name.startswith("f.")
 
 
+def test_datasets_of_hdf5_that_lie_elsewhere_are_not_read(tmp_path):
+    import h5py
+
+    (tmp_path / "secret").write_bytes(bytes(64))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", (2, 4), "f8", external=[(tmp_path / "secret", 0, 64)])
+    with h5py.File(tmp_path / "link.h5", "w") as file:
+        file["x"] = h5py.ExternalLink(str(tmp_path / "x.h5"), "x")
+    with pytest.raises(InputError, match=r"'/x' of .* lies in other files"):
+        open_inputs([str(tmp_path / "x.h5")])
+    with pytest.raises(InputError, match="has 0 arrays"):
+        open_inputs([str(tmp_path / "link.h5")])
+
+
 def test_the_list_of_kinds_is_covered():
     assert len(KINDS) == 13
     assert len(WRITERS) == 14

@@ -136,6 +136,8 @@ def hdf5(path: Path, key: str | None) -> Source:
 
     h5py.File(path, "r").visititems(note)
     array = tables[chosen(path, tables, key)]
+    if array.external or array.is_virtual:
+        raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
     chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
     need(2 * chunk, f"A chunk of {path}")
     return Sliced(array, path, [path])
