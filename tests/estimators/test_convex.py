@@ -407,7 +407,7 @@ def test_a_run_keeps_its_kind_of_assignment(change):
         learner.set_params(assignment=change)
         if change == "pooled" and rows == 5:
             continue  # nothing has been decided yet
-        with pytest.raises(ValueError, match="assignment="):
+        with pytest.raises(ValueError, match="assignment"):
             learner.partial_fit(X[:20], y[:20])
 
 

@@ -531,7 +531,7 @@ def test_changed_parameters_take_effect_at_the_next_step():
     model.set_params(schedule=Harmonic(), alpha=0.5).partial_fit(X[:50])
     assert model.clock_.schedule == Harmonic()
     assert model.method_.objective.codes.l1 == 0.5
-    with pytest.raises(ValueError, match="alpha must be"):
+    with pytest.raises(ValueError, match="'alpha' parameter"):
         model.set_params(alpha=-3).partial_fit(X[:50])
 
 
