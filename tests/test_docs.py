@@ -43,6 +43,8 @@ FILES = {
 ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"} | {
     "ProgressBar",  # of scikit-learn
     "ScoringMonitor",
+    "DataLoader",  # of torch
+    "TensorDataset",
 }
 
 

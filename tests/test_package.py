@@ -130,6 +130,7 @@ FLOORS = [
     # what people use
     {"estimators"},
     {"io.codec", "io.registry"},
+    {"io.pyfunc"},
     {"runs"},
     {"cli"},
     {"__main__"},

@@ -16,6 +16,7 @@ from pathlib import Path
 
 HIDDEN = [
     "PIL",
+    "h5py",
     "imageio",
     "jinja2",
     "matplotlib",
@@ -81,7 +82,7 @@ np.savetxt(FOLDER / "x.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
 (FOLDER / "graph.gml").write_text("graph [ ]")
 np.save(FOLDER / "states.npy", np.random.default_rng(0).integers(0, 5, 500))
 (FOLDER / "texts.txt").write_text("river flows through valleys\nvalleys gather rain\n" * 20)
-for name in ("photo.png", "film.mp4", "film.tif", "table.parquet"):
+for name in ("photo.png", "film.mp4", "film.tif", "table.parquet", "cube.h5"):
     (FOLDER / name).write_bytes(b"anything")
 (FOLDER / "cube.zarr").mkdir()
 (FOLDER / "cube.nc").write_bytes(b"anything")
@@ -93,6 +94,7 @@ for line in (
     "learn @table.parquet --atoms 3 --out @parquet",
     "learn @photo.png --atoms 3 --out @patches",
     "learn @cube.zarr --atoms 3 --out @store",
+    "learn @cube.h5 --atoms 3 --out @stored",
     "image learn @photo.png --atoms 3 --out @image",
     "image denoise @photo.png --out @clean.png",
     "image inpaint @photo.png --mask @photo.png --out @whole.png",

@@ -343,7 +343,7 @@ TEXTS = {
     "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
     "unknown vectorizer": (
         "text topics lines.txt --vectorizer v --out new",
-        "vectorizer='v' is unknown",
+        "'vectorizer' .* must be one of counts, hashing, tfidf",
     ),
     "unknown per": (
         "text topics lines.txt --per word --out new",

@@ -218,7 +218,7 @@ def test_missing_entries_are_refused_unless_asked_for_and_infinity_always():
     X[3, 4] = np.inf
     with pytest.raises(ValueError, match=r"contains infinity .first in row 3"):
         make("nmf").fit(X)
-    with pytest.raises(ValueError, match="missing must be True or False, got 'yes'"):
+    with pytest.raises(ValueError, match=r"'missing' .* must be True or False. Got 'yes'"):
         make("nmf", missing="yes").fit(data())
     with pytest.raises(ValueError, match="Negative values"):
         make("nmf").fit(-data())

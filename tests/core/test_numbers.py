@@ -230,5 +230,7 @@ IMAGE = atomstream.ImageDictionary(4, 4, n_patches=50, random_state=0).fit(data(
     ],
 )
 def test_settings_beyond_all_numbers_get_a_sentence(call, value):
-    with pytest.raises(ValueError, match=r"^[A-Za-z_]+ (must|needs|is|has the type)"):
+    with pytest.raises(
+        ValueError, match=r"^(The '\w+' parameter of )?\w+ (must|needs|is|has the type)"
+    ):
         call(value)

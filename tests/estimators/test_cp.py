@@ -418,9 +418,9 @@ def test_bad_tensors_are_refused_and_change_nothing(kind):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components"),
-        ({"radius": 0}, "radius must be a number above 0"),
-        ({"radius": -1.0}, "radius must be"),
-        ({"radius": "wide"}, "radius must be"),
+        ({"radius": 0}, "'radius' .* must be a number above 0"),
+        ({"radius": -1.0}, "'radius' .* must be"),
+        ({"radius": "wide"}, "'radius' .* must be"),
         ({"n_sweeps": 0}, "n_sweeps"),
         ({"atoms": "box"}, "atoms='box' is unknown"),
         ({"atoms": ["free"]}, "one per mode, 2 here, got 1"),
@@ -428,7 +428,7 @@ def test_bad_tensors_are_refused_and_change_nothing(kind):
         ({"reshape": [0, 1]}, "reshape must group"),
         ({"init": [np.ones((6, 3))]}, "a matrix for each of 2 modes, got 1"),
         ({"init": [np.ones((6, 3)), np.ones((4, 3))]}, "shape"),
-        ({"init": "svd"}, "init='svd' is unknown"),
+        ({"init": "svd"}, "'init' .* must be one of random, samples"),
         ({"fixed_components": 1}, "needs init to be"),
     ],
 )

@@ -78,5 +78,5 @@ def test_what_cannot_be_judged_is_refused():
         choose_forecaster(Y, windows=[])
     with pytest.raises(ValueError, match="horizon must be a whole number of at least 1"):
         choose_forecaster(Y, horizon=0)
-    with pytest.raises(ValueError, match="ridge must be a number"):
+    with pytest.raises(ValueError, match=r"'ridge' .* must be a number"):
         choose_forecaster(Y, windows=[4], ridges=[-1.0])

@@ -376,11 +376,11 @@ def test_bad_documents_get_one_sentence_and_change_nothing(documents, told):
     [
         (
             {"vectorizer": "words"},
-            "vectorizer='words' is unknown; known are counts, hashing, tfidf",
+            "'vectorizer' .* must be one of counts, hashing, tfidf",
         ),
-        ({"n_features": 0}, "n_features must be"),
-        ({"min_df": 0.5}, "min_df must be"),
-        ({"stop_words": "german"}, "stop_words must be"),
+        ({"n_features": 0}, "'n_features' .* must be"),
+        ({"min_df": 0.5}, "'min_df' .* must be"),
+        ({"stop_words": "german"}, "'stop_words' .* must be"),
         ({"n_components": 0}, "n_components"),
         ({"alpha": -1}, "alpha"),
         ({"batch_size": 0}, "batch_size"),

@@ -54,6 +54,14 @@ def write_zarr(path, X):
     zarr.create_array(str(path), data=X, chunks=(10, 3))
 
 
+def write_hdf5(path, X):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.create_dataset("group/x", data=X, chunks=(10, 3))
+        file["labels"], file["about"] = np.arange(57), "numbers"
+
+
 WRITERS = {
     "x.npy": np.save,
     "f.npy": lambda path, X: np.save(path, np.asfortranarray(X)),
@@ -68,6 +76,7 @@ WRITERS = {
     "x.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, sp.coo_array(X)),
     "dense.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, X, precision=17),
     "x.zarr": write_zarr,
+    "x.h5": write_hdf5,
 }
 
 
@@ -103,9 +112,23 @@ def test_every_kind_of_file_gives_the_same_rows_from_any_row_on(folder, name):
     assert len(list(opened.blocks(0, 0))) > 1 or name.startswith("f.")
 
 
+def test_datasets_of_hdf5_that_lie_elsewhere_are_not_read(tmp_path):
+    import h5py
+
+    (tmp_path / "secret").write_bytes(bytes(64))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", (2, 4), "f8", external=[(tmp_path / "secret", 0, 64)])
+    with h5py.File(tmp_path / "link.h5", "w") as file:
+        file["x"] = h5py.ExternalLink(str(tmp_path / "x.h5"), "x")
+    with pytest.raises(InputError, match=r"'/x' of .* lies in other files"):
+        open_inputs([str(tmp_path / "x.h5")])
+    with pytest.raises(InputError, match="has 0 arrays"):
+        open_inputs([str(tmp_path / "link.h5")])
+
+
 def test_the_list_of_kinds_is_covered():
-    assert len(KINDS) == 11
-    assert len(WRITERS) == 13
+    assert len(KINDS) == 13
+    assert len(WRITERS) == 14
     assert len(ENDINGS) == 10
 
 

@@ -253,7 +253,7 @@ def test_zeros_are_raised_in_proportion_or_refused():
     assert_allclose(small.objective(1e-9 * X), model.objective(X), rtol=1e-6)
     with pytest.raises(ValueError, match=r"contains zeros .first in row 5.* say zeros='floor'"):
         OnlineNMF(3, loss="is", zeros="refuse").fit(X)
-    with pytest.raises(ValueError, match="zeros='never' is unknown; choose one of floor, refuse"):
+    with pytest.raises(ValueError, match=r"'zeros' .* must be one of floor, refuse"):
         OnlineNMF(3, loss="is", zeros="never").fit(X)
     assert OnlineNMF(3, loss="kl", zeros="refuse", random_state=0).fit(X)._batch(X).X[5, 2] == 0
 

@@ -6,11 +6,14 @@ and written, wherever it would stand in memory. So `checked_numbers` is called b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+
+from atomstream.core.extras import library
 
 __all__ = ["Matrix", "Samples", "Shaped", "checked_numbers"]
 
@@ -47,7 +50,8 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         For dates, durations, texts and complex numbers, lists of different lengths, and sparse
         matrices whose pointers or indices lead outside.
     TypeError
-        For objects that are no numbers.
+        For objects that are no numbers, and for what holds a table without being one: lazy frames,
+        mappings.
     """
     if type(X) is np.ndarray and X.dtype.kind == "f":
         return X
@@ -57,7 +61,10 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
     if isinstance(X, np.ma.MaskedArray):
         _check_kind(X.dtype, name)
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+    if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
+        return _checked_arrow(X, name)
     if not hasattr(X, "shape"):
+        _refuse_unopened(X, name)
         X = _array(X, name)
     if hasattr(X, "columns"):
         for column, dtype in zip(X.columns, X.dtypes, strict=True):
@@ -66,6 +73,33 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         _check_kind(np.asarray(X.head(1)).dtype, name)
     _check_kind(getattr(X, "dtype", None), name)
     return _floats(X, name) if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
+
+
+def _refuse_unopened(X: Any, name: str) -> None:
+    """Refuse what holds a table without being one, saying how to get it."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(
+            f"{name} is a lazy frame; give {name}.collect(), or where that does not fit into "
+            f"memory fit_stream({name}.collect_batches())."
+        )
+    if isinstance(X, Mapping):
+        keys = ", ".join(map(repr, X))
+        raise TypeError(
+            f"{name} is a {type(X).__name__} that holds {keys:.80}; give one of them, or name it "
+            "with column= in fit_stream."
+        )
+
+
+def _checked_arrow(X: Any, name: str) -> Any:
+    """Return a table of pyarrow; a batch of records becomes one, so that its names are seen."""
+    for field in X.schema:
+        kind = np.dtype(field.type.to_pandas_dtype())
+        if kind.kind not in "fiub":
+            raise ValueError(
+                f"Column {field.name!r} of {name} has the type {field.type}, needed are real "
+                "numbers; convert it if that makes sense."
+            )
+    return X if hasattr(X, "to_batches") else library("pyarrow", "Tables").table(X)
 
 
 def _array(X: Any, name: str) -> NDArray:

@@ -112,6 +112,7 @@ class Assessment(Coding):
         Parameters
         ----------
         x : array-like of shape (n_features,), or sparse of shape (1, n_features)
+            The sample.
         """
         batch = self._assessed(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
         codes = self._encode(batch)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Self
@@ -25,6 +24,7 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
+from atomstream.estimators._containers import check_stream, rows_and_weights
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples
@@ -56,10 +56,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     become a batch), `_open` and `_starting_dictionary` (how a start is made).
     """
 
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("max_time",)
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
-    # names for init
-    STARTS: ClassVar[tuple[str | None, ...]] = ("auto", "samples", "spread", "svd", "random")
     # Parameters, which the constructors of the models store.
     n_components: int
     schedule: Any
@@ -115,7 +112,12 @@ class OnlineDictionary(CallbackNotifier, Assessment):
 
     @with_callbacks
     def fit_stream(
-        self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf
+        self,
+        batches: Iterable[Any],
+        *,
+        n_batches: int | None = None,
+        horizon: float = np.inf,
+        column: str | None = None,
     ) -> Self:
         """Go on learning from a stream, finite or not: an item is one step, as in `partial_fit`.
 
@@ -125,7 +127,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         Parameters
         ----------
         batches : iterable of array-likes of shape (n_samples, n_features), or of pairs
-            A pair (X, sample_weight) is a batch with weights.
+            A pair (X, sample_weight), a tuple, is a batch with weights; a list of one array, as
+            loaders of torch yield, is a batch.
         n_batches : int, optional
             How many batches will come at most, where that is known: progress bars then show what is
             left.
@@ -133,15 +136,13 @@ class OnlineDictionary(CallbackNotifier, Assessment):
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
             outweighing what comes.
+        column : str, optional
+            Where batches are mappings, the key of the rows.
         """
-        if hasattr(batches, "shape"):
-            raise ValueError(
-                f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
-                "wrap it in a list, or cut it with atomstream.streams.batches."
-            )
+        check_stream(batches)
         context, deadline = self._open_callbacks(n_batches), self._deadline()
         for item in batches:
-            X, weights = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+            X, weights = rows_and_weights(item, column, several=self._several)
             with Transaction(self):
                 _, batch = self._next_batch(X, weights, horizon=horizon)
                 stopped = self._learn([batch], context, deadline)
@@ -250,6 +251,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     ) -> tuple[RunState, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
         first = "_run" not in vars(self)
+        if first:
+            self._check_settings()
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
         run = self._begin() if first else self._go_on()
@@ -266,6 +269,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     ) -> Self:
         """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
+            self._check_settings()
             rows = self._rows(X, reset=True)
             weights = check_weights(sample_weight, rows)
             run = self._begin()
@@ -387,13 +391,3 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     def _memory(self, method: Method, n_components: int, n_features: int) -> Any:
         """Return an empty memory of the kind that the method keeps."""
         return method.statistics.start(n_components, n_features, method.objective.loss)
-
-    # -- scikit-learn and copies
-
-    def __copy__(self) -> Self:
-        """Return a model that goes on by itself; arrays are shared: nothing writes into them."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        if "_run" in vars(self):
-            twin._run = copy(self._run)
-        return twin

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +21,17 @@ from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method, check_compatible
+from atomstream.domains.tensors.axes import Axes
+from atomstream.estimators._containers import (
+    as_table,
+    blocks,
+    codes_of,
+    is_labelled,
+    is_stored,
+    like,
+    rows_and_weights,
+    samples_of,
+)
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import Samples
@@ -50,7 +63,9 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "n_features_in_",
         "feature_names_in_",
         "_scaling",
+        "axes_",
     )
+    _several: ClassVar[bool] = False  # whether a sample may have several axes
 
     missing: bool
     _run: RunState
@@ -86,7 +101,12 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
-        return check_X(self, X, reset=reset)
+        rows = check_X(self, as_table(X), reset=reset)
+        if reset:
+            self.__dict__.pop("axes_", None)
+            if is_labelled(X):
+                self.axes_ = Axes.of(X, None)
+        return rows
 
     def _samples(self, rows: Matrix) -> Any:
         """Return rows in the shape of samples."""
@@ -108,19 +128,26 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
+            Arrays that are not in memory (HDF5, Zarr, dask) are read a few chunks at a time.
         sparse_output : bool, default=False
             Return a CSR array: most codes of an l1 penalty are zero.
 
         Returns
         -------
-        ndarray or csr_array of shape (n_samples, n_components)
+        ndarray, DataArray or csr_array of shape (n_samples, n_components)
+            Codes of an array of xarray keep the labels of its samples; ``set_output`` chooses
+            frames.
         """
         check_is_fitted(self)
-        codes = self._encode(self._batch(X)).values
-        return sp.csr_array(codes) if sparse_output else codes
+        given = map(np.asarray, blocks(X)) if is_stored(X) else [X]
+        form = sp.csr_array if sparse_output else np.asarray
+        parts = [form(self._encode(self._batch(part)).values) for part in given]
+        if len(parts) > 1:
+            return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
+        return parts[0] if sparse_output else codes_of(X, parts[0], self)
 
     def transform_stream(
-        self, batches: Iterable[Any], *, sparse_output: bool = False
+        self, batches: Iterable[Any], *, sparse_output: bool = False, column: str | None = None
     ) -> Iterator[Any]:
         """Yield the codes of each batch of a stream, for codes of data larger than memory.
 
@@ -129,22 +156,31 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         batches : iterable of array-likes of shape (n_samples, n_features)
         sparse_output : bool, default=False
             Yield CSR arrays.
+        column : str, optional
+            Where batches are mappings, the key of the rows.
+
+        Yields
+        ------
+        ndarray or csr_array of shape (n_samples, n_components)
         """
-        for X in batches:
+        for item in batches:
+            X, _ = rows_and_weights(item, column, several=self._several)
             yield self.transform(X, sparse_output=sparse_output)
 
-    def inverse_transform(self, codes: Any) -> NDArray:
+    def inverse_transform(self, codes: Any) -> Any:
         """Return the reconstructions of codes.
 
         Parameters
         ----------
-        codes : array-like or sparse of shape (n_samples, n_components)
+        codes : array-like, frame or sparse of shape (n_samples, n_components)
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray, frame or DataArray of shape (n_samples, n_features)
+            As ``codes``: with their index, and the names of the features learned from.
         """
         check_is_fitted(self)
+        given = codes
         codes = checked_numbers(codes, "codes")
         codes = codes if sp.issparse(codes) else np.asarray(codes)
         dictionary = self.state_.dictionary
@@ -153,9 +189,11 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"codes must be of shape (n_samples, {dictionary.shape[0]}), got {codes.shape}; "
                 "give what transform returned."
             )
-        return self._samples(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
+        samples = self._samples(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
+        names, axes = vars(self).get("feature_names_in_"), vars(self).get("axes_")
+        return samples_of(given, samples, names, axes)
 
-    def impute(self, X: Samples) -> NDArray:
+    def impute(self, X: Samples) -> Any:
         """Return the samples with their missing entries filled by reconstructions.
 
         Parameters
@@ -165,7 +203,8 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray, frame or DataArray of shape (n_samples, n_features)
+            As ``X``: with its index, names and labels.
 
         Raises
         ------
@@ -182,7 +221,8 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         batch = self._batch(X)
         if batch.mask is None:
-            return self._samples(batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X))
+            whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
+            return like(X, self._samples(whole))
         n_seen = batch.mask.sum(axis=1)
         codes = self.method_.objective.codes
         r = self.state_.dictionary.shape[0]
@@ -195,9 +235,8 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 UserWarning,
                 stacklevel=2,
             )
-        return self._samples(
-            batch.complete(self.state_.dictionary.decode(self._encode(batch).values))
-        )
+        made = self.state_.dictionary.decode(self._encode(batch).values)
+        return like(X, self._samples(batch.complete(made)))
 
     # -- what was learned
 
@@ -252,6 +291,23 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _validate_learned(self) -> None:
         self._run.validate(self.n_features_in_)
+        axes = vars(self).get("axes_")
+        if axes is not None:
+            if type(axes) is not Axes:
+                raise ValueError("parts of other kinds")
+            axes.validate()
+            if math.prod(axes.shape) != self.n_features_in_:
+                raise ValueError("axes that do not fit the features")
+
+    # -- copies
+
+    def __copy__(self) -> Self:
+        """Return a model that goes on by itself; arrays are shared: nothing writes into them."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if "_run" in vars(self):
+            twin._run = copy(self._run)
+        return twin
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_run" in vars(self) and self._run.has_state

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
-from atomstream.core.checks import MOST_NUMBER
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_start
 from atomstream.penalties.base import TINY
@@ -89,17 +88,6 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
         off += float(((rows - moved)[fixed:] ** 2).sum())
         size += float((rows**2).sum())
     return float(np.sqrt(off / max(size, TINY)))
-
-
-def check_radius(radius: Any) -> None:
-    """Refuse a bound of the moves that is no number above 0, "auto" or None."""
-    if radius is None or (isinstance(radius, str) and radius == "auto"):
-        return
-    real = isinstance(radius, int | float | np.number) and not isinstance(radius, bool)
-    if not real or not 0 < radius <= MOST_NUMBER:
-        raise ValueError(
-            f"radius must be a number above 0, 'auto', or None for no bound, got {radius!r:.80}."
-        )
 
 
 def check_loadings(components: Sequence[ArrayLike]) -> list[NDArray]:

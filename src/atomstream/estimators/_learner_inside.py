@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import generator
@@ -18,7 +19,6 @@ from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._called import called
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import RandomSource
-from atomstream.estimators._validation import check_numbers
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 
@@ -32,7 +32,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
         Learns from rows. Every call learns with a copy, so that one that raises changes nothing.
     """
 
-    OPTIONAL: ClassVar[tuple[str, ...]] = ()  # numbers that may be None
+    ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
 
     learner_: Any
 
@@ -62,6 +62,11 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(vars(self).get("learner_"), "state_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = InputTags(**({"two_d_array": False} | dict.fromkeys(self.ACCEPTS, True)))
+        return tags
+
     def _teach(
         self,
         batches: Generator[Any],
@@ -80,7 +85,7 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        check_numbers(self)
+        self._validate_params()
         if hasattr(self, "schedule"):
             resolve("schedule", self.schedule, SCHEDULES, "__call__")
 

@@ -15,7 +15,7 @@ from atomstream.core.checks import check_number
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
-from atomstream.core.scaling import SCALES, Scaling, dominance
+from atomstream.core.scaling import Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import (
@@ -37,7 +37,6 @@ UNSCALED = Scaling()
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The method of both estimators; they differ in their sets."""
 
-    OPTIONAL = ("max_time", "n_epochs")
     ABSENT: ClassVar = {"scale": "none"}
     loss: Any = "squared"
     method: Any
@@ -63,11 +62,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         return Method(objective, coder, updater, reseeding, missing=bool(self.missing))
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if self.scale not in SCALES:
-            raise ValueError(f"scale={self.scale!r} is unknown; choose one of {', '.join(SCALES)}.")
 
     # -- the scale of the columns
 
@@ -163,8 +157,9 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         Parameters
         ----------
         n_components : int, default=20
+            Number of atoms.
         alpha, ridge, damping : float
-            lambda, kappa_2 and kappa_1 of the paper in the units of docs/notation.md, each above 0.
+            The paper's lambda, kappa_2 and kappa_1 in the units of docs/notation.md, each above 0.
             They bound the codes, make them unique and bound the moves of the atoms.
         n_sweeps : int, default=5
             Sweeps over the atoms per batch: the more, the closer to the exact minimum of Theorem

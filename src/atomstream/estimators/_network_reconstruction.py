@@ -49,12 +49,16 @@ class NetworkReconstruction(LearnerInside):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
         n_steps : int, default=100_000
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
             Of the chain.
+
+        Returns
+        -------
+        Reconstruction
+            Weights of the pairs that were visited.
         """
         return self._reconstructed(self._given(network, n_steps), n_steps, random_state)[0]
 
@@ -74,8 +78,7 @@ class NetworkReconstruction(LearnerInside):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             What was observed: usually the one learned from.
         pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
             What to rank: all edges between different nodes, lowest first; all visited pairs of

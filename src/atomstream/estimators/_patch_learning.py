@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count, check_n_jobs
+from atomstream.core.checks import check_count
 from atomstream.domains.images.overlap import check_stride
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.restoration import split_means
@@ -48,8 +48,7 @@ class PatchLearning(LearnerInside):
 
         Parameters
         ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
+        images : array of shape (height, width[, n_channels]), path, or list of such
             Arrays may be memory maps; of them only patches are read. A path is a file, or a folder
             of images; files are colour if any of them is, and at most 2^25 of their pixels are in
             memory at a time.
@@ -66,8 +65,7 @@ class PatchLearning(LearnerInside):
 
         Parameters
         ----------
-        images : array of shape (height, width) or (height, width, n_channels), path, or list of
-        such
+        images : array of shape (height, width[, n_channels]), path, or list of such
             Of as many channels as before; files are read so.
         y : ignored
         """
@@ -186,13 +184,8 @@ class PatchLearning(LearnerInside):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        for name in ("n_components", "patch_size", "n_patches", "batch_size"):
-            check_count(name, getattr(self, name))
         super().check()
-        check_n_jobs(self.n_jobs)
         check_stride(self.stride, self.patch_size)
-        if not isinstance(self.nonnegative, bool | np.bool_):
-            raise ValueError(f"nonnegative must be True or False, got {self.nonnegative!r}.")
 
     def _validate_learned(self) -> None:
         super()._validate_learned()

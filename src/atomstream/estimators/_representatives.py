@@ -111,7 +111,10 @@ def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> tuple[Any, NDArray, NDArr
 def check_labels(y: object, n_rows: int) -> NDArray:
     """Return the label of each row."""
     if y is None:
-        raise ValueError("assignment='labels' needs the labels of the rows as y, got None.")
+        raise ValueError(
+            "assignment='labels' needs the labels of the rows: it requires y to be passed, but the "
+            "target y is None."
+        )
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(

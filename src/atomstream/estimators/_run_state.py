@@ -144,6 +144,10 @@ class RunState:
         state = self.state
         return self, self.clock, state, state.dictionary, state.memory, state.usage
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the method, which the parameters stand for."""
+        return {**vars(self), "method": None, "_settings": None}
+
     def __copy__(self) -> Self:
         """Return a run that goes on by itself; arrays are shared, for nothing writes into them."""
         twin = object.__new__(type(self))

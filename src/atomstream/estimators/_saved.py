@@ -31,6 +31,11 @@ class Saved:
     def restore_learned(self, learned: dict[str, Any]) -> None:
         """Take what `learned_attributes` returned, read from a file.
 
+        Parameters
+        ----------
+        learned : dict
+            Attributes by their names.
+
         Raises
         ------
         ValueError, TypeError, AttributeError

@@ -46,6 +46,7 @@ class SeriesForecast(SeriesReconstruction):
         Parameters
         ----------
         horizon : int, default=1
+            Rows to predict.
 
         Returns
         -------
@@ -75,6 +76,7 @@ class SeriesForecast(SeriesReconstruction):
         Parameters
         ----------
         horizon : int, default=1
+            Rows to predict.
         coverage : float, default=0.9
             Above 0 and below 1.
 

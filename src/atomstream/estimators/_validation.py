@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
-from atomstream.core.checks import LIMITS, check_n_jobs, check_number
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
@@ -188,24 +187,9 @@ def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
     return weights
 
 
-def check_numbers(model: BaseEstimator) -> None:
-    """Refuse numbers out of range, naming the argument, what came and what was needed."""
-    for name in LIMITS:
-        if hasattr(model, name):
-            value = getattr(model, name)
-            if value is not None or name not in model.OPTIONAL:
-                check_number(name, value)
-
-
 def check_settings(model: BaseEstimator) -> None:
-    """Refuse parameters of a dictionary estimator that are out of range or unknown."""
-    check_numbers(model)
-    check_n_jobs(model.n_jobs)
-    if getattr(model, "zeros", "floor") not in ("floor", "refuse"):
-        raise ValueError(f"zeros={model.zeros!r} is unknown; choose one of floor, refuse.")
-    if not isinstance(model.missing, bool | np.bool_):
-        raise ValueError(f"missing must be True or False, got {model.missing!r}.")
-    check_init(model.init, model.STARTS)
+    """Refuse parameters of a dictionary estimator that are out of range or do not fit together."""
+    model._validate_params()
     if model.fixed_components and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
             f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
@@ -215,15 +199,6 @@ def check_settings(model: BaseEstimator) -> None:
         raise ValueError(
             f"fixed_components must be at most n_components={model.n_components}, got "
             f"{model.fixed_components}."
-        )
-
-
-def check_init(init: object, known: Sequence[str | None]) -> None:
-    """Refuse a start that is neither an array nor one of the known names."""
-    if (init is None or isinstance(init, str)) and init not in known:
-        raise ValueError(
-            f"init={init!r} is unknown; choose one of {', '.join(map(str, known))} or give an "
-            "array."
         )
 
 

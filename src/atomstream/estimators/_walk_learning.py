@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import MOST_NUMBER, check_arrays, check_count, generator
+from atomstream.core.checks import check_arrays, generator
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
@@ -112,6 +111,7 @@ class WalkLearning(Saved, BaseEstimator):
         Parameters
         ----------
         origins, destinations : array-like of shape (n_transitions,)
+            States at which the transitions begin and end.
         weights : array-like of shape (n_transitions,), optional
             Above 0, at most 1e12; steps are so much longer.
         """
@@ -220,22 +220,10 @@ class WalkLearning(Saved, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        for name in ("n_components", "tau"):
-            check_count(name, getattr(self, name))
+        self._validate_params()
         if self.n_states is not None and self.n_components > len(StateIndex.of(self.n_states)):
             raise ValueError(
                 f"n_components={self.n_components} is more than n_states={self.n_states}."
-            )
-        auto = isinstance(self.step, str) and self.step == "auto"
-        if not auto and not (_is_number(self.step) and self.step > 0):
-            raise ValueError(f"step must be 'auto' or a number above 0, got {self.step!r}.")
-        for name in ("min_visits", "tol"):
-            value = getattr(self, name)
-            if not (_is_number(value) and value >= 0):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
-        if self.scaling not in SCALINGS:
-            raise ValueError(
-                f"scaling={self.scaling!r} is unknown; known are {', '.join(SCALINGS)}."
             )
         if "factor_" in vars(self):
             learned = {"n_components": self.factor_.Q.shape[1], "scaling": self._scaling}
@@ -286,9 +274,3 @@ class WalkLearning(Saved, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "factor_" in self.__dict__
-
-
-def _is_number(value: Any) -> bool:
-    """Return whether a setting is a finite real number."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and abs(value) <= MOST_NUMBER

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
 from atomstream.domains.images.overlap import strips
 from atomstream.domains.images.patch_classes import PatchClassifier
 from atomstream.domains.images.patch_network import ConvolutionalClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
+from atomstream.estimators import _constraints
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -115,6 +116,7 @@ class ColorRestorer(Saved, BaseEstimator):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.COLOR
     LEARNED = ("dictionaries_", "classifier_")
 
     dictionaries_: dict[str, ImageDictionary]
@@ -183,6 +185,11 @@ class ColorRestorer(Saved, BaseEstimator):
             self.classifier_ = kind(self.patch_size).fit(np.concatenate(grey), labels, seed)
             self.dictionaries_ = dictionaries
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = InputTags(two_d_array=False, dict=True)
+        return tags
 
     def restore(self, image: object) -> Restored:
         """Return a grey picture in colour.
@@ -282,15 +289,7 @@ class ColorRestorer(Saved, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        for name in ("n_components", "patch_size", "n_patches"):
-            check_count(name, getattr(self, name))
-        if self.classifier not in CLASSIFIERS:
-            raise ValueError(
-                f"classifier={self.classifier!r} is unknown; known are {', '.join(CLASSIFIERS)}."
-            )
-        if not isinstance(self.keep_luma, bool | np.bool_):
-            raise ValueError(f"keep_luma must be True or False, got {self.keep_luma!r}.")
-        self._dictionary(0).check()
+        self._validate_params()
 
     def _check_learned(self) -> None:
         """Refuse settings that are not those of the dictionaries."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_count, counted
+from atomstream.core.checks import counted
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls
+from atomstream.estimators import _constraints
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._representatives import (
@@ -35,9 +36,6 @@ from atomstream.penalties.interval import Free
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 
 __all__ = ["OnlineConvexMF"]
-
-ASSIGNMENTS = ("random", "code", "labels", "pooled")
-CODES = ("free", "nonnegative", "simplex")
 
 
 class OnlineConvexMF(OnlineDictionary):
@@ -70,15 +68,18 @@ class OnlineConvexMF(OnlineDictionary):
         Added to the diagonal of the averaged gram of the codes, the paper's kappa_1.
     codes : {"free", "nonnegative", "simplex"}, default="free"
         Set of the codes: signed as in the paper, nonnegative, or shares that sum to one.
-    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
-    default="harmonic"
-        How much a row weighs in the memory; see `atomstream.schedules`. Every row is a step.
+    schedule : str or callable, default="harmonic"
+        How much a row weighs in the memory: "harmonic", "power", "polynomial", "log_polynomial",
+        "constant" or a part of `atomstream.schedules`. Every row is a step.
     batch_size : int, default=256
         Rows that `fit` learns from at a time; changes only speed and how often callbacks run.
     n_epochs : int, default=1
         Passes of `fit` over the data.
-    shuffle, n_jobs, max_time, random_state
+    shuffle : bool, default=True
         As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -121,6 +122,7 @@ class OnlineConvexMF(OnlineDictionary):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
     missing = False
     fixed_components = 0
@@ -167,7 +169,9 @@ class OnlineConvexMF(OnlineDictionary):
 
     def _make_method(self) -> Any:
         """Return the parts that the parameters stand for."""
-        part = resolve("codes", self.codes, {name: SETS[name] for name in CODES}, "prox")
+        part = resolve(
+            "codes", self.codes, {name: SETS[name] for name in _constraints.CONVEX_CODES}, "prox"
+        )
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
@@ -220,8 +224,11 @@ class OnlineConvexMF(OnlineDictionary):
 
         Parameters
         ----------
-        X, y, sample_weight, ids
-            As in `fit`.
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+        ids : array-like of shape (n_samples,), optional
+            All as in `fit`.
         """
         return self._partial_fit(X, y, sample_weight, ids)
 
@@ -259,6 +266,7 @@ class OnlineConvexMF(OnlineDictionary):
         Parameters
         ----------
         atom : int
+            Its number, from 0.
         top : int, default=5
             At most so many; shares of zero are left out.
         """
@@ -280,16 +288,15 @@ class OnlineConvexMF(OnlineDictionary):
         hulls = self.state_.dictionary
         return relative_move(delta, hulls, lambda rows, step: nearest_in_hulls(hulls, rows))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.assignment == "labels"
+        return tags
+
     # -- settings
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.assignment not in ASSIGNMENTS:
-            raise ValueError(
-                f"assignment={self.assignment!r} is unknown; choose one of "
-                f"{', '.join(ASSIGNMENTS)}."
-            )
-        check_count("n_representatives", self.n_representatives, 1)
         if self.n_representatives < self.n_components:
             raise ValueError(
                 f"n_representatives must be at least n_components={self.n_components}, one per "

@@ -16,11 +16,11 @@ from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
+from atomstream.estimators import _constraints
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
     batch_norm,
     check_loadings,
-    check_radius,
     loadings_stationarity,
     starting_loadings,
 )
@@ -84,18 +84,28 @@ class OnlineCPDictionary(OnlineDictionary):
         bound.
     n_sweeps : int, default=3
         Sweeps over the modes per batch.
-    schedule : {"harmonic", "power", "polynomial", "log_polynomial", "constant"} or callable,
-    default="harmonic"
-        How much a batch weighs in the memory; see `atomstream.schedules`.
+    coder : str or coder part, default="auto"
+        As in `OnlineNMF`.
+    schedule : str or callable, default="harmonic"
+        How much a batch weighs in the memory; names as in `OnlineNMF`.
     tol : float, {"log", "root"} or callable, default=1e-3
         As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
-    coder, batch_size, n_epochs, shuffle, n_jobs, max_time, random_state
-        As in `OnlineNMF`; ``batch_size`` counts tensors, 64 by default.
+    batch_size : int, default=64
+        Tensors per step of `fit`.
+    n_epochs : int, default=10
+        Passes of `fit` over the data.
+    shuffle : bool, default=True
+        As in `OnlineNMF`.
     init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
         The starting loadings: random ones, those of rank-one tensors near samples of the first
         batch, drawn by weight, or the matrices themselves. None is "random".
-    fixed_components, missing
+    fixed_components : int, default=0
         As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -140,10 +150,11 @@ class OnlineCPDictionary(OnlineDictionary):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
-    STARTS: ClassVar[tuple[str | None, ...]] = (None, "samples", "random")
 
-    LEARNED = (*OnlineDictionary.LEARNED, "axes_", "norm_")
+    LEARNED = (*OnlineDictionary.LEARNED, "norm_")
+    _several = True
 
     axes_: Axes
     norm_: float
@@ -274,7 +285,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     @property
     def radius_(self) -> float | None:
-        """c', the number that ``radius`` stands for."""
+        """The number c' that ``radius`` stands for."""
         return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
 
     @property
@@ -323,10 +334,6 @@ class OnlineCPDictionary(OnlineDictionary):
     def _settings(self) -> list[Any]:
         return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_radius(self.radius)
-
     def _begin(self) -> RunState:
         self.__dict__.pop("norm_", None)
         return super()._begin()
@@ -357,9 +364,6 @@ class OnlineCPDictionary(OnlineDictionary):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         matrices, axes = self.state_.dictionary.matrices, self.axes_
-        if type(axes) is not Axes:
-            raise ValueError("parts of other kinds")
-        axes.validate()
         good = [len(matrix) for matrix in matrices] == list(axes.sizes)
         if not good or not isinstance(self.norm_, float) or not self.norm_ > 0:
             raise ValueError("loadings, axes or bounds that do not fit together")
@@ -384,5 +388,5 @@ class OnlineCPDictionary(OnlineDictionary):
         tags = super().__sklearn_tags__()
         codes, inputs = resolve("codes", self.codes, SETS, "prox"), tags.input_tags
         inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
-        inputs.two_d_array, inputs.three_d_array = False, True
+        inputs.two_d_array, inputs.three_d_array = self.reshape is None, True
         return tags

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from atomstream.estimators import _constraints
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -39,9 +42,27 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         or a part of `atomstream.penalties`.
     atoms : str or penalty part, default="unit_ball"
         Set of the atoms, likewise.
-    coder, schedule, tol, batch_size, n_epochs, shuffle, init, fixed_components, n_jobs, max_time,
-    random_state
+    coder : str or coder part, default="auto"
+        As in `OnlineNMF`, for the squared loss.
+    schedule : str or callable, default="power"
         As in `OnlineNMF`.
+    tol : float, {"log", "root"} or callable, default="root"
+        As in `OnlineNMF`.
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, optional
+        As in `OnlineNMF`.
+    shuffle : bool, default=True
+        As in `OnlineNMF`.
+    init : str or array of shape (n_components, n_features), default="samples"
+        As in `OnlineNMF`.
+    fixed_components : int, default=0
+        As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    n_jobs, max_time : int and float, optional
+        As in `OnlineNMF`.
+    random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
@@ -73,6 +94,8 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     >>> model.transform(X).shape
     (500, 12)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.DICTIONARY_LEARNING
 
     def __init__(
         self,

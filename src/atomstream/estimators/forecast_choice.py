@@ -87,9 +87,11 @@ def choose_forecaster(
     Y : array, frame or xarray.DataArray of shape (n_times, n_series)
         As in `SeriesDictionary.fit`. Large series outweigh small ones: scale them first.
     windows : sequence of int, default=(6, 12, 24)
+        Values of ``window``; all combinations with the next two are tried.
     atoms : sequence of int, default=(10, 20, 40)
+        Values of ``n_components``.
     ridges : sequence of float, default=(0.01, 0.05, 0.2)
-        All combinations of the three are tried.
+        Values of ``ridge``.
     horizon : int, default=1
         Rows to forecast; all steps count alike.
     n_origins : int, optional
@@ -103,6 +105,7 @@ def choose_forecaster(
     Returns
     -------
     ForecasterChoice
+        The errors of all combinations, and the model with the smallest.
 
     Raises
     ------

@@ -104,7 +104,13 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
-        """Return settings for sktime's own checks."""
+        """Return settings for sktime's own checks.
+
+        Parameters
+        ----------
+        parameter_set : str, default="default"
+            Not used: there is one set.
+        """
         return [
             {"model": SeriesDictionary(3, 3, n_init=6, random_state=0)},
             {"model": SeriesDictionary(2, 2, n_init_batches=0, random_state=0)},

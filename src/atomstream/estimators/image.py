@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,6 +24,7 @@ from atomstream.domains.images.pixels import (
 )
 from atomstream.domains.images.quality import check_worth, compress_to
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
+from atomstream.estimators import _constraints
 from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
@@ -106,6 +107,9 @@ class ImageDictionary(PatchLearning):
     >>> images.psnr(picture, model.denoise(noisy)) > images.psnr(picture, noisy) + 8
     True
     """
+
+    ACCEPTS = ("three_d_array", "string")
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.IMAGE
 
     def __init__(
         self,
@@ -259,9 +263,8 @@ class ImageDictionary(PatchLearning):
 
         Parameters
         ----------
-        image : array of uint8, uint16, float32 or float64 of shape (height, width) or (height,
-        width, n_channels)
-            Values outside of [0, white] are clipped.
+        image : array of shape (height, width) or (height, width, n_channels)
+            Of uint8, uint16, float32 or float64. Values outside of [0, white] are clipped.
         quality : float, default=35.0
             The peak signal-to-noise ratio to reach, in decibels, above 0 and at most 60. Images are
             compressed several times, until the result is within 0.1 of it.
@@ -294,6 +297,7 @@ class ImageDictionary(PatchLearning):
         Parameters
         ----------
         data : bytes
+            What `compress` returned.
         max_pixels : int, default=2**28
             Images that claim more are refused before memory is spent.
 

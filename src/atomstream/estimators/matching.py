@@ -47,6 +47,12 @@ def align(model_a: object, model_b: object) -> Alignment:
     Parameters
     ----------
     model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
+        Whose atoms are matched.
+
+    Returns
+    -------
+    Alignment
+        The order of the second that matches the first, and the cosines.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
+from atomstream.estimators import _constraints
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
@@ -106,6 +107,8 @@ class NetworkDictionary(NetworkReconstruction):
     1.0
     """
 
+    ACCEPTS = ("sparse", "string")
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NETWORK
     LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
 
     learner_: OnlineNMF
@@ -142,8 +145,7 @@ class NetworkDictionary(NetworkReconstruction):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             As in `atomstream.domains.networks.network.Network.of`.
         y : ignored
         """
@@ -159,11 +161,11 @@ class NetworkDictionary(NetworkReconstruction):
 
         Parameters
         ----------
-        network : networkx graph, sparse array, array of shape (n, n), frame or file of edges, or
-        Network
+        network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             The same as before, or another one: of one author, say.
         y : ignored
         n_batches : int, default=1
+            Batches of copies.
         """
         with Transaction(self):
             self.check()
@@ -262,12 +264,10 @@ class NetworkDictionary(NetworkReconstruction):
 
     def check(self) -> None:
         """Refuse settings out of range."""
+        super().check()
         if self.chain != "all":
             resolve_chain(self.chain)
-        for name in ("n_components", "n_batches", "batch_size", "thin"):
-            check_count(name, getattr(self, name))
         Motif.of(self.motif)
-        super().check()
 
     def saved_parameters(self) -> dict[str, Any]:
         """Return the parameters as they are written to a file: a graph as the motif that it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.method import Method
+from atomstream.estimators import _constraints
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -77,12 +78,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "active_set", "projected_gradient" (squared loss), "multiplicative",
         "projected_subgradient", or a part of `atomstream.coders`. "auto" takes what is fastest for
         the loss and the set of codes.
-    schedule : {"power", "harmonic", "polynomial", "log_polynomial", "constant"} or callable,
-    default="power"
-        How much a batch weighs in the memory; see `atomstream.schedules`. "constant" is for streams
-        that drift: it breaks the condition of the convergence theorems that the sum of w_t^2
-        sqrt(t) is finite, as "polynomial" with its default exponent does, and a `ScheduleWarning`
-        says so. `convergent` makes a model that the theorems cover.
+    schedule : str or callable, default="power"
+        How much a batch weighs in the memory: "power", "harmonic", "polynomial", "log_polynomial",
+        "constant" or a part of `atomstream.schedules`. "constant" is for streams that drift: it
+        breaks the condition of the convergence theorems that the sum of w_t^2 sqrt(t) is finite, as
+        "polynomial" with its default exponent does, and a `ScheduleWarning` says so. `convergent`
+        makes a model that the theorems cover.
     tol : float, {"log", "root"} or callable, default="root"
         Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
         codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
@@ -97,13 +98,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         descent, ten passes alone).
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
-    init : {"auto", "samples", "spread", "svd", "random"} or array of shape (n_components,
-    n_features), default="auto"
-        The starting dictionary: rows of the first batch drawn by weight, rows far from each other
-        (k-means++), its singular vectors, random numbers, or the atoms themselves. "auto" is
-        "samples" for the squared loss and "svd" for others. For losses other than the squared one,
-        starts from the first batch are mixed half and half with its mean: multiplicative updates
-        leave zeros as they are.
+    init : str or array of shape (n_components, n_features), default="auto"
+        The starting dictionary: "samples" (rows of the first batch drawn by weight), "spread" (rows
+        far from each other, k-means++), "svd" (its singular vectors), "random" numbers, or the
+        atoms themselves. "auto" is "samples" for the squared loss and "svd" for others. For losses
+        other than the squared one, starts from the first batch are mixed half and half with its
+        mean: multiplicative updates leave zeros as they are.
     fixed_components : int, default=0
         The first so many rows of ``init`` are kept as they are.
     missing : bool, default=False
@@ -161,6 +161,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     >>> bool(np.abs(model.inverse_transform(codes) - X).mean() < 0.01)
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NMF
 
     def __init__(
         self,

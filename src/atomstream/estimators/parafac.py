@@ -95,6 +95,11 @@ def online_parafac(
         Further parameters of `OnlineCPDictionary`, ``random_state`` among them; ``max_time`` holds
         for all passes together, and a pass that is stopped is the last.
 
+    Returns
+    -------
+    CPTensor
+        Weights and factors, as TensorLy takes them.
+
     References
     ----------
     Strohmeier (2023), section 4.7 and Algorithm 6, used on subsampled slices of one mode.

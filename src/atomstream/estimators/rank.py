@@ -80,6 +80,7 @@ def choose_rank(
     X : array-like of shape (n_samples, n_features)
         Dense; NaN stands for entries that are missing anyway.
     ranks : iterable of int
+        Numbers of atoms to choose from.
     model : estimator, optional
         Not fitted; its ``n_components``, ``missing`` and ``random_state`` are set here. By default
         ``OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50)``: without a ridge, rows of which few
@@ -89,6 +90,11 @@ def choose_rank(
     holdout : float, default=0.1
         Share of the observed entries that is hidden.
     random_state : int, Generator, RandomState or None, default=None
+
+    Returns
+    -------
+    RankChoice
+        The chosen number, and errors and stability of all numbers.
 
     References
     ----------

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays, check_count, check_number, counted
+from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.core.matrices import Samples
 from atomstream.domains.series.frames import (
     Form,
@@ -22,6 +21,7 @@ from atomstream.domains.series.frames import (
 )
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
+from atomstream.estimators import _constraints
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -128,6 +128,8 @@ class SeriesDictionary(SeriesForecast):
     True
     """
 
+    ACCEPTS = ("positive_only", "allow_nan", "two_d_array")
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
     ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0}
     LEARNED = (
         "learner_",
@@ -344,18 +346,10 @@ class SeriesDictionary(SeriesForecast):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        check_count("window", self.window, 2)
-        check_count("n_init_batches", self.n_init_batches, 0)
-        for name in ("n_components", "init_batch_size"):
-            check_count(name, getattr(self, name), 1)
+        super().check()
         for name in ("memory", "n_init"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
-        check_number("alpha", self.forecast_alpha)
-        real = isinstance(self.correction, Real) and not isinstance(self.correction, bool)
-        if not real or not 0 <= self.correction <= 1:
-            raise ValueError(f"correction must be from 0 to 1, got {self.correction!r}.")
-        super().check()
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
         """Take what a file holds; older ones hold no errors of earlier rows: they begin anew."""

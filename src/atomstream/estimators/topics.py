@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
+from atomstream.estimators import _constraints
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
@@ -92,6 +93,8 @@ class TopicModel(LearnerInside):
     [['cat', 'mouse'], ['fell', 'stocks']]
     """
 
+    ACCEPTS = ("one_d_array", "string")
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.TOPICS
     LEARNED = ("learner_", "vocabulary_")
 
     learner_: OnlineNMF
@@ -148,6 +151,7 @@ class TopicModel(LearnerInside):
         y : ignored
         """
         with Transaction(self):
+            self.check()
             block = list(check_documents(documents))
             if not block:
                 raise ValueError("There are no documents.")
@@ -181,15 +185,20 @@ class TopicModel(LearnerInside):
         -------
         csr_array of shape (n_documents, n_features)
         """
+        self._start()
         documents = check_documents(documents)
         if documents is iter(documents):
             documents = list(documents)  # looked at twice
-        self._start()
         self.vocabulary_ = self.vocabulary_.learned(documents)
         return _check_counts(self.count(documents))
 
     def count(self, documents: Iterable[str]) -> sp.csr_array:
-        """Return documents as rows of counts under the vocabulary, (n_documents, n_features)."""
+        """Return documents as rows of counts under the vocabulary, (n_documents, n_features).
+
+        Parameters
+        ----------
+        documents : iterable of str
+        """
         counts = [
             self.vocabulary_.count(block)
             for block in blocks_of(check_documents(documents), TOGETHER)
@@ -284,6 +293,7 @@ class TopicModel(LearnerInside):
         Parameters
         ----------
         n_words : int, default=10
+            Words of each topic.
 
         Returns
         -------

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.domains.series.change_points import ChangePoints, change_points
+from atomstream.estimators import _constraints
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
-from atomstream.estimators._validation import check_init, check_size
+from atomstream.estimators._validation import check_size
 from atomstream.estimators._video_coding import VideoCoding
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
@@ -22,7 +23,6 @@ from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_
 
 __all__ = ["VideoDictionary"]
 
-MODES = ("frames", "pixels")
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10
 SMALL = 2**20  # most numbers of a video that is learned whole, each pass one step
@@ -113,8 +113,9 @@ class VideoDictionary(VideoCoding):
     array([40])
     """
 
+    ACCEPTS = ("three_d_array", "string", "positive_only")
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
-    OPTIONAL = ("batch_size", "n_epochs")
     ABSENT = {"nonnegative": True}  # noqa: RUF012 - read only
     SIGNED = "say nonnegative=False"  # for videos with negative values
 
@@ -337,9 +338,14 @@ class VideoDictionary(VideoCoding):
 
         Parameters
         ----------
-        level, block, min_size, n_draws
-            As in `atomstream.domains.series.change_points.change_points`: chance of a false alarm,
-            frames in a block of a surrogate, least frames from change to change, surrogates.
+        level : float, default=0.01
+            Chance of a false alarm.
+        block : int, optional
+            Frames in a block of a surrogate, as in `atomstream.series.change_points`.
+        min_size : int, default=8
+            Least frames from change to change.
+        n_draws : int, default=499
+            Surrogates.
 
         Returns
         -------
@@ -359,13 +365,7 @@ class VideoDictionary(VideoCoding):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        if self.mode not in MODES:
-            raise ValueError(f"mode={self.mode!r} is unknown; known are {', '.join(MODES)}.")
         super().check()
-        check_init(self.init, OnlineNMF.STARTS)
-        for name in ("grey", "nonnegative"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         times = self.snapshots
         whole = isinstance(times, Iterable) and all(
             isinstance(time, int | np.integer) for time in times

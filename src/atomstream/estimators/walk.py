@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.diagnostics import mixing_time
+from atomstream.estimators import _constraints
 from atomstream.estimators._types import RandomSource, Start
 from atomstream.estimators._views import view
 from atomstream.estimators._walk_factors import WalkFactors
@@ -30,10 +32,10 @@ class RandomWalkFactorization(WalkLearning):
     Parameters
     ----------
     n_components : int, default=10
-        r, the rank; at most the number of states.
+        The rank r, at most the number of states.
     n_states : int, optional
-        m, where states are the numbers 0 ... m - 1. Without it states may be anything hashable, and
-        new ones are taken in as they come.
+        Their number m, where states are the numbers 0 ... m - 1. Without it states may be anything
+        hashable, and new ones are taken in as they come.
     tau : int, default=1
         Only every tau-th transition of a walk is learned from, so that they depend less on each
         other; the default uses all, which averaging makes up for.
@@ -98,6 +100,7 @@ class RandomWalkFactorization(WalkLearning):
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.WALK
     states_ = view("index_.labels", "What the states are called, in the order of the rows.")
     left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
     right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
@@ -133,6 +136,13 @@ class RandomWalkFactorization(WalkLearning):
         self.tol = tol
         self.init = init
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = InputTags(
+            two_d_array=False, one_d_array=True, categorical=True, string=True
+        )
+        return tags
 
     # -- what was learned
 

@@ -1,4 +1,4 @@
-"""Arrays in files: .npy, .npz (dense, or sparse as scipy writes it), Matrix Market, Zarr."""
+"""Arrays in files: .npy, .npz (dense, or sparse as scipy writes it), Matrix Market, Zarr, HDF5."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.budget import need, size_of
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 
-__all__ = ["matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
+__all__ = ["hdf5", "matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -122,6 +122,25 @@ def zarr_array(path: Path, key: str | None) -> Source:
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
     need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
     return Sliced(array, path, files_of(path))
+
+
+def hdf5(path: Path, key: str | None) -> Source:
+    """Open the only dataset with two axes or more of an HDF5 file, or the one named ``key``."""
+    h5py = library("h5py", "HDF5 files")
+    tables: dict[str, Any] = {}
+
+    def note(name: str, node: Any) -> None:
+        """Keep a dataset of numbers."""
+        if isinstance(node, h5py.Dataset) and node.dtype.kind in "fiub" and len(node.shape) > 1:
+            tables[name] = node
+
+    h5py.File(path, "r").visititems(note)
+    array = tables[chosen(path, tables, key)]
+    if array.external or array.is_virtual:
+        raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
+    chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
+    need(2 * chunk, f"A chunk of {path}")
+    return Sliced(array, path, [path])
 
 
 def check_archive(path: Path) -> None:

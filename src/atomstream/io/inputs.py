@@ -37,7 +37,7 @@ class InputOptions:
     columns : sequence of str, default=()
         Columns of tables: names, numbers from 1, or ranges of numbers.
     key : str, optional
-        Name of the array in a ``.npz`` file or Zarr group.
+        Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
     patch : int, default=12
         Height and width of the patches of images.
     grey : bool, default=False
@@ -88,6 +88,8 @@ KINDS: dict[str, Reader] = {
     ".mtx": lambda path, _: arrays.matrix_market(path),
     ".mtx.gz": lambda path, _: arrays.matrix_market(path),
     ".zarr": lambda path, options: arrays.zarr_array(path, options.key),
+    ".h5": lambda path, options: arrays.hdf5(path, options.key),
+    ".hdf5": lambda path, options: arrays.hdf5(path, options.key),
     ".zarr.zip": lambda path, options: arrays.zarr_array(path, options.key),
 }
 STANDARD_INPUT = "-"

@@ -10,7 +10,15 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MODELS", "library_parts", "model_class", "part_class", "tag_of", "value_class"]
+__all__ = [
+    "MODELS",
+    "library_parts",
+    "model_class",
+    "part_class",
+    "tag_of",
+    "trusted_types",
+    "value_class",
+]
 
 # Estimators; each names the attributes made by learning in ``LEARNED``.
 MODELS = {
@@ -87,6 +95,28 @@ def library_parts() -> dict[str, type]:
     modules = map(import_module, PART_MODULES)
     public = ((name, getattr(module, name)) for module in modules for name in module.__all__)
     return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}
+
+
+def trusted_types() -> list[str]:
+    """Return the names of the types that models of this library are made of, for skops.
+
+    Types of the caller's own, such as a loss, are not among them.
+
+    Returns
+    -------
+    list of str
+        Sorted: what to give to ``skops.io.load(file, trusted=...)``.
+
+    Examples
+    --------
+    >>> import atomstream
+    >>> "atomstream.estimators.nmf.OnlineNMF" in atomstream.trusted_types()
+    True
+    """
+    tables = (MODELS, VALUES, DOMAIN_PARTS, {"RunState": "atomstream.estimators._run_state"})
+    named = {f"{module}.{name}" for table in tables for name, module in table.items()}
+    parts = library_parts().values()
+    return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})
 
 
 def tag_of(value: object) -> str:

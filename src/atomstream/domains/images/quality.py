@@ -1,4 +1,4 @@
-"""Compress an image to the quality that is asked for: what to aim at, and whether it is worth it."""
+"""Compress an image to the quality asked for: what to aim at, and whether it is worth it."""
 
 from __future__ import annotations
 

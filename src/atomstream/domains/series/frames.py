@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from atomstream.core.extras import library
 from atomstream.core.matrices import checked_numbers
@@ -116,7 +117,13 @@ class Table:
         ValueError
             For other shapes, data that are not numeric, infinity, and times that repeat, go
             backwards or leave gaps.
+        TypeError
+            For sparse data.
         """
+        if issparse(data):
+            raise TypeError(
+                f"{name} is sparse and sparse data are not supported here; give {name}.toarray()."
+            )
         data = checked_numbers(data, name)
         shape = np.shape(data)
         if len(shape) != 2 or 0 in shape:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import scipy.sparse as sp
 
-from atomstream.core.checks import check_number
+from atomstream.core.checks import check_count
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 
 __all__ = ["check_documents", "stream"]
@@ -36,7 +36,7 @@ def stream(
     >>> [batch.shape for batch in batches]
     [(2, 3), (1, 3)]
     """
-    check_number("batch_size", batch_size)
+    check_count("batch_size", batch_size)
     words = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
     check_documents(documents)
     for block in blocks_of(documents, batch_size):

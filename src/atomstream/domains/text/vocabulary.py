@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -251,7 +251,11 @@ def _checked(documents: Iterable[str]) -> Iterator[str]:
         raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
     for number, document in enumerate(documents):
         if not isinstance(document, str):
-            raise ValueError(f"Document {number} must be a str, got {type(document).__name__}.")
+            records = isinstance(document, Mapping)
+            help_ = "; give the texts of records, as in (r['text'] for r in records)" * records
+            raise ValueError(
+                f"Document {number} must be a str, got {type(document).__name__}{help_}."
+            )
         if not document.strip():
             raise ValueError(f"Document {number} is empty; leave it out.")
         yield document

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
-from atomstream.estimators.video import MODES, PASSES, VideoDictionary
+from atomstream.estimators._constraints import MODES
+from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
