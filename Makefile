@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
 
-.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench clean
+.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -41,6 +41,10 @@ fuzz: .venv/ready
 
 changelog: .venv/ready
 	$(BIN)/towncrier build --draft
+
+# What has become slower than at the last release (or: make bench-guard AGAINST=COMMIT).
+bench-guard: .venv/ready
+	$(BIN)/python benchmarks/guard.py $(if $(AGAINST),--against $(AGAINST))
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/run.py
