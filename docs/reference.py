@@ -39,7 +39,7 @@ MODULES = {
     ),
     "Streams and chains": ("streams", "samplers"),
     "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors"),
-    "Watching and judging": ("callbacks", "diagnostics", "drift", "history"),
+    "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
     "Pictures and reports": ("plots", "report"),
     "Files": ("io",),
 }

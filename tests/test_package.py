@@ -124,6 +124,7 @@ FLOORS = [
     {"diagnostics", "drift"},
     {"history"},
     {"callbacks", "io"},
+    {"changes"},
     {"domains"},
     {"samplers"},
     {"viz"},

@@ -1,6 +1,7 @@
 """The public names: the one table from which they are loaded, listed and typed."""
 
 from . import callbacks as callbacks
+from . import changes as changes
 from . import coders as coders
 from . import diagnostics as diagnostics
 from . import dictionaries as dictionaries

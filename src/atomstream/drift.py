@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DriftDetector", "Shares"]
+__all__ = ["DriftDetector", "Shares", "loss_of"]
 
 SLACK = 0.25  # of a standard deviation: what the sum loses with each value
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
-FIRST = 50  # values that each of the two stages learns from before it judges
+FIRST = 30  # values that each of the two stages learns from before it judges
 OVERSHOOT = 1.166  # twice the mean excess of a random walk over a level, in standard deviations
+POWER = 3  # the value at place s of n weighs as s^2
+UNDER_WAY = 0.25  # share of the level from which on a change may be under way
 PERSISTENT = 0.999  # the largest correlation of neighbours that is reckoned with
 
 
@@ -44,8 +46,8 @@ class DriftDetector:
     statistic : float
         :math:`S_t / h`, from 0 to 1; above 1 there is an alarm.
     since : int
-        Number of values since the sum was last zero: how long ago a change began, should there
-        be one.
+        Number of values since the statistic was last below a quarter: how long ago a change began,
+        should there be one.
     correlation : float
         Of neighbouring values, as learned so far.
 
@@ -86,7 +88,7 @@ class DriftDetector:
         self._count = self.since = 0
         self._sums = (0.0, 0.0, 0.0)  # mean, variance, covariance of neighbours
         self._innovation = (0.0, 0.0)  # mean, variance
-        self._last, self._sum = 0.0, 0.0
+        self._last = self._sum = 0.0
 
     @property
     def state(self) -> tuple[float, ...]:
@@ -100,7 +102,8 @@ class DriftDetector:
             raise ValueError(f"the state of a detector is nine numbers, got {numbers!r:.80}.")
         self._count, self.since = int(numbers[0]), int(numbers[1])
         self._sums = (numbers[2], numbers[3], numbers[4])
-        self._innovation, (self._last, self._sum) = (numbers[5], numbers[6]), numbers[7:]
+        self._innovation = (numbers[5], numbers[6])
+        self._last, self._sum = numbers[7:]
 
     @property
     def statistic(self) -> float:
@@ -142,19 +145,28 @@ class DriftDetector:
         if n > FIRST:
             scaled = (innovation - middle) / math.sqrt(max(wide, 1e-12))
             self._sum = max(0.0, self._sum + scaled - SLACK)
-            self.since = self.since + 1 if self._sum > 0 else 0
-        weight = 1 / min(n, self.reach)
+            self.since = self.since + 1 if self.statistic > UNDER_WAY else 0
+        weight = self._weight(n)
         off = innovation - middle
         self._innovation = (middle + weight * off, (1 - weight) * (wide + weight * off * off))
 
     def _learn(self, value: float) -> None:
         mean, variance, covariance = self._sums
         self._count += 1
-        weight, off = 1 / min(self._count, self.reach), value - mean
+        weight, off = self._weight(self._count), value - mean
         before = self._last - mean if self._count > 1 else 0.0
         covariance = (1 - weight) * (covariance + weight * off * before)
         variance = (1 - weight) * (variance + weight * off * off)
         self._sums, self._last = (mean + weight * off, variance, covariance), value
+
+    def _weight(self, n: int) -> float:
+        """Return the weight of value number n: at first the latest count more, as models learn."""
+        return max(POWER / (n + POWER - 1), 1 / self.reach)
+
+
+def loss_of(objective: float) -> float:
+    """Return what a detector judges of a mean loss: its logarithm, for losses change by factors."""
+    return math.log(objective) if objective > 0 else math.nan
 
 
 class Shares:

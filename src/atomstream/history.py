@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from atomstream.diagnostics import stationarity
 from atomstream.dictionaries.base import Dictionary
-from atomstream.drift import DriftDetector
+from atomstream.drift import DriftDetector, loss_of
 
 __all__ = ["FIELDS", "Trace", "read_history"]
 
@@ -94,7 +94,7 @@ class Trace:
             kept, n_new = 1 - clock.weight, max(n_samples - self._n_samples, 1)
             self._squares = kept**2 * self._squares + clock.weight**2 / n_new
         self._n_samples = n_samples
-        self.n_alarms += self.detector.update(objective)
+        self.n_alarms += self.detector.update(loss_of(objective))
         before = self._before
         self.look(learner)
         if (learner.n_steps_ - 1) % self.every == 0:

@@ -1,0 +1,179 @@
+"""When did the stream change, and what changed? A callback that watches the loss of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.callbacks import Callback, TaskContext
+from atomstream.core.checks import check_count
+from atomstream.drift import DriftDetector, Shares, loss_of
+from atomstream.schedules import Harmonic, Power
+
+__all__ = ["Change", "ChangeWatch", "Part"]
+
+MOST_PARTS = 10  # features and atoms that a change names
+
+
+class Part(NamedTuple):
+    """A feature or an atom before and after a change.
+
+    Attributes
+    ----------
+    name : str or int
+        Of a feature, where the data have names; else its number, or that of the atom, from 0.
+    before, after : float
+        Mean squared error of a feature; share of an atom in the codes.
+    """
+
+    name: str | int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a stream.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples seen when the alarm was given.
+    began : int
+        Number of samples seen before those that began to be worse.
+    step : int
+        Number of batches seen when the alarm was given.
+    features : list of Part
+        The ten features whose errors rose most, most first.
+    atoms : list of Part
+        The ten atoms whose shares of the codes changed most, most first.
+    """
+
+    n_samples: int
+    began: int
+    step: int
+    features: list[Part]
+    atoms: list[Part]
+
+
+class ChangeWatch(Callback):
+    """A watch over the loss of batches that says when the stream changed, and what changed.
+
+    The alarm is that of `DriftDetector`, on the logarithm of the mean objective of each batch
+    before the model has learned from it. Errors of features and shares of atoms are means over the
+    near past, and over the batches since the alarm began to build up.
+
+    Parameters
+    ----------
+    false_alarm_every : float, default=10_000
+        Mean number of batches between two false alarms; at least 10.
+    n_rows : int, default=16
+        Rows of each batch from which errors of features are measured; at least 1.
+    forget : bool, default=False
+        Whether the model forgets at an alarm what came before the change: the memory then counts as
+        so many samples as came since. It needs a schedule whose memory stands for all samples so
+        far, "power" (the default of most models) or "harmonic": the model remembers everything
+        until something changes.
+
+    Attributes
+    ----------
+    found : list of Change
+        The alarms of the fit, in their order.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range, and in a fit that should forget under another kind of schedule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineNMF
+    >>> from atomstream.changes import ChangeWatch
+    >>> rng = np.random.default_rng(0)
+    >>> parts = rng.random((2, 3, 8))
+    >>> watch = ChangeWatch(forget=True)
+    >>> model = OnlineNMF(3, schedule="harmonic", random_state=0).set_callbacks(watch)
+    >>> model = model.fit_stream(rng.random((20, 3)) @ parts[int(t >= 300)] for t in range(400))
+    >>> [change.began for change in watch.found]
+    [6020]
+    """
+
+    def __init__(
+        self, false_alarm_every: float = 10_000, *, n_rows: int = 16, forget: bool = False
+    ) -> None:
+        check_count("n_rows", n_rows)
+        self.false_alarm_every, self.n_rows, self.forget = false_alarm_every, n_rows, forget
+        self._begin()
+
+    def setup(self, estimator: object, context: TaskContext) -> None:
+        """Forget earlier fits."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.found: list[Change] = []
+        self._detector = DriftDetector(self.false_alarm_every)
+        self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
+        self._began, self._mass = 0, 0.0  # samples before a change may have begun; mass since
+
+    def on_fit_task_end(self, estimator: Any, context: TaskContext) -> None:
+        """Look at a batch."""
+        if context.task_name != "batch":
+            return
+        clock, progress = estimator.clock_, estimator._progress
+        if self.forget and not isinstance(clock.schedule, Harmonic | Power):
+            raise ValueError(
+                "forget=True needs schedule='power' or 'harmonic', whose memory stands for all "
+                f"samples so far, got {clock.schedule!r}."
+            )
+        alarm = self._detector.update(loss_of(estimator.batch_objective_))
+        normal = self._detector.since == 0
+        self._errors.update(self._squared_errors(estimator), normal=normal)
+        usage = progress.delta.usage
+        self._usage.update(usage / (usage.sum() or 1.0), normal=normal)
+        if normal:
+            self._began, self._mass = estimator.n_samples_seen_, 0.0
+        else:
+            self._mass += progress.delta.mass
+        if alarm:
+            self.found.append(self._change(estimator))
+            if self.forget:
+                clock.mass = min(clock.mass, self._mass)
+            self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
+            self._began, self._mass = estimator.n_samples_seen_, 0.0
+
+    def _squared_errors(self, estimator: Any) -> NDArray:
+        """Return the mean squared error of each feature, on some rows of the newest batch."""
+        progress, few = estimator._progress, slice(self.n_rows)
+        made = estimator.state_.dictionary.decode(progress.codes.values[few])
+        X = progress.batch.of(few).complete(made)
+        X = X.toarray() if sp.issparse(X) else X
+        return np.asarray(np.mean((X - made) ** 2, axis=0))
+
+    def _change(self, estimator: Any) -> Change:
+        names = getattr(estimator, "feature_names_in_", None)
+        return Change(
+            estimator.n_samples_seen_,
+            self._began,
+            estimator.n_steps_,
+            _parts(self._errors, names, rising=True),
+            _parts(self._usage, None, rising=False),
+        )
+
+
+def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list[Part]:
+    """Return what differs most, most first."""
+    before, after = shares.before, shares.after
+    if before is None or after is None:
+        return []
+    gain = after - before if rising else np.abs(after - before)
+    order = np.argsort(-gain, kind="stable")[:MOST_PARTS]
+    return [
+        Part(int(i) if names is None else str(names[i]), float(before[i]), float(after[i]))
+        for i in order
+    ]

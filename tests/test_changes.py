@@ -1,0 +1,102 @@
+"""Changes of streams: when, what, and what forgetting is worth."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from atomstream import OnlineNMF
+from atomstream.callbacks import History
+from atomstream.changes import ChangeWatch
+from atomstream.schedules import Constant
+
+PARTS = np.random.default_rng(0).random((3, 8))
+
+
+def stream(n_batches, change, rng, other=None):
+    other = np.random.default_rng(1).random((3, 8)) if other is None else other
+    for t in range(n_batches):
+        noise = 0.02 * rng.random((20, 8))
+        yield rng.random((20, 3)) @ (PARTS if t < change else other) + noise
+
+
+def watched(batches, schedule="power", **settings):
+    watch = ChangeWatch(**settings)
+    model = OnlineNMF(3, schedule=schedule, random_state=0).set_callbacks(watch)
+    return model.fit_stream(batches), watch
+
+
+def test_nothing_is_found_where_nothing_changes():
+    _, watch = watched(stream(400, 400, np.random.default_rng(2)))
+    assert watch.found == []
+
+
+def test_the_features_and_atoms_that_changed_are_named_and_so_is_when():
+    other = PARTS.copy()
+    other[:, [2, 5]] = 3 * other[::-1][:, [5, 2]]
+    _, watch = watched(stream(400, 300, np.random.default_rng(3), other))
+    change = watch.found[0]
+    assert 300 < change.step <= 310
+    assert abs(change.began - 6000) <= 40
+    errors = {part.name: part.after / part.before for part in change.features}
+    assert min(errors[2], errors[5]) > 3
+    assert sorted(part.name for part in change.atoms) == [0, 1, 2]
+    for when in ("before", "after"):
+        assert sum(getattr(part, when) for part in change.atoms) == pytest.approx(1, abs=1e-6)
+
+
+def test_names_of_columns_and_sparse_rows():
+    pandas = pytest.importorskip("pandas")
+    names = [f"column {j}" for j in range(8)]
+    rng = np.random.default_rng(4)
+    frames = (pandas.DataFrame(X, columns=names) for X in stream(400, 300, rng))
+    assert watched(frames)[1].found[0].features[0].name in names
+    batches = (sp.csr_array(X) for X in stream(400, 300, np.random.default_rng(4)))
+    assert isinstance(watched(batches)[1].found[0].features[0].name, int)
+
+
+def test_what_is_not_told_costs_no_bit():
+    rng = np.random.default_rng(5)
+    batches = list(stream(400, 300, rng))
+    plain = OnlineNMF(3, random_state=0).fit_stream(batches)
+    np.testing.assert_array_equal(watched(batches)[0].components_, plain.components_)
+    # Until the alarm nothing is forgotten.
+    forgetting, watch = watched(batches[:300], forget=True)
+    assert watch.found == []
+    before = OnlineNMF(3, random_state=0).fit_stream(batches[:300])
+    np.testing.assert_array_equal(forgetting.components_, before.components_)
+
+
+def test_forgetting_at_changes_finds_them_and_halves_the_loss():
+    rng = np.random.default_rng(6)
+    different = [np.random.default_rng(10 + i).random((3, 8)) for i in range(4)]
+    batches = [
+        rng.random((20, 3)) @ different[t // 250] + 0.02 * rng.random((20, 8)) for t in range(1000)
+    ]
+
+    def error(schedule, *callbacks):
+        history = History()  # objectives before the update
+        model = OnlineNMF(3, schedule=schedule, random_state=0)
+        model.set_callbacks(history, *callbacks).fit_stream(batches)
+        return np.mean(history.objective[1:])
+
+    watch = ChangeWatch(forget=True)
+    assert error("power", watch) <= 0.5 * error("power")
+    began = [change.began / 20 for change in watch.found]
+    np.testing.assert_allclose(began, [250, 500, 750], atol=3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"false_alarm_every": 1}, "false_alarm_every must be a number of at least 10"),
+        ({"n_rows": 0}, "n_rows must be"),
+    ],
+)
+def test_settings_out_of_range(settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ChangeWatch(**settings)
+
+
+def test_forgetting_needs_a_memory_of_all_samples():
+    with pytest.raises(ValueError, match=r"forget=True needs schedule='power' or 'harmonic'"):
+        watched(stream(5, 5, np.random.default_rng(0)), Constant(half_life=100.0), forget=True)
