@@ -147,7 +147,7 @@ def serve():
 def serving(source, folder):
     """Start a process with the code of a folder; its kernels are kept apart."""
     path = os.pathsep.join([str(source), str(Path(__file__).parent)])
-    apart = {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(folder)}
+    apart = {"PYTHONPATH": path}
     command = [sys.executable, __file__, "--serve"]
     pipe = subprocess.PIPE
     return subprocess.Popen(

@@ -78,6 +78,17 @@ def parquet():
     return saved(lambda file: pq.write_table(table, file))
 
 
+def hdf5():
+    import h5py
+
+    def write(file):
+        with h5py.File(file, "w") as group:
+            group.create_dataset("group/x", data=X, chunks=(2, 3), compression="gzip")
+            group["about"] = "numbers"
+
+    return saved(write)
+
+
 def models():
     rows = np.random.default_rng(0).random((30, 4))
     yield atomstream.OnlineNMF(2, random_state=0).fit(rows)
@@ -216,6 +227,7 @@ KINDS = {
     ),
     "mtx.gz": ("x.mtx.gz", lambda: [saved(scipy.io.mmwrite, SPARSE)], rows_of, packed),
     "parquet": ("x.parquet", lambda: [parquet()], rows_of, None),
+    "hdf5": ("x.h5", lambda: [hdf5()], rows_of, None),
     "png": ("x.png", lambda: [image("png")], patches_of, None),
     "jpg": ("x.jpg", lambda: [image("jpeg")], patches_of, None),
     "tif": ("x.tif", lambda: [image("tiff")], patches_of, None),

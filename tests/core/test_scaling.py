@@ -213,7 +213,7 @@ def test_what_is_imputed_is_in_the_units_of_the_data():
     [
         (
             lambda X: OnlineNMF(2, scale="minmax").fit(X),
-            "'scale' .* must be one of none",
+            "'scale' .* must be one of none, std",
         ),
         (lambda X: OnlineDictionaryLearning(2, scale="log1p").fit(-X), "needs values above -1"),
         (lambda X: OnlineNMF.from_components(X[:2], scale="std"), "from_components has none"),

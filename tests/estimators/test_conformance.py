@@ -137,6 +137,9 @@ def test_tags_follow_the_parameters():
     assert not tags(OnlineCPDictionary(codes="free")).positive_only
     assert not tags(OnlineCPDictionary(reshape=[(0,), (1, 2)])).two_d_array
     assert tags(atomstream.OnlineNMF(missing=True)).allow_nan
+    assert not tags(atomstream.VideoDictionary(nonnegative=False)).positive_only
+    assert get_tags(atomstream.OnlineNMF(max_time=1)).non_deterministic
+    assert not get_tags(atomstream.OnlineNMF()).non_deterministic
     assert get_tags(OnlineConvexMF(assignment="labels")).target_tags.required
     assert not get_tags(OnlineConvexMF()).target_tags.required
 

@@ -45,11 +45,12 @@ def model(**settings):
     return OnlineNMF(3, n_epochs=2, random_state=0, missing=True, **settings)
 
 
+@pytest.mark.parametrize("scale", ["none", "std"])
 @pytest.mark.parametrize("cls", [OnlineNMF, OnlineDictionaryLearning])
-def test_a_frame_comes_back_as_a_frame(cls):
+def test_a_frame_comes_back_as_a_frame(cls, scale):
     X = data(missing=True)
-    learned = cls(3, n_epochs=2, random_state=0, missing=True).fit(frame(X))
-    plain = cls(3, n_epochs=2, random_state=0, missing=True).fit(X)
+    settings = {"n_epochs": 2, "random_state": 0, "missing": True, "scale": scale}
+    learned, plain = cls(3, **settings).fit(frame(X)), cls(3, **settings).fit(X)
     filled = learned.impute(frame(X))
     pd.testing.assert_frame_equal(filled, frame(plain.impute(X)))
     codes = learned.set_output(transform="pandas").transform(frame(X))

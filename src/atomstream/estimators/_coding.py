@@ -314,6 +314,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.non_deterministic = getattr(self, "max_time", None) is not None
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = bool(self.missing)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -17,6 +17,7 @@ from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.scaling import Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._containers import like
 from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import (
     SETS,
@@ -127,14 +128,25 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Return rows in the units of the data."""
         return self.scaling_.undo(rows)
 
-    def impute(self, X: Samples) -> NDArray:
-        """Return the samples with their missing entries filled, as `OnlineDictionary.impute`."""
+    def impute(self, X: Samples) -> Any:
+        """Return the samples with their missing entries filled, in the units of the data.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+            NaN where an entry is missing.
+
+        Returns
+        -------
+        ndarray, frame or DataArray of shape (n_samples, n_features)
+            As ``X``: with its index, names and labels.
+        """
         filled = super().impute(X)
         if self.scaling_.kind == "none":
             return filled
         rows = self._rows(X, reset=False)  # what is known stays as it is, to the bit
         rows = rows.toarray() if sp.issparse(rows) else rows
-        return np.where(np.isnan(rows), filled, rows)
+        return like(X, np.where(np.isnan(rows), filled, rows))
 
     @classmethod
     def convergent(

@@ -113,7 +113,7 @@ class VideoDictionary(VideoCoding):
     array([40])
     """
 
-    ACCEPTS = ("three_d_array", "string", "positive_only")
+    ACCEPTS = ("three_d_array", "string")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
     ABSENT = {"nonnegative": True}  # noqa: RUF012 - read only
@@ -362,6 +362,11 @@ class VideoDictionary(VideoCoding):
         )
 
     # -- checks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = bool(self.nonnegative)
+        return tags
 
     def check(self) -> None:
         """Refuse settings out of range."""
