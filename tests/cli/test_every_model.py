@@ -95,7 +95,8 @@ def test_inspect_shows_the_model_and_its_atoms(folder, capsys, name):
     assert found["model"] == name
     assert found["complete"] is None
     assert {"components", "features", "samples", "steps", "objective"} <= set(found)
-    rows = found["clusters" if name == "RandomWalkFactorization" else "atoms"]
+    keys = {"RandomWalkFactorization": "clusters", "TopicModel": "topics"}
+    rows = found[keys.get(name, "atoms")]
     if name != "RandomWalkFactorization":  # its clusters are made by `partition`
         first = "recent_share" if name == "NetworkDictionary" else "code_share"
         shares = [row[first] for row in rows]

@@ -108,8 +108,10 @@ def test_codes_do_not_depend_on_the_units_of_the_columns(kind, loss):
     assert_array_equal(one.transform(X), other.transform(X * units))
 
 
-def test_the_sums_of_the_past_follow_a_scale_that_moves():
-    """With the codes as they were, B in units of the end is that of rows scaled by the end."""
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("kind", LINEAR)
+def test_the_sums_of_the_past_follow_a_scale_that_moves(kind, form):
+    """With the codes as they were, all sums in units of the end are those of rows in its units."""
     X = data()
     X[:50] *= 7  # the scale moves a lot
     seen = []
@@ -119,10 +121,13 @@ def test_the_sums_of_the_past_follow_a_scale_that_moves():
             if context.task_name == "batch":
                 seen.append(estimator._progress.codes.values)
 
-    model = OnlineNMF(2, scale="max", schedule="harmonic", random_state=0).set_callbacks(Keep())
-    model.fit_stream([X[start : start + 50] for start in range(0, 300, 50)])
-    scaled = X / np.abs(X).max(axis=0)
-    assert_allclose(model.memory_.cross, np.concatenate(seen).T @ scaled / 300, rtol=1e-10)
+    model = OnlineNMF(2, scale=kind, schedule="harmonic", random_state=0).set_callbacks(Keep())
+    model.fit_stream([form(X[start : start + 50]) for start in range(0, 300, 50)])
+    scaled, codes = X / offline(X, kind), np.concatenate(seen)
+    assert_allclose(model.memory_.cross, codes.T @ scaled / 300, rtol=1e-10)
+    assert_allclose(model.memory_.constant, 0.5 * (scaled**2).sum() / 300, rtol=1e-10)
+    left = scaled - codes @ model.components_
+    assert_allclose(model.surrogate(), 0.5 * (left**2).sum() / 300, rtol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["squared", "kl"])

@@ -25,7 +25,7 @@ class _Sums(NamedTuple):
     mass : ndarray
         Sum of the weights of their rows.
     mean : ndarray
-        Their mean; only "std" asks for it.
+        Their mean ("std"), or the mean of their squares.
     spread : ndarray
         The sum of squared deviations from the mean ("std"), the largest absolute value ("max"), or
         the mass of the entries that are not zero ("tfidf").
@@ -92,6 +92,15 @@ class Scaling:
             # What rounding leaves of a constant column is no deviation.
             size = np.where(size > 1e-14 * np.abs(self.mean), size, 0)
         return np.where(size > 0, size, 1.0)
+
+    @property
+    def energy(self) -> NDArray:
+        """Mean square of each column in units of the scale, (n_features,)."""
+        squares = self.mean
+        if self.kind == "std":
+            squares = self.mean**2 + self.spread / np.maximum(self.mass, np.finfo(float).tiny)
+        energy: NDArray = squares / self.divisor**2
+        return energy
 
     def learned(self, X: Any, weights: NDArray | None, *, settled: bool = False) -> Self:
         """Return the scale that knows these rows too.
@@ -255,12 +264,19 @@ def _max(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
     else:
         most = np.zeros(len(mass))
         np.maximum.at(most, columns, sizes)
-    return _Sums(mass, np.zeros(len(mass)), most)
+    return _Sums(mass, _squares(values, columns, weights, mass), most)
 
 
 def _tfidf(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
     there = (values != 0).astype(np.float64)
-    return _Sums(mass, np.zeros(len(mass)), _total(there, columns, weights, len(mass)))
+    spread = _total(there, columns, weights, len(mass))
+    return _Sums(mass, _squares(values, columns, weights, mass), spread)
+
+
+def _squares(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> NDArray:
+    """Return the mean square of each column."""
+    total = _total(values.astype(np.float64) ** 2, columns, weights, len(mass))
+    return total / np.where(mass > 0, mass, 1.0)
 
 
 MEASURES: dict[str, Callable[..., _Sums]] = {"std": _std, "max": _max, "tfidf": _tfidf}
@@ -275,9 +291,9 @@ def _merged(old: _Sums, new: _Sums, kind: str) -> _Sums:
     Statistician, eq. (2.1).
     """
     mass = old.mass + new.mass
-    if kind == "max":
-        return _Sums(mass, old.mean, np.maximum(old.spread, new.spread))
     share = new.mass / np.where(mass > 0, mass, 1.0)
     apart = new.mean - old.mean
-    spread = old.spread + new.spread + apart**2 * old.mass * share
+    spread = np.maximum(old.spread, new.spread) if kind == "max" else old.spread + new.spread
+    if kind == "std":
+        spread += apart**2 * old.mass * share
     return _Sums(mass, old.mean + apart * share, spread)

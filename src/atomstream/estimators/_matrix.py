@@ -96,14 +96,14 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         moves = run.has_state and isinstance(run.state.memory, Aggregates)
         run.scaling = old.learned(X, weights, settled=run.has_state and not moves)
         if moves:
-            self._rescale(np.broadcast_to(old.divisor / run.scaling.divisor, X.shape[1]))
+            self._rescale(old.divisor / run.scaling.divisor, old.energy)
 
-    def _rescale(self, factor: NDArray) -> None:
+    def _rescale(self, factor: NDArray, energy: NDArray) -> None:
         """Multiply every feature of memory and atoms by its number, within the set of the atoms."""
-        if (factor == 1).all():
+        if np.all(factor == 1):
             return
         state, before = self._run.state, self.components_
-        state.memory.rescale_features(factor)
+        state.memory.rescale_features(factor, energy)
         atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
         atoms[: self.fixed_components] = before[: self.fixed_components]
         state.dictionary.assign(atoms)

@@ -114,13 +114,14 @@ class Aggregates(Memory[GramDelta]):
             gram=self.gram * scale * scale[:, None], cross=scale_rows(self.cross, scale)
         )
 
-    def rescale_features(self, scale: NDArray) -> None:
+    def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
         """Multiply every feature of the past by its number, where the codes stay as they are.
 
-        B is then what it would be, to rounding; of the constant, in which features are summed, the
-        past keeps its units.
+        B is then what it would be, to rounding. So is the constant, in which features are summed,
+        where ``energy`` is the mean square of each feature by the weights of the memory.
         """
-        self.cross = scale_columns(self.cross, scale)
+        constant = self.constant + 0.5 * float(energy @ (scale**2 - 1))
+        vars(self).update(cross=scale_columns(self.cross, scale), constant=constant)
 
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.
