@@ -1,5 +1,6 @@
 """While commands work: answers to signals, progress, and a line where kernels are compiled."""
 
+import functools
 import logging
 import os
 import shutil
@@ -66,13 +67,19 @@ def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
     before = sorted(path.name for path in folder.iterdir())
     words = [sys.executable, "-m", "atomstream", *command.split()]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(words, cwd=folder, stdout=pipe, stderr=pipe, text=True)
-    time.sleep(3)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(sent)
-    began = time.monotonic()
-    out, err = process.communicate(timeout=60)
-    seconds = time.monotonic() - began
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored in background
+    with subprocess.Popen(
+        words, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heard
+    ) as process:
+        try:
+            time.sleep(3)
+            assert process.poll() is None, process.communicate()
+            process.send_signal(sent)
+            began = time.monotonic()
+            out, err = process.communicate(timeout=30)
+            seconds = time.monotonic() - began
+        finally:
+            process.kill()
     assert seconds < SOON * max(1, 1.5 * os.getloadavg()[0] / os.cpu_count())
     left = sorted({path.name for path in folder.iterdir()} - set(before))
     if name in RUNS and process.returncode == 0:  # not while the table was read
