@@ -45,6 +45,14 @@ def pytest_configure(config):
     Dispatcher.compile = compile_once
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _compile_in_silence():
+    """Let commands print the same whether kernels are on disk or not."""
+    from atomstream._kernels import compile
+
+    compile.PATIENCE = 1e6
+
+
 @pytest.fixture
 def interpreted():
     """A context in which every kernel, and every helper in it, is its plain Python function."""

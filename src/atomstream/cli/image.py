@@ -112,8 +112,8 @@ def compress(
     """Write PICTURE as sparse codes into a file; a little is lost.
 
     This is a way to look at a dictionary and to ship it, not one to save space: with its dictionary
-    the file of a photograph is larger than JPEG's at the same quality, without it about as large.
-    The size of a JPEG file that is as good is printed.
+    the file of a photograph is mostly larger than JPEG's at the same quality, without it about as
+    large. The size of a JPEG file that is as good is printed.
     """
     _check(out, picture)
     pixels = np.rint(255 * _pixels_kept(picture)).astype(np.uint8)

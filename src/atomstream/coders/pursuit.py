@@ -9,8 +9,6 @@ from atomstream.core.parallel import over_rows
 
 __all__ = ["pursue"]
 
-# Part of the squared length of a row that its goal must be for products alone to tell the error.
-PLAIN = 1e-10
 ROWS = 64  # coded in one compiled call, which no interrupt can end
 
 
@@ -58,22 +56,23 @@ def pursue(
 
     codes = np.empty((len(X), len(dictionary)))
     goals = np.broadcast_to(np.asarray(goals, float), len(X))
-    atoms = np.ascontiguousarray(dictionary.T, dtype=np.float64)
-    most = min(most, len(dictionary), X.shape[1])
-    whole, gram = np.empty((0, X.shape[1]), dtype=bool), atoms.T @ atoms
+    rows = np.ascontiguousarray(dictionary, dtype=np.float64)
+    atoms, gram = (rows, np.ascontiguousarray(rows.T)), rows @ rows.T
+    most = min(most, len(rows), X.shape[1])
 
-    def code(rows: slice) -> None:
+    def code(block: slice) -> None:
         """Write the codes of a block of rows."""
-        samples, aims = X[rows].astype(np.float64), goals[rows].copy()
-        energies = np.einsum("ij,ij->i", samples, samples)
-        if mask is None and (aims >= PLAIN * energies).all():
-            linear = samples @ atoms
-            pursuit.pursue_complete(codes[rows], linear, energies, gram, aims, most)
-            return
+        samples = X[block].astype(np.float64)
+        seen, squares = np.empty((0, X.shape[1]), dtype=bool), np.empty((0, len(rows)))
+        if mask is not None:
+            seen = mask[block]
+            samples, squares = np.where(seen, samples, 0), seen.astype(float) @ atoms[1] ** 2
+        linear, aims = samples @ atoms[1], goals[block].copy()
         for at in range(0, len(samples), ROWS):
             some = slice(at, at + ROWS)
-            seen = whole if mask is None else mask[rows][some]
-            pursuit.pursue(codes[rows][some], samples[some], seen, atoms, aims[some], most)
+            products = (linear[some], squares[some], gram)
+            part = codes[block][some]
+            pursuit.pursue(part, samples[some], seen[some], products, atoms, aims[some], most)
 
     over_rows(code, len(X), n_jobs)
     return codes

@@ -258,8 +258,9 @@ class ImageDictionary(PatchLearning):
     ) -> bytes:
         """Return an image as the bytes of a file of its sparse codes, with losses.
 
-        With the dictionary the file is larger than a JPEG file of equal quality; without it about
-        as large. It is a way to ship a dictionary, and to see how far its atoms reach.
+        With its dictionary the file of a photograph is mostly larger than a JPEG file of equal
+        quality, without it about as large: this is a way to ship a dictionary, and to see how far
+        its atoms reach.
 
         Parameters
         ----------

@@ -1,0 +1,198 @@
+"""While commands work: answers to signals, progress, and a line where kernels are compiled."""
+
+import functools
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from atomstream._kernels import compile
+from atomstream.cli import main, waiting
+from atomstream.core.parallel import over_rows
+from atomstream.core.progress import followed, is_compiling, shown_by
+
+SOON = 2.0  # seconds on an idle machine
+
+# Commands that work for much longer than a test waits.
+COMMANDS = {
+    "denoise": "image denoise large.png --model image --out out.png",
+    "inpaint": "image inpaint large.png --mask mask.png --model image --out out.png --jobs 2",
+    "compress": "image compress large.png --model image --quality 45 --out out.atomp",
+    "reconstruct": "reconstruct image large.png --stride 1 --out out.png",
+    "network reconstruct": "network reconstruct network --steps 100000000 --out out.csv",
+    "network denoise": "network denoise network --steps 100000000 --out out.csv",
+    "forecast": "series forecast series.csv --window 24 --atoms 16 --horizon 12 --out run",
+    "impute": "series impute series.csv --window 24 --atoms 16 --out run",
+    "encode": "encode rows rows.npy --out out.csv",
+}
+RUNS = ("forecast", "impute")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    pillow = pytest.importorskip("PIL.Image")
+    folder, rng = tmp_path_factory.mktemp("waiting"), np.random.default_rng(0)
+    before = os.getcwd()
+    os.chdir(folder)
+    pixels = rng.integers(0, 256, (900, 1200, 3)).astype(np.uint8)
+    pillow.fromarray(pixels).save("large.png")
+    pillow.fromarray(pixels[:90, :120]).save("small.png")
+    pillow.fromarray(255 * (pixels[:, :, 0] < 99).astype(np.uint8)).save("mask.png")
+    (folder / "edges.txt").write_text("\n".join(f"{i} {i * i % 500}" for i in range(2, 500)))
+    series = np.abs(np.sin(np.arange(6000)[:, None] / np.arange(3, 43))).round(3)
+    np.savetxt("series.csv", series, delimiter=",", header=",".join(map(str, range(40))))
+    rows = np.lib.format.open_memmap("rows.npy", "w+", np.float32, (2_000_000, 20))
+    rows[:1000] = rng.random((1000, 20))
+    np.save("few.npy", rows[:1000])
+    image = ["image", "learn", "small.png", "--atoms", "128", "--patches", "2000"]
+    assert main([*image, "--out", "image"]) == 0
+    network = ["network", "learn", "edges.txt", "--motif", "path:6", "--atoms", "9"]
+    assert main([*network, "--batches", "3", "--out", "network"]) == 0
+    assert main(["learn", "few.npy", "--atoms", "10", "--epochs", "1", "--out", "rows"]) == 0
+    os.chdir(before)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(COMMANDS)), ids=COMMANDS)
+def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
+    name, command = list(COMMANDS.items())[number]
+    sent = (signal.SIGINT, signal.SIGTERM)[number % 2]
+    before = sorted(path.name for path in folder.iterdir())
+    words = [sys.executable, "-m", "atomstream", *command.split()]
+    pipe = subprocess.PIPE
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored in background
+    with subprocess.Popen(
+        words, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heard
+    ) as process:
+        try:
+            time.sleep(3)
+            assert process.poll() is None, process.communicate()
+            process.send_signal(sent)
+            began = time.monotonic()
+            out, err = process.communicate(timeout=30)
+            seconds = time.monotonic() - began
+        finally:
+            process.kill()
+    assert seconds < SOON * max(1, 1.5 * os.getloadavg()[0] / os.cpu_count())
+    left = sorted({path.name for path in folder.iterdir()} - set(before))
+    if name in RUNS and process.returncode == 0:  # not while the table was read
+        assert f"Stopped by {sent.name}; continue with: atomstream resume" in out
+        assert left == ["run"]
+        shutil.rmtree(folder / "run")
+    else:
+        assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[sent], err
+        assert err.endswith("Error: Interrupted.\n")
+        assert left == []
+
+
+def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
+    monkeypatch.setattr(waiting, "SHOWN_AFTER", 0)
+    monkeypatch.setattr(waiting, "EVERY", 0)
+    monkeypatch.chdir(folder)
+    assert main(["image", "denoise", "small.png", "--model", "image", "--out", "o.png"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert "coding patches: 100 %, 0 s left" in told
+    assert "learning from the image: 100 %, 0 s left" in told
+    (folder / "o.png").unlink()
+    assert main(["encode", "rows", "few.npy", "--out", "o.npz"]) == 0
+    assert capsys.readouterr().err.startswith("encoding: 0 s")
+    (folder / "o.npz").unlink()
+
+
+def test_progress_is_that_of_the_outermost_work_and_costs_nothing_unseen():
+    assert list(followed(range(3), 3, "x")) == [0, 1, 2]
+    seen = []
+
+    def show(items, n_items, text):
+        seen.append((n_items, text))
+        return iter(items)
+
+    with shown_by(show):
+        assert list(followed("ab", 2, "letters")) == ["a", "b"]
+    assert list(followed("ab", 2, "unseen")) == ["a", "b"]
+    assert seen == [(2, "letters")]
+    nested = waiting._Progress()
+    inner = [list(nested(range(2), 2, "inner")) for _ in nested(range(3), 3, "outer")]
+    assert inner == [[0, 1]] * 3
+    assert not nested._shown
+
+
+@pytest.fixture
+def compiler(monkeypatch):
+    """A function that counts as compiling for a while."""
+    monkeypatch.setattr(compile, "PATIENCE", 0.05)
+    monkeypatch.setattr(compile, "_state", {"underway": 0, "spent": 0.0, "told": False})
+    begun = []
+
+    def work(seconds, *, compiles=True):
+        begun.extend([1] * compiles)
+        time.sleep(seconds)
+        return seconds
+
+    return compile._apart(work, lambda: len(begun))
+
+
+def test_compiling_is_told_once_and_only_where_it_takes_long(compiler, caplog):
+    caplog.set_level(logging.INFO, "atomstream._kernels.compile")
+    compiler(0.3, compiles=False)
+    compiler(0.01)
+    assert caplog.messages == []
+    for _ in range(2):
+        assert compiler(0.3) == 0.3
+    assert caplog.messages == ["Compiling (once) ..."]
+    with pytest.raises(TypeError):
+        compiler("a while")
+
+
+def test_many_short_compilations_are_told_too(compiler, caplog):
+    caplog.set_level(logging.INFO, "atomstream._kernels.compile")
+    for _ in range(8):
+        compiler(0.03)
+    assert caplog.messages == ["Compiling (once) ..."]
+
+
+def test_what_is_logged_of_compiling_is_printed_by_commands_alone(capsys):
+    compile.LOGGER.info("unheard")
+    with waiting.waiting():
+        compile.LOGGER.info("Compiling")
+    compile.LOGGER.info("unheard")
+    assert capsys.readouterr().err == "Compiling\n"
+
+
+def test_an_interrupt_does_not_wait_for_the_compiler(compiler):
+    def ring(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            compiler(1.5)
+        assert time.monotonic() - began < 1.2
+        assert is_compiling()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    time.sleep(2)
+    assert not is_compiling()
+
+
+def test_blocks_that_wait_are_not_begun_after_an_error():
+    begun = []
+
+    def work(rows):
+        begun.append(rows.start)
+        time.sleep(0.05)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        over_rows(work, 256 * 100, 2)
+    assert len(begun) < 20
