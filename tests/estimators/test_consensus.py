@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from atomstream import ConsensusNMF, OnlineNMF, align
-from atomstream.estimators._bootstrap import Rows
+from atomstream.estimators._bootstrap import RowDraws
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
@@ -46,7 +46,7 @@ def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
     X, _ = planted()
     batches = [X[:150], X[150:310], X[310:]]
     model = ConsensusNMF([2, 3], n_replicates=3, random_state=5).fit_stream(batches)
-    weights = Rows(model.seed_, 10).weights(3, np.arange(400))
+    weights = RowDraws(model.seed_, 10).weights(3, np.arange(400))
     for rank, replicates in model.replicates_.items():
         for number, learned in enumerate(replicates):
             alone = OnlineNMF(rank, random_state=learned.random_state)
@@ -59,17 +59,17 @@ def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
 
 
 def test_weights_belong_to_rows_however_the_stream_is_cut():
-    rows = Rows(7, 10)
+    rows = RowDraws(7, 10)
     whole = rows.weights(5, np.arange(1000))
     cuts = [0, 1, 17, 500, 1000]
     parts = [rows.weights(5, np.arange(a, b)) for a, b in pairwise(cuts)]
     assert_array_equal(np.concatenate(parts, axis=1), whole)
-    assert_array_equal(Rows(7, 10).weights(2, np.arange(1000)), whole[:2])
-    assert not np.array_equal(Rows(8, 10).weights(5, np.arange(1000)), whole)
+    assert_array_equal(RowDraws(7, 10).weights(2, np.arange(1000)), whole[:2])
+    assert not np.array_equal(RowDraws(8, 10).weights(5, np.arange(1000)), whole)
 
 
 def test_weights_are_those_of_a_bootstrap_without_a_tenth_of_the_rows():
-    n, rows = 60_000, Rows(3, 10)
+    n, rows = 60_000, RowDraws(3, 10)
     weights, part = rows.weights(12, np.arange(n)), rows.part(np.arange(n))
     assert_allclose(np.bincount(part), n / 10, rtol=0.05)
     for number, w in enumerate(weights):
@@ -85,7 +85,7 @@ def test_weights_are_those_of_a_bootstrap_without_a_tenth_of_the_rows():
 def test_errors_are_those_on_entries_that_neither_atoms_nor_codes_have_seen():
     X, _ = planted(n_rows=120)
     model = ConsensusNMF([3], n_replicates=4, random_state=1).fit_stream([X[:60], X[60:]])
-    rows = Rows(model.seed_, 10)
+    rows = RowDraws(model.seed_, 10)
     part, columns = rows.part(np.arange(120)), rows.columns(16)
     for number, learned in enumerate(model.replicates_[3]):
         D, squares = learned.components_, []
@@ -125,7 +125,7 @@ def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
     X, _ = planted(n_rows=90)
     model = ConsensusNMF([2], n_replicates=3, random_state=0).partial_fit(X[:50])
     before = model.components_.copy()
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="Negative values"):
         model.partial_fit(-X)
     assert_array_equal(model.components_, before)
     again = ConsensusNMF([2], n_replicates=3, random_state=0).partial_fit(X[:50])

@@ -1,0 +1,111 @@
+"""What the replicates of a rank agree on, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.estimators._clusters import cluster, unit
+
+__all__ = ["Consensus"]
+
+LEVEL = 95.0  # of intervals, in percent
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """The atoms that the replicates of a rank agree on, most important first.
+
+    Attributes
+    ----------
+    atoms : ndarray of shape (n_components, n_features)
+        Medians of the clusters: of Euclidean length one, or under divergences of sum one.
+    share : ndarray of shape (n_components,)
+        Share of the replicates that have an atom within a cosine of 0.9.
+    cosine : ndarray of shape (n_components,)
+        Mean cosine of the nearest atom of each replicate.
+    importance : ndarray of shape (n_components,)
+        Share of each atom in codes times lengths: medians over replicates, scaled to sum one.
+    intervals, importance_intervals : tuple of two ndarrays
+        Lower and upper ends of percentile intervals of 95 % over the atoms of a cluster.
+    labels : ndarray of int of shape (n_replicates, n_components)
+        The consensus atom of each atom of each replicate; -1 where it stands alone.
+    similarities : ndarray of shape (n_replicates,)
+        Mean cosine of the consensus atoms with the nearest ones of each replicate.
+    silhouette, cophenetic : float
+        How well the clusters are apart, and how well a tree describes the distances.
+    """
+
+    SAVED: ClassVar = (
+        "atoms",
+        "share",
+        "cosine",
+        "importance",
+        "intervals",
+        "importance_intervals",
+        "labels",
+        "similarities",
+        "silhouette",
+        "cophenetic",
+    )
+
+    atoms: NDArray
+    share: NDArray
+    cosine: NDArray
+    importance: NDArray
+    intervals: tuple[NDArray, NDArray]
+    importance_intervals: tuple[NDArray, NDArray]
+    labels: NDArray
+    similarities: NDArray
+    silhouette: float
+    cophenetic: float
+
+    @classmethod
+    def of(cls, found: NDArray, importances: NDArray, *, by_sum: bool = False) -> Self:
+        """Cluster the atoms of replicates, and take medians and percentiles of each cluster.
+
+        Parameters
+        ----------
+        found : ndarray of shape (n_replicates, n_components, n_features)
+        importances : ndarray of shape (n_replicates, n_components)
+        by_sum : bool, default=False
+            Whether atoms have sum one, and not Euclidean length one.
+        """
+        clusters = cluster(found)
+        members = [clusters.labels == k for k in range(found.shape[1])]
+        size = _of_sum_one if by_sum else unit
+        atoms = size(clusters.atoms)
+        signed = found.astype(np.float64) * clusters.signs[:, :, None]
+        entries = [_interval(size(signed[inside]), atoms[k]) for k, inside in enumerate(members)]
+        importance = np.array([np.median(importances[inside]) for inside in members])
+        shares = [_interval(importances[inside], importance[k]) for k, inside in enumerate(members)]
+        order = np.argsort(-importance, kind="stable")
+        place = np.append(np.argsort(order), -1)  # of a former number; -1 stays
+        low, high = np.array(entries).transpose(1, 0, 2)[:, order]
+        least, most = np.array(shares).T[:, order]
+        return cls(
+            atoms[order],
+            clusters.share[order],
+            clusters.cosine[order],
+            importance[order] / max(importance.sum(), np.finfo(float).tiny),
+            (low, high),
+            (least, most),
+            place[clusters.labels],
+            clusters.similarities,
+            clusters.silhouette,
+            clusters.cophenetic,
+        )
+
+
+def _interval(values: NDArray, middle: NDArray) -> NDArray:
+    """Return the percentiles of rows, (2, ...); the middle always lies between."""
+    ends = np.percentile(values, [50 - LEVEL / 2, 50 + LEVEL / 2], axis=0)
+    return np.array([np.minimum(ends[0], middle), np.maximum(ends[1], middle)])
+
+
+def _of_sum_one(rows: NDArray) -> NDArray:
+    totals = rows.sum(axis=-1, keepdims=True)
+    return np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
