@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from atomstream import ConsensusNMF, OnlineNMF, align
+from atomstream import ConsensusNMF, OnlineDictionaryLearning, OnlineNMF, align, load, save
 from atomstream.estimators._bootstrap import RowDraws
 
 
@@ -129,9 +129,7 @@ def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
         model.partial_fit(-X)
     assert_array_equal(model.components_, before)
     again = ConsensusNMF([2], n_replicates=3, random_state=0).partial_fit(X[:50])
-    assert_array_equal(
-        model.partial_fit(X[50:]).components_, again.partial_fit(X[50:]).components_
-    )
+    assert_array_equal(model.partial_fit(X[50:]).components_, again.partial_fit(X[50:]).components_)
 
 
 def test_intervals_hold_the_atoms_and_their_order_is_right():
@@ -168,3 +166,61 @@ def test_a_model_is_cloned_and_pickled():
     assert_array_equal(again.components_, model.components_)
     assert clone(model).get_params()["n_replicates"] == 3
     assert_array_equal(clone(model).fit(X).components_, model.components_)
+
+
+def test_where_one_replicate_raises_none_has_learned(monkeypatch):
+    X, _ = planted(n_rows=90)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).partial_fit(X[:50])
+    before = [learned.components_.copy() for learned in model.replicates_[3]]
+    steps = model.replicates_[2][0].n_steps_
+
+    def fails(batches):
+        raise MemoryError
+
+    monkeypatch.setattr(model.replicates_[3][1], "_learn", fails, raising=False)
+    with pytest.raises(MemoryError):
+        model.partial_fit(X[50:])
+    after = [learned.components_ for learned in model.replicates_[3]]
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    assert model.replicates_[2][0].n_steps_ == steps
+    assert model.n_samples_seen_ == 50
+
+
+def test_a_saved_model_goes_on_as_the_one_that_was_saved(tmp_path):
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF(range(2, 4), n_replicates=3, random_state=0).fit(X[:80])
+    save(model, tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms", kind=ConsensusNMF)
+    assert_array_equal(again.transform(X), model.transform(X))
+    assert again.choice_.reason == model.choice_.reason
+    assert_array_equal(again.partial_fit(X[80:]).components_, model.partial_fit(X[80:]).components_)
+
+
+def test_another_rank_may_be_looked_at():
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).fit(X)
+    assert model.consensus(2).atoms.shape == (2, 16)
+    assert model.dictionary(2).transform(X[:4]).shape == (4, 2)
+    with pytest.raises(ValueError, match=r"rank must be one that was tried \(2, 3\), got 4"):
+        model.consensus(4)
+
+
+def test_threads_change_nothing():
+    X, _ = planted(n_rows=120)
+    settings = {"n_components": [2, 3], "n_replicates": 4, "random_state": 0, "n_epochs": 2}
+    one, two = (ConsensusNMF(**settings, n_jobs=n).fit(X) for n in (1, 2))
+    assert_array_equal(one.components_, two.components_)
+
+
+def test_signed_atoms_are_matched_whatever_their_sign():
+    rng = np.random.default_rng(0)
+    parts = rng.standard_normal((3, 12))
+    usages = rng.choice([-1, 1], (300, 3)) * rng.uniform(1, 3, (300, 3))
+    usages *= rng.random((300, 3)) < 0.4
+    X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
+    model = OnlineDictionaryLearning(alpha=0.1)
+    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, random_state=0).fit(X)
+    assert consensus.n_components_ == 3
+    assert align(parts, consensus).similarity.min() > 0.99
+    flipped = consensus.consensus(3).labels
+    assert (np.sort(flipped, axis=1) == np.arange(3)).all(axis=1).mean() > 0.5

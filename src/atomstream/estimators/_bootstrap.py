@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ PART, FIRST_COLUMN = 0, 1  # streams of numbers; those of replicates follow
 class RowDraws:
     """What becomes of row i of a stream in every replicate, as a function of its place alone.
 
-    A number is drawn for each row and replicate by hashing the two with the seed, so passes over the
-    same rows repeat it, and cuts of the stream do not matter.
+    A number is drawn for each row and replicate by hashing the two with the seed, so passes over
+    the same rows repeat it, and cuts of the stream do not matter.
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ class RowDraws:
         A replicate leaves out one of so many parts of the rows: number r those of part
         r mod ``n_parts``.
     """
+
+    SAVED: ClassVar = ("seed", "n_parts")
 
     seed: int
     n_parts: int

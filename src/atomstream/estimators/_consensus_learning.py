@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.core.checks import check_count, check_n_jobs, check_number, counted, generator
@@ -181,11 +182,12 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         rng = np.random.default_rng(self.seed_)
         blocks = (np.arange(i, min(i + 4096, n_rows)) for i in range(0, n_rows, 4096))
         horizons = sum(draws.weights(self.n_replicates, block).sum(axis=1) for block in blocks)
-        for _ in range(n_epochs):
+        for epoch in range(n_epochs):
+            mass = np.asarray(horizons) if epoch else np.full(self.n_replicates, np.inf)
             order = rng.permutation(n_rows) if self.shuffle else np.arange(n_rows)
             for start in range(0, n_rows, self.batch_size):
                 places = order[start : start + self.batch_size]
-                yield _Step(rows[places], places, np.asarray(horizons))
+                yield _Step(rows[places], places, mass)
 
     def _next(self, X: Any, horizon: float) -> _Step:
         """Return the next rows of a stream."""
@@ -228,14 +230,19 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         rows = step.rows
         if sp.issparse(rows) and self._serves_all(rows):
             rows = rows.toarray()
-        threads = effective_n_jobs(self.n_jobs)
-        self.ensemble_ = self.ensemble_.stepped(rows, step.places, step.horizons, threads)
+        self.ensemble_ = self.ensemble_.stepped(
+            rows,
+            step.places,
+            step.horizons,
+            front=self.front_,
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
         self.n_steps_ += 1
-        vars(self).pop("_found", None)
+        self.__dict__.pop("_found", None)
 
     def _serves_all(self, rows: sp.csr_array) -> bool:
         """Return whether a sparse batch is better made dense, once for all models."""
-        quadratic = self.front_._run.method.objective.loss.quadratic
+        quadratic = self.front_.method_.objective.loss.quadratic
         return bool(quadratic and rows.nnz > DENSE * rows.shape[0] * rows.shape[1])
 
     def _stopped_by(self, context: Any, X: Any) -> bool:
@@ -259,6 +266,6 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             counted(n_rows, "row"),
         )
 
-    def _conclude(self) -> None:
+    @abstractmethod
+    def _conclude(self) -> Any:
         """Compare the replicates."""
-        raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from copy import copy
 from typing import Any, ClassVar
 
@@ -17,10 +18,11 @@ from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._hidden import hidden_errors, mean_errors
+from atomstream.estimators._rollback import Transaction
 
 __all__ = ["Ensemble"]
 
-MOST_HELD = 2000  # rows kept to judge by
+MOST_HELD = 1000  # rows kept to judge by
 
 
 class Ensemble:
@@ -38,7 +40,7 @@ class Ensemble:
     n_rows : int
         Rows that have come, passes included.
     held : array or None
-        A fair sample of at most 2,000 rows, (n_held, n_features).
+        A fair sample of at most 1,000 rows, (n_held, n_features).
     places : ndarray of int of shape (n_held,)
     totals, counts : ndarray of shape (n_parts, n_features)
         Sums of the observed entries of each part of the rows, and how many there were.
@@ -52,7 +54,8 @@ class Ensemble:
             [_replicate(template, rank, draws.seed, number) for number in range(n_replicates)]
             for rank in self.ranks
         ]
-        self.n_rows, self.held, self.places = 0, None, np.zeros(0, np.int64)
+        self.n_rows, self.places = 0, np.zeros(0, np.int64)
+        self.held: Any = None
         self.totals = self.counts = np.zeros((draws.n_parts, 1))
 
     @property
@@ -60,14 +63,16 @@ class Ensemble:
         """Number of replicates of each rank."""
         return len(self.learners[0])
 
+    @property
+    def batch_objective(self) -> float:
+        """Mean objective of the newest batch over the replicates of the largest rank."""
+        found = [learner.batch_objective_ for learner in self.learners[-1]]
+        return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
+
     def stepped(
-        self,
-        X: Any,
-        places: NDArray,
-        horizons: NDArray,
-        n_threads: int = 1,
+        self, X: Any, places: NDArray, horizons: NDArray, *, front: Any, n_threads: int = 1
     ) -> Ensemble:
-        """Return an ensemble that has also learned from a batch; this one stays as it is.
+        """Return the ensemble after a batch; where a replicate raises, all are as before.
 
         Parameters
         ----------
@@ -77,28 +82,32 @@ class Ensemble:
             Of the rows in their pass.
         horizons : ndarray of shape (n_replicates,)
             Mass of a pass for each replicate; inf in the first.
+        front : estimator
+            Makes a batch of the rows, once for all.
         n_threads : int, default=1
         """
         weights = self.draws.weights(self.n_replicates, places)
-
-        def learn(number: int, learner: Any) -> Any:
-            """Return a copy of a learner that has made a step."""
-            learner = copy(learner)
-            learner.fit_stream([(X, weights[number])], horizon=horizons[number])
-            return learner
-
+        batch = front._observe(X)
         jobs = [job for replicates in self.learners for job in enumerate(replicates)]
-        with one_blas_thread:
+
+        def learn(job: tuple[int, Any]) -> None:
+            """Let a replicate make a step."""
+            number, learner = job
+            _learn(learner, _weighted(batch, weights[number]), horizons[number])
+
+        with ExitStack() as stack, one_blas_thread:
+            for _, learner in jobs:
+                stack.enter_context(Transaction(learner))
             if n_threads == 1:
-                learned = [learn(*job) for job in jobs]
+                for job in jobs:
+                    learn(job)
             else:
                 with ThreadPoolExecutor(n_threads) as pool:
-                    learned = list(pool.map(lambda job: learn(*job), jobs))
+                    list(pool.map(learn, jobs))
         stepped = copy(self)
-        n = self.n_replicates
-        stepped.learners = [learned[i : i + n] for i in range(0, len(learned), n)]
         stepped.n_rows += X.shape[0]
-        stepped._keep(X, places)
+        if np.isinf(horizons).all():  # later passes bring the same rows
+            stepped._keep(X, places)
         return stepped
 
     def atoms(self, index: int) -> NDArray:
@@ -171,28 +180,48 @@ class Ensemble:
 
     def _keep(self, X: Any, places: NDArray) -> None:
         """Count the rows of a batch, and keep those that belong to the sample."""
-        dense = X.toarray() if sp.issparse(X) else X
-        seen = ~np.isnan(dense)
         parts = np.arange(self.draws.n_parts)[:, None] == self.draws.part(places)
-        self.totals = self.totals + parts @ np.where(seen, dense, 0).astype(np.float64)
-        self.counts = self.counts + parts @ seen.astype(np.float64)
-        new = np.flatnonzero(~np.isin(places, self.places))
-        if not len(new):
-            return
-        rows = X[new]
-        if self.held is not None:
-            rows = sp.vstack([self.held, rows], format="csr") if sp.issparse(X) else np.concatenate(
-                [self.held, rows]
-            )
-        where = np.concatenate([self.places, places[new]])
-        order = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MOST_HELD])
-        self.held, self.places = sp.csr_array(rows[order]) if sp.issparse(X) else rows[order], where[order]
+        counts, known = np.outer(parts.sum(axis=1), np.ones(X.shape[1])), X
+        if np.isnan((X.data if sp.issparse(X) else X).sum()):
+            dense = X.toarray() if sp.issparse(X) else X
+            seen = ~np.isnan(dense)
+            counts, known = parts @ seen.astype(np.float64), np.where(seen, dense, 0)
+        self.totals = self.totals + (known.T @ parts.T.astype(X.dtype)).T
+        self.counts = self.counts + counts
+        where = np.concatenate([self.places, places])
+        chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MOST_HELD])
+        if chosen[-1] >= len(self.places):  # most batches of a long stream add none
+            rows = X if self.held is None else _stacked(self.held, X)
+            self.held, self.places = rows[chosen], where[chosen]
+
+
+def _stacked(above: Any, below: Any) -> Any:
+    """Return rows above rows, sparse if one is."""
+    if sp.issparse(above) or sp.issparse(below):
+        return sp.csr_array(sp.vstack([above, below], format="csr"))
+    return np.concatenate([above, below])
 
 
 def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:
     """Return a model that has learned nothing, with a seed of its own."""
     own = int(np.random.default_rng([seed, rank, number]).integers(2**31))
     return clone(template).set_params(n_components=rank, random_state=own)
+
+
+def _learn(learner: Any, batch: Batch, horizon: float) -> None:
+    """Make a step as ``fit_stream`` does, on rows that were checked."""
+    if "_run" not in vars(learner):
+        learner.n_features_in_ = batch.X.shape[1]
+        learner._begin()
+    learner._run.clock.horizon = horizon
+    learner._learn([batch])
+
+
+def _weighted(batch: Batch, weights: NDArray) -> Batch:
+    """Return the batch with other weights; what was computed of the rows is kept."""
+    weighted = Batch(batch.X, weights, batch.mask)
+    vars(weighted)["energy"] = batch.energy
+    return weighted
 
 
 def _atoms(learner: Any) -> NDArray:

@@ -175,12 +175,10 @@ def _reason(
 ) -> str:
     rank = int(ranks[chosen])
     if not structured:
+        meaning = "" if rank == 1 else f", so the {rank} atoms here mean nothing"
         return (
-            "The data show no structure: no number of atoms foresees hidden entries better than the "
-            f"means of the columns do, so the {rank} here mean nothing."
-            if rank > 1
-            else "The data show no structure: not even one atom foresees hidden entries better "
-            "than the means of the columns do."
+            "The data show no structure: no rank foresees hidden entries better than the means of "
+            f"the columns do{meaning}."
         )
     share = f"{stability[chosen]:.0%} of the replicates have its atoms on average"
     if chosen == best:

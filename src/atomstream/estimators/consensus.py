@@ -201,6 +201,12 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         check_is_fitted(self)
         return self.ensemble_.n_rows
 
+    @property
+    def batch_objective_(self) -> float:
+        """Mean objective of the newest batch over the replicates of the largest rank."""
+        check_is_fitted(self)
+        return self.ensemble_.batch_objective
+
     def consensus(self, rank: int | None = None) -> Consensus:
         """Return what the replicates of a rank agree on.
 
@@ -278,8 +284,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         check_is_fitted(self)
         if "_found" not in vars(self):
             ensemble = self.ensemble_
-            on_simplex = self.front_._run.method.objective.atoms
-            by_sum = bool(on_simplex.shape and on_simplex.shape.total)
+            shape = self.front_.method_.objective.atoms.shape
+            by_sum = bool(shape and shape.total)
             agreed = [
                 Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)
                 for i in range(len(ensemble.ranks))
@@ -307,5 +313,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         return super().saved_parameters() | {"n_components": ranks}
 
     def _validate_learned(self) -> None:
-        if not isinstance(self.ensemble_, Ensemble) or not isinstance(self.front_, OnlineDictionary):
+        if not isinstance(self.ensemble_, Ensemble) or not isinstance(
+            self.front_, OnlineDictionary
+        ):
             raise ValueError("replicates that are none")

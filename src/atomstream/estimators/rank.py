@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.callbacks import LearningBar
+from atomstream.core.checks import check_count
 from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.consensus import ConsensusNMF
@@ -86,10 +87,10 @@ def choose_rank(
     3
     """
     base: Any = OnlineNMF() if model is None else model
-    if type(base).__name__ in OVERLAPPING:
+    if (overlap := OVERLAPPING.get(type(base).__name__)) is not None:
         raise ValueError(
-            f"choose_rank hides entries of rows that are left out, and {OVERLAPPING[type(base).__name__]}: what is hidden in one is "
-            "seen in another; compare reconstructions or forecasts instead."
+            f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "
+            "in one is seen in another; compare reconstructions or forecasts instead."
         )
     if hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
         base = clone(base).set_params(missing=True)
@@ -98,7 +99,7 @@ def choose_rank(
         raise ValueError(f"ranks must be whole numbers of at least 1, got {ranks!r}.")
     learner = ConsensusNMF(
         tried,
-        n_replicates=n_seeds,
+        n_replicates=check_count("n_seeds", n_seeds, 2),
         model=base,
         holdout=holdout,
         batch_size=getattr(base, "batch_size", 256),
