@@ -52,6 +52,14 @@ def test_strange_atoms_are_left_out_and_lower_the_share():
     assert clusters.share.sum() == pytest.approx(57 / 20)
 
 
+def test_a_cluster_split_in_two_is_had_once():
+    _, found = copies(n_replicates=10, spread=0.02)
+    rng = np.random.default_rng(1)
+    noise = np.eye(8)[rng.integers(0, 8, 10)] + 0.3 * rng.random((10, 8))
+    clusters = cluster(np.concatenate([found, noise[:, None]], axis=1))
+    assert clusters.share.sum() < 3.5
+
+
 def test_measures_are_those_of_the_textbooks():
     _, found = copies(spread=0.8)
     clusters = cluster(found)

@@ -24,9 +24,10 @@ class Consensus:
     atoms : ndarray of shape (n_components, n_features)
         Medians of the clusters: of Euclidean length one, or under divergences of sum one.
     share : ndarray of shape (n_components,)
-        Share of the replicates that have an atom within a cosine of 0.9.
+        Share of the replicates that have the atom: of which the partner, one-to-one, is within a
+        cosine of 0.9.
     cosine : ndarray of shape (n_components,)
-        Mean cosine of the nearest atom of each replicate.
+        Mean cosine of the partners in all replicates.
     importance : ndarray of shape (n_components,)
         Share of each atom in codes times lengths: medians over replicates, scaled to sum one.
     intervals, importance_intervals : tuple of two ndarrays
@@ -34,7 +35,7 @@ class Consensus:
     labels : ndarray of int of shape (n_replicates, n_components)
         The consensus atom of each atom of each replicate; -1 where it stands alone.
     similarities : ndarray of shape (n_replicates,)
-        Mean cosine of the consensus atoms with the nearest ones of each replicate.
+        Mean cosine of the consensus atoms with their partners in each replicate.
     silhouette, cophenetic : float
         How well the clusters are apart, and how well a tree describes the distances.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
 __all__ = ["Clusters", "cluster"]
@@ -30,11 +31,11 @@ class Clusters:
     signs : ndarray of shape (n_replicates, n_components)
         -1 where the atom points against its cluster, else 1.
     share : ndarray of shape (n_components,)
-        Share of the replicates that have an atom within a cosine of 0.9 of the median.
+        Share of the replicates whose partner of the median, one-to-one, is within a cosine of 0.9.
     cosine : ndarray of shape (n_components,)
-        Mean cosine of the nearest atom of each replicate.
+        Mean cosine of the partners in all replicates.
     similarities : ndarray of shape (n_replicates,)
-        Mean cosine of the medians with the nearest atoms of each replicate.
+        Mean cosine of the medians with their partners in each replicate.
     silhouette : float
         Mean over all atoms that were not left out; NaN for a single cluster.
     cophenetic : float
@@ -79,7 +80,7 @@ def cluster(found: NDArray) -> Clusters:
     labels[kept] = _grouped(rows[kept], n_components)
     medians = [np.median(rows[labels == k], axis=0) for k in range(n_components)]
     atoms = unit(np.array(medians))
-    near = (rows @ atoms.T).reshape(n_replicates, n_components, n_components).max(axis=1)
+    near = _matched((rows @ atoms.T).reshape(n_replicates, n_components, n_components))
     return Clusters(
         atoms,
         labels.reshape(n_replicates, n_components),
@@ -90,6 +91,18 @@ def cluster(found: NDArray) -> Clusters:
         _silhouette(distances[np.ix_(kept, kept)], labels[kept]),
         _cophenetic(distances),
     )
+
+
+def _matched(cosines: NDArray) -> NDArray:
+    """Return the cosine of each consensus atom with its partner in each replicate.
+
+    One-to-one: where a cluster is split in two, a replicate has one of the halves.
+    """
+    found = np.zeros((len(cosines), cosines.shape[2]))
+    for near, table in zip(found, cosines, strict=True):
+        theirs, ours = linear_sum_assignment(table, maximize=True)
+        near[ours] = table[theirs, ours]
+    return found
 
 
 def unit(rows: NDArray) -> NDArray:

@@ -83,7 +83,9 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
     def fit_stream(
         self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf
     ) -> Self:
-        """Go on learning from a stream of batches, finite or not, and draw conclusions at its end.
+        """Go on learning from a stream of batches, finite or not: an item is a step of all.
+
+        Conclusions are drawn when they are first asked for.
 
         Parameters
         ----------
@@ -100,7 +102,6 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
                 "wrap it in a list, or cut it with atomstream.streams.batches."
             )
         self._learn((self._next(X, horizon) for X in batches), n_batches)
-        self._conclude()
         return self
 
     def partial_fit(self, X: Samples, y: object = None) -> Self:

@@ -44,7 +44,7 @@ class RankChoice:
         where they are not defined.
     errors, similarities : ndarray of shape (n_ranks, n_replicates)
         Of each replicate: the error, NaN where no row was there to judge it by, and the mean cosine
-        of the consensus atoms with its nearest ones.
+        of the consensus atoms with their partners in it.
     baseline : float
         Error of the means of the columns.
     """

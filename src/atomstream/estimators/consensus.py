@@ -67,9 +67,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         The consensus atoms, most important first: of Euclidean length one, or under divergences of
         sum one.
     stability_ : ndarray of shape (n_components_,)
-        Share of the replicates that have an atom within a cosine of 0.9.
+        Share of the replicates that have the atom: of which the partner, one-to-one, is within a
+        cosine of 0.9.
     cosine_ : ndarray of shape (n_components_,)
-        Mean cosine of the nearest atom of each replicate.
+        Mean cosine of the partners in all replicates.
     importance_ : ndarray of shape (n_components_,)
         Share of each atom in codes times lengths, the median over replicates, scaled to sum one.
     intervals_, importance_intervals_ : tuple of two ndarrays
