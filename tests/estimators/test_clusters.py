@@ -72,6 +72,12 @@ def test_measures_are_those_of_the_textbooks():
     assert clusters.cophenetic == pytest.approx(cophenet(tree, pdist(unit))[0])
 
 
+def test_atoms_that_repeat_each_other_leave_no_cluster_empty():
+    clusters = cluster(np.ones((5, 3, 4)))
+    assert_allclose(clusters.atoms, 0.5)
+    assert_allclose(clusters.share, 1)
+
+
 def test_one_atom_and_atoms_of_no_length_are_no_trouble():
     _, found = copies()
     assert cluster(found[:, :1]).atoms.shape == (1, 8)

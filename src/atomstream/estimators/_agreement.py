@@ -31,7 +31,8 @@ class Consensus:
     importance : ndarray of shape (n_components,)
         Share of each atom in codes times lengths: medians over replicates, scaled to sum one.
     intervals, importance_intervals : tuple of two ndarrays
-        Lower and upper ends of percentile intervals of 95 % over the atoms of a cluster.
+        Lower and upper ends of percentile intervals of 95 % over the atoms of a cluster. Where
+        nothing can be negative the lower end is moved down to the mirror image of the upper one.
     labels : ndarray of int of shape (n_replicates, n_components)
         The consensus atom of each atom of each replicate; -1 where it stands alone.
     similarities : ndarray of shape (n_replicates,)
@@ -80,20 +81,25 @@ class Consensus:
         size = _of_sum_one if by_sum else unit
         atoms = size(clusters.atoms)
         signed = found.astype(np.float64) * clusters.signs[:, :, None]
-        entries = [_interval(size(signed[inside]), atoms[k]) for k, inside in enumerate(members)]
+        least = 0.0 if found.min() >= 0 else -np.inf
+        entries = [
+            _interval(size(signed[inside]), atoms[k], least) for k, inside in enumerate(members)
+        ]
         importance = np.array([np.median(importances[inside]) for inside in members])
-        shares = [_interval(importances[inside], importance[k]) for k, inside in enumerate(members)]
+        shares = [
+            _interval(importances[inside], importance[k], 0.0) for k, inside in enumerate(members)
+        ]
         order = np.argsort(-importance, kind="stable")
         place = np.append(np.argsort(order), -1)  # of a former number; -1 stays
-        low, high = np.array(entries).transpose(1, 0, 2)[:, order]
-        least, most = np.array(shares).T[:, order]
+        low, high = np.array(entries).transpose(1, 0, 2)[:, order].astype(found.dtype)
+        rarest, most = np.array(shares).T[:, order]
         return cls(
-            atoms[order],
+            atoms[order].astype(found.dtype),
             clusters.share[order],
             clusters.cosine[order],
             importance[order] / max(importance.sum(), np.finfo(float).tiny),
             (low, high),
-            (least, most),
+            (rarest, most),
             place[clusters.labels],
             clusters.similarities,
             clusters.silhouette,
@@ -101,10 +107,17 @@ class Consensus:
         )
 
 
-def _interval(values: NDArray, middle: NDArray) -> NDArray:
-    """Return the percentiles of rows, (2, ...); the middle always lies between."""
-    ends = np.percentile(values, [50 - LEVEL / 2, 50 + LEVEL / 2], axis=0)
-    return np.array([np.minimum(ends[0], middle), np.maximum(ends[1], middle)])
+def _interval(values: NDArray, middle: NDArray, least: float) -> NDArray:
+    """Return the percentiles of rows, (2, ...); the middle always lies between.
+
+    What is zero in truth and cannot be negative is estimated too large in most replicates. So the
+    lower end lies at least as far from the middle as the upper one, as far as the bound allows.
+    """
+    low, high = np.percentile(values, [50 - LEVEL / 2, 50 + LEVEL / 2], axis=0)
+    high = np.maximum(high, middle)
+    if np.isfinite(least):
+        low = np.minimum(low, np.maximum(2 * middle - high, least))
+    return np.array([np.minimum(low, middle), high])
 
 
 def _of_sum_one(rows: NDArray) -> NDArray:

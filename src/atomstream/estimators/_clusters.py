@@ -15,6 +15,7 @@ __all__ = ["Clusters", "cluster"]
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
 FAR = 0.5  # mean distance to them of an atom of length one beyond which it is left out
 SAME = 0.9  # cosine from which two atoms count as the same
+DECIMALS = 9  # to which atoms that are the same agree
 STARTS = 10  # of k-means
 
 
@@ -144,11 +145,11 @@ def _dense_enough(distances: NDArray, n_replicates: int, n_components: int) -> N
 
 
 def _grouped(rows: NDArray, n_clusters: int) -> NDArray:
-    """Return the clusters of k-means."""
+    """Return the clusters of k-means; where atoms repeat each other, none that is empty."""
     from sklearn.cluster import KMeans
 
-    if n_clusters == 1:
-        return np.zeros(len(rows), np.int64)
+    if len(np.unique(rows.round(DECIMALS), axis=0)) <= n_clusters:
+        return np.arange(len(rows)) % n_clusters
     means = KMeans(n_clusters, n_init=STARTS, random_state=0)
     labels: NDArray = means.fit_predict(rows)
     return labels

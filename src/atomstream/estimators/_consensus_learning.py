@@ -25,6 +25,7 @@ from atomstream.estimators.nmf import OnlineNMF
 
 log = logging.getLogger(__name__)
 
+RANKS = range(5, 31)  # that are compared where none are given
 ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
 TIMED = 3  # batches after which the time left is told
 DENSE = 0.02  # share of stored entries from which a batch is made dense, once for all models
@@ -133,7 +134,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         template.set_params(n_components=self._ranks()[0]).check()
 
     def _ranks(self) -> list[int]:
-        given = self.n_components
+        given = RANKS if self.n_components is None else self.n_components
         single = np.ndim(given) == 0 and not isinstance(given, str | Iterable)
         ranks = np.array([given] if single else sorted(set(given)))
         if not len(ranks) or ranks.dtype.kind not in "iu" or ranks[0] < 1:

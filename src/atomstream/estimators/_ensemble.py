@@ -126,7 +126,10 @@ class Ensemble:
         # A replicate whose rows have not come yet has no atoms.
         found = [learner for learner in self.learners[index] if learner.__sklearn_is_fitted__()]
         if len(found) < 2:
-            raise ValueError("Too few rows have come to compare replicates; learn from more.")
+            raise ValueError(
+                f"Too few rows have come to compare replicates: n_samples = {self.n_rows}, passes "
+                "included; learn from more."
+            )
         return found
 
     # -- errors on hidden entries

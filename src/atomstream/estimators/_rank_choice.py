@@ -95,8 +95,9 @@ def compare(ensemble: Ensemble, agreed: Sequence[Consensus]) -> RankChoice:
     baseline, n_observed = ensemble.baseline()
     if len(baseline) < 2:
         raise ValueError(
-            f"Ranks are judged by rows that replicates leave out, and {len(baseline)} came; give "
-            "more rows, more replicates or a larger holdout."
+            f"Ranks are judged by rows that replicates leave out: {len(baseline)} of n_samples = "
+            f"{ensemble.n_rows}, passes included; give more rows, more replicates or a larger "
+            "holdout."
         )
     judged = [ensemble.errors(index) for index in range(len(ranks))]
     rows = np.array([by_row for by_row, _ in judged]) / n_observed.mean()

@@ -32,8 +32,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
     Parameters
     ----------
-    n_components : int or iterable of int, default=range(5, 31)
-        The ranks, numbers of atoms, to compare.
+    n_components : int or iterable of int, optional
+        The ranks, numbers of atoms, to compare; by default 5 to 30.
     n_replicates : int, default=100
         Of each rank; at least 2. Intervals need 40 or more.
     loss : str or loss part, default="squared"
@@ -123,7 +123,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
     def __init__(
         self,
-        n_components: Any = range(5, 31),
+        n_components: Any = None,
         *,
         n_replicates: int = 100,
         loss: LossChoice = "squared",
@@ -240,7 +240,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         OnlineNMF or OnlineDictionaryLearning
             With an empty memory; it can go on learning.
         """
-        atoms = self.consensus(rank).atoms.astype(self.ensemble_.atoms(0).dtype)
+        atoms = self.consensus(rank).atoms
         kind, settings = type(self.front_), self.front_.get_params(deep=False)
         settings |= {"n_components": len(atoms), "init": atoms, "random_state": self.seed_}
         return kind.from_components(atoms, **settings)
@@ -310,7 +310,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
     def saved_parameters(self) -> dict[str, Any]:
         """Return the parameters as they are written to a file."""
-        ranks = self.n_components if np.ndim(self.n_components) == 0 else self._ranks()
+        given = self.n_components
+        ranks = given if given is None or isinstance(given, int) else self._ranks()
         return super().saved_parameters() | {"n_components": ranks}
 
     def _validate_learned(self) -> None:
