@@ -152,6 +152,8 @@ def test_settings_out_of_range_are_refused_in_a_sentence():
         ({"n_replicates": 1}, "n_replicates must be a whole number of at least 2"),
         ({"holdout": 0.7}, "holdout must lie above 0 and be at most 0.5"),
         ({"model": object()}, "model must be"),
+        ({"model": OnlineNMF(scale="std")}, "scale the rows first"),
+        ({"model": OnlineNMF(), "loss": "kl"}, "belongs into model="),
     ):
         with pytest.raises(ValueError, match=sentence):
             ConsensusNMF(**{"n_components": [2], "n_replicates": 3, **wrong}).fit(X)

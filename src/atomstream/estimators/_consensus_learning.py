@@ -152,6 +152,11 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
                 "model must be an OnlineNMF or an OnlineDictionaryLearning, which learn rows with "
                 f"weights, got {self.model!r:.80}."
             )
+        if self.model.scale != "none":
+            raise ValueError(
+                f"Replicates would each have a scale of their own, got scale={self.model.scale!r}; "
+                "scale the rows first."
+            )
         if self.loss != "squared":
             raise ValueError(f"loss={self.loss!r} belongs into model=, which is given.")
         return clone(self.model)

@@ -127,8 +127,8 @@ class Ensemble:
         found = [learner for learner in self.learners[index] if learner.__sklearn_is_fitted__()]
         if len(found) < 2:
             raise ValueError(
-                f"Too few rows have come to compare replicates: n_samples = {self.n_rows}, passes "
-                "included; learn from more."
+                f"Too few rows have come to compare replicates, n_samples = {len(self.places)}; "
+                "learn from more."
             )
         return found
 

@@ -96,7 +96,7 @@ def compare(ensemble: Ensemble, agreed: Sequence[Consensus]) -> RankChoice:
     if len(baseline) < 2:
         raise ValueError(
             f"Ranks are judged by rows that replicates leave out: {len(baseline)} of n_samples = "
-            f"{ensemble.n_rows}, passes included; give more rows, more replicates or a larger "
+            f"{len(ensemble.places)}; give more rows, more replicates or a larger "
             "holdout."
         )
     judged = [ensemble.errors(index) for index in range(len(ranks))]
