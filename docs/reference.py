@@ -20,7 +20,7 @@ NAMES = {
     "Models": (
         *("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF", "OnlineCPDictionary"),
         *("NetworkDictionary", "RandomWalkFactorization", "SeriesDictionary", "ImageDictionary"),
-        *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster"),
+        *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster", "ConsensusNMF"),
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),

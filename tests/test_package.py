@@ -271,6 +271,7 @@ SHARED_NAMES = {
     "registry": "the names by which people (estimators) or files (io) ask for parts",
     # a kernel is the compiled twin of the plain function of its name
     "block_coordinate": "the update of atoms one at a time, and its kernel",
+    "consensus": "atoms that replicates agree on: learned, run, looked at and drawn",
     "convex": "atoms in the hull of samples: the estimator, and its kernel",
     "hebbian": "the update of a factor of moves, and its kernel",
     "ising": "the chain on spins, and its kernel",

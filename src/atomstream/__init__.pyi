@@ -24,6 +24,7 @@ from .domains import text as text
 from .domains import walks as walks
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.color import ColorRestorer as ColorRestorer
+from .estimators.consensus import ConsensusNMF as ConsensusNMF
 from .estimators.convex import OnlineConvexMF as OnlineConvexMF
 from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning

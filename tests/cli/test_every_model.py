@@ -14,7 +14,7 @@ from atomstream.runs.task import VIEWS
 SHOWN = [name for name, place in VIEWS.items() if find_spec(place.partition(":")[0])]
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
 CODES = {
-    **dict.fromkeys(ROWS, "x.csv"),
+    **dict.fromkeys((*ROWS, "ConsensusNMF"), "x.csv"),
     **dict.fromkeys(("OnlineCPDictionary", "VideoDictionary"), "frames.npy"),
     "TopicModel": "docs.txt",
 }
@@ -32,6 +32,7 @@ def models():
     seeded = dict(random_state=0)
     return {
         "ColorRestorer": atomstream.ColorRestorer(2, 4, n_patches=50, **seeded).fit(pictures),
+        "ConsensusNMF": atomstream.ConsensusNMF([3], n_replicates=3, n_epochs=2, **seeded).fit(X),
         "ImageDictionary": atomstream.ImageDictionary(4, 4, n_patches=60, **seeded).fit(
             pictures["grass"]
         ),
@@ -80,7 +81,7 @@ def refused(capsys, *arguments):
 
 def test_all_classes_of_models_are_here(folder):
     assert sorted(VIEWS) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(VIEWS) == 11
+    assert len(VIEWS) == 12
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -26,6 +26,7 @@ SETTINGS = [task_named(name).settings_type for name in KINDS]
 INPUTS = {"walk": {"origin": ("a", "b"), "destination": ("c", "d")}}
 ESTIMATORS = {
     "": ["OnlineConvexMF", "OnlineDictionaryLearning", "OnlineNMF"],
+    "consensus": ["OnlineDictionaryLearning", "OnlineNMF"],
     "image": ["ImageDictionary"],
     "network": ["NetworkDictionary"],
     "series forecast": ["SeriesDictionary"],
@@ -56,6 +57,7 @@ NOT_GIVEN = {
     "destination",
     "snapshots",
     ("", "columns"),
+    ("consensus", "columns"),
 }
 
 
@@ -246,7 +248,8 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     told = {each.name: getattr(each, "help", "") for each in resume.params}
     assert goals == told.keys() - {"run", "max_time", "max_memory", "as_json"}
     assert (
-        told["epochs"] == "New value of --epochs (learn, tensor learn, text topics, video learn)."
+        told["epochs"]
+        == "New value of --epochs (learn, consensus, tensor learn, text topics, video learn)."
     )
     assert all(each.type is click.INT for each in resume.params if each.name in goals)
     assert all(task_named(name).goal in (None, "epochs") for name in {"tensor", "video"} & {*KINDS})

@@ -5,8 +5,16 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import OnlineDictionaryLearning, OnlineNMF, align, choose_rank, plots
-from atomstream.estimators.rank import _smallest_good
+from atomstream import (
+    NetworkDictionary,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+    SeriesDictionary,
+    align,
+    choose_rank,
+    plots,
+)
+from atomstream.estimators._rank_choice import choose
 
 
 def test_a_permuted_scaled_dictionary_is_recognised():
@@ -50,60 +58,121 @@ def test_dictionaries_of_other_sizes_leave_atoms_without_a_partner():
         align(np.ones(3), np.eye(3))
 
 
+QUICK = OnlineNMF(n_epochs=8)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [2, 4])
 def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank):
     rng = np.random.default_rng(rank)
     parts = rng.random((rank, 16)) * (rng.random((rank, 16)) < 0.5)
     X = rng.exponential(size=(250, rank)) @ parts + 0.05 * rng.random((250, 16))
-    choice = choose_rank(X, range(1, 7), random_state=0, n_seeds=3)
+    choice = choose_rank(X, range(1, 6), model=QUICK, random_state=0, n_seeds=10)
     assert choice.rank == rank
-    assert choice.errors.shape == (6, 3)
-    assert choice.similarities.shape == (6, 3)
-    assert choice.stability[rank - 1] > 0.95
+    assert choice.errors.shape == choice.similarities.shape == (5, 10)
+    assert choice.stability[rank - 1] > 0.9
     assert choice.error[rank - 1] < 0.5 * choice.error[rank - 2]
+    assert [row["rank"] for row in choice.table if row["chosen"]] == [rank]
     figure = plots.rank(choice)
     line = figure.axes[0].lines[0]
     assert_array_equal(line.get_ydata(), plots.rank_data(choice)[1])
 
 
-def test_the_one_standard_error_rule():
-    ranks = np.array([1, 2, 3, 4])
-    errors = np.array([[5.0, 5.2], [1.1, 1.3], [1.0, 1.2], [0.9, 1.3]])
-    assert _smallest_good(ranks, errors) == 2
-    assert _smallest_good(ranks, errors + np.array([[0], [1], [0], [0]])) == 3
-
-
-def test_errors_are_those_on_the_hidden_entries_of_a_model_that_never_saw_them():
+@pytest.mark.slow
+def test_noise_that_is_uniform_and_not_centred_adds_no_atoms():
     rng = np.random.default_rng(0)
-    X = rng.random((60, 5))
-    seen = []
+    parts = rng.random((5, 40)) * (rng.random((5, 40)) < 0.5)
+    X = rng.exponential(size=(1200, 5)) @ parts + 0.05 * rng.random((1200, 40))
+    assert choose_rank(X, [4, 5, 6, 8], model=QUICK, random_state=0).rank == 5
 
-    class Spy(OnlineNMF):
-        def fit(self, X, y=None):
-            seen.append(np.isnan(X))
-            return super().fit(X)
 
-    choice = choose_rank(
-        X,
-        [2, 3],
-        model=Spy(ridge=0.01, n_epochs=2, batch_size=20),
-        n_seeds=2,
-        holdout=0.2,
-        random_state=1,
-    )
-    assert [hidden.mean() for hidden in seen] == pytest.approx([0.2] * 4, abs=0.06)
-    assert_array_equal(seen[0], seen[1])  # the same entries for both ranks
-    assert not np.array_equal(seen[0], seen[2])
-    again = choose_rank(
-        X,
-        [2, 3],
-        model=Spy(ridge=0.01, n_epochs=2, batch_size=20),
-        n_seeds=2,
-        holdout=0.2,
-        random_state=1,
-    )
+RANKS = np.array([1, 2, 3, 4])
+STEADY = np.ones(4)
+
+
+def errors_of(*means, spread=1.0, n_rows=400, seed=0):
+    """Rows that differ much from each other, and little from rank to rank."""
+    rng = np.random.default_rng(seed)
+    rows = 50 * rng.random(n_rows)
+    noise = spread * rng.standard_normal((len(means), n_rows))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return rows + np.array(means)[:, None] + noise
+
+
+def test_differences_count_by_their_own_standard_error():
+    """One error of the differences is sqrt(2) / 20 = 0.07; the errors themselves vary by 0.7."""
+    baseline = errors_of(1.0)[0]
+    assert choose(RANKS, errors_of(5, 1, 0.97, 1.5), STEADY, baseline + 9)[0] == 2
+    assert choose(RANKS, errors_of(5, 1, 0.80, 1.5, spread=0.1), STEADY, baseline + 1)[0] == 3
+
+
+def test_an_atom_must_be_worth_a_twentieth_of_the_others():
+    baseline = errors_of(0.0)[0]
+    worth = errors_of(-10, -20, -20.4, -19, spread=0.01)  # 0.4 of 6.8 on average
+    assert choose(RANKS, worth, STEADY, baseline)[0] == 3
+    worth = errors_of(-10, -20, -20.3, -19, spread=0.01)
+    assert choose(RANKS, worth, STEADY, baseline)[0] == 2
+
+
+def test_of_ranks_that_are_as_good_a_steadier_one_is_taken():
+    errors, baseline = errors_of(5, 1, 1, 1, spread=0.1), errors_of(20.0)[0]
+    assert choose(RANKS, errors, np.array([1, 0.8, 0.95, 0.99]), baseline)[0] == 3
+    assert choose(RANKS, errors, np.array([1, 0.95, 0.96, 0.99]), baseline)[0] == 2
+
+
+def test_structure_is_what_foresees_better_than_means():
+    errors = errors_of(1, 1.2, 1.3, 1.4)
+    _, structured, reason = choose(RANKS, errors, STEADY, errors_of(0.9, seed=0)[0])
+    assert not structured
+    assert "no structure" in reason
+    _, structured, reason = choose(RANKS, errors, STEADY, errors_of(1.5)[0])
+    assert structured
+    assert reason.startswith("1 has the smallest error")
+
+
+def test_the_edge_of_what_was_tried_is_told():
+    baseline = errors_of(20.0)[0]
+    falling = errors_of(8, 6, 4, 2, spread=0.1)
+    assert "try larger ones" in choose(RANKS, falling, STEADY, baseline)[2]
+    assert "try smaller ones" in choose(RANKS + 3, falling[::-1], STEADY, baseline)[2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_are_independent_have_no_structure(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(200, 10)) * rng.random(10)
+    assert not choose_rank(X, [2, 3], model=QUICK, random_state=seed).structured
+
+
+def test_all_entries_of_a_seed_are_the_same_again():
+    X = np.random.default_rng(0).random((60, 5))
+    model = OnlineNMF(ridge=0.01, n_epochs=2, batch_size=20)
+    settings = {"model": model, "n_seeds": 3, "holdout": 0.2, "random_state": 1}
+    choice, again = (choose_rank(X, [2, 3], **settings) for _ in range(2))
     assert_array_equal(choice.errors, again.errors)
+    assert choice.errors.shape == (2, 3)
+
+
+def test_time_ends_learning_and_what_it_costs_is_logged(caplog):
+    X = np.random.default_rng(0).random((2000, 5))
+    with caplog.at_level("INFO", logger="atomstream"):
+        choice = choose_rank(X, [2, 3], n_seeds=3, max_time=0.0, random_state=0)
+    assert choice.rank in (2, 3)
+    said = " ".join(caplog.messages)
+    assert "6 models (2 ranks with 3 replicates each) in 25 passes over 2,000 rows" in said
+    assert "max_time ends learning after 1 batch." in said
+
+
+def test_progress_is_shown_where_asked_for(capsys):
+    X = np.random.default_rng(0).random((300, 5))
+    choose_rank(X, [2], model=QUICK, n_seeds=2, random_state=0)
+    assert capsys.readouterr() == ("", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "atomstream.callbacks.LearningBar._show", lambda self, state, n, now: print(n)
+        )
+        choose_rank(X, [2], model=QUICK, n_seeds=2, progress=True, random_state=0)
+    assert capsys.readouterr().out.split()[:2] == ["256", "300"]
 
 
 def test_settings_out_of_range_are_refused():
@@ -112,15 +181,14 @@ def test_settings_out_of_range_are_refused():
         ({"ranks": []}, "ranks must be whole numbers"),
         ({"ranks": [0, 1]}, "ranks must be whole numbers"),
         ({"ranks": [1.5]}, "ranks must be whole numbers"),
-        ({"ranks": [2], "n_seeds": 1}, "n_seeds must be at least 2"),
-        ({"ranks": [2], "holdout": 1.0}, "holdout must lie between 0 and 1"),
+        ({"ranks": [2], "n_seeds": 1}, "n_seeds must be a whole number of at least 2"),
+        ({"ranks": [2], "holdout": 1.0}, "holdout must lie above 0 and be at most 0.5"),
         ({"ranks": 3}, "ranks must be whole numbers"),
-        ({"ranks": [2, 5]}, "No hidden entry stands in a row that shows at least 5 others"),
+        ({"ranks": [2], "model": NetworkDictionary()}, "patches of one network overlap"),
+        ({"ranks": [2], "model": SeriesDictionary()}, "windows of one series overlap"),
     ):
         with pytest.raises(ValueError, match=sentence):
             choose_rank(X, **wrong)
-    with pytest.raises(ValueError, match="needs dense X"):
-        choose_rank(sp.csr_array(X), [2])
 
 
 @pytest.mark.slow
@@ -130,5 +198,16 @@ def test_other_models_and_data_with_holes_may_be_asked():
         (120, 10)
     )
     X[rng.random(X.shape) < 0.1] = np.nan
-    model = OnlineDictionaryLearning(alpha=0.01, batch_size=40, n_epochs=40)
-    assert choose_rank(X, [1, 2, 3], model=model, n_seeds=3, random_state=0).rank == 2
+    model = OnlineDictionaryLearning(alpha=0.01, batch_size=40, n_epochs=15)
+    assert choose_rank(X, [1, 2, 3], model=model, n_seeds=5, random_state=0).rank == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+def test_counts_may_be_sparse_and_judged_in_their_own_loss(loss):
+    rng = np.random.default_rng(1)
+    parts = rng.random((3, 20)) * (np.arange(20) // 5 != np.arange(1, 4)[:, None])
+    X = sp.csr_array(rng.poisson(rng.exponential(3, (300, 3)) @ parts).astype(float))
+    model = OnlineNMF(loss=loss, n_epochs=5)
+    choice = choose_rank(X, range(2, 5), model=model, random_state=0)
+    assert choice.rank == 3

@@ -19,6 +19,7 @@ from atomstream.cli.options import (
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {
     ("learn",): "",
+    ("consensus",): "consensus",
     ("image", "learn"): "image",
     ("network", "learn"): "network",
     ("series", "forecast"): "series forecast",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -77,7 +78,11 @@ def _show(record: Record, run: Path, as_json: bool) -> int:
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(printable(f"  {name:<{width}}  {value}"))
+        room = WIDTH - width - 4
+        lines = wrap(str(value), room, break_long_words=False, break_on_hyphens=False) or [""]
+        click.echo(printable(f"  {name:<{width}}  {lines[0]}"))
+        for line in lines[1:]:
+            click.echo(printable(f"  {'':<{width}}  {line}"))
     for line in _lines(table):
         click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0

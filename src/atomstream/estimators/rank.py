@@ -1,61 +1,30 @@
-"""How many atoms: judged by hidden entries, and by whether other seeds find the same atoms."""
+"""How many atoms: replicates compared on hidden entries, and by the atoms that return."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_array
 
-from atomstream.core.checks import generator
-from atomstream.core.matrices import checked_numbers
+from atomstream.callbacks import LearningBar
+from atomstream.core.checks import check_count
+from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators._types import RandomSource, Samples
-from atomstream.estimators.matching import align
+from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.nmf import OnlineNMF
 
 __all__ = ["RankChoice", "choose_rank"]
 
-
-@dataclass(frozen=True)
-class RankChoice:
-    """Choice of `choose_rank`; ``atomstream.viz.plots.rank`` draws it.
-
-    Attributes
-    ----------
-    rank : int
-        The smallest number of atoms whose error is within one standard error of the smallest.
-    ranks : ndarray of int of shape (n_ranks,)
-    errors : ndarray of shape (n_ranks, n_seeds)
-        Mean squared error on hidden entries.
-    similarities : ndarray of shape (n_ranks, n_pairs)
-        Mean cosine of matched atoms, for every pair of seeds.
-    """
-
-    rank: int
-    ranks: NDArray
-    errors: NDArray
-    similarities: NDArray
-
-    @property
-    def error(self) -> NDArray:
-        """Mean of the errors over seeds, (n_ranks,)."""
-        return self.errors.mean(axis=1)
-
-    @property
-    def error_se(self) -> NDArray:
-        """Standard error of that mean, (n_ranks,)."""
-        return self.errors.std(axis=1, ddof=1) / np.sqrt(self.errors.shape[1])
-
-    @property
-    def stability(self) -> NDArray:
-        """Mean similarity of the atoms of different seeds, (n_ranks,); 1 if they are the same."""
-        return self.similarities.mean(axis=1)
+OVERLAPPING = {
+    "NetworkDictionary": "the patches of one network overlap",
+    "SeriesDictionary": "the windows of one series overlap",
+    "ImageDictionary": "the patches of one image overlap",
+    "VideoDictionary": "the frames of one video repeat each other",
+}
 
 
 def choose_rank(
@@ -63,44 +32,50 @@ def choose_rank(
     ranks: Iterable[int],
     *,
     model: BaseEstimator | None = None,
-    n_seeds: int = 5,
+    n_seeds: int = 10,
     holdout: float = 0.1,
+    max_time: float | None = None,
+    progress: bool = False,
     random_state: RandomSource = None,
 ) -> RankChoice:
-    """Choose the number of atoms by errors on hidden entries, with the one-standard-error rule.
+    """Choose the number of atoms by errors on hidden entries, and by the atoms that return.
 
-    For every seed a share of the entries is hidden, the same for all ranks; a model learns from the
-    rest and its reconstruction is compared with what was hidden, in rows that show at least as many
-    entries as there are atoms at most. Too few atoms cannot explain the data, too many explain
-    their noise and lose on hidden entries. Beside it stands how alike the atoms are that different
-    seeds find.
+    `ConsensusNMF` learns replicates of every rank, each from a bootstrap of the rows without a
+    tenth of them. In the rows left out a tenth of the columns is hidden at a time, and predicted
+    from codes found on the others. Too few atoms cannot explain the data, too many explain their
+    noise and lose on hidden entries.
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Dense; NaN stands for entries that are missing anyway.
+    X : array-like, frame or sparse of shape (n_samples, n_features)
+        NaN stands for entries that are missing anyway.
     ranks : iterable of int
         Numbers of atoms to choose from.
     model : estimator, optional
-        Not fitted; its ``n_components``, ``missing`` and ``random_state`` are set here. By default
-        ``OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50)``: without a ridge, rows of which few
-        entries are left are filled with anything.
-    n_seeds : int, default=5
-        At least 2.
+        An `OnlineNMF` or `OnlineDictionaryLearning`, not fitted: its loss, penalties, sets, batches
+        and passes are those of all replicates. By default ``OnlineNMF()``.
+    n_seeds : int, default=10
+        Replicates of each rank, at least 2. With ten or more every row is judged.
     holdout : float, default=0.1
-        Share of the observed entries that is hidden.
+        Share of the rows that are left out, and of the columns that are hidden in these at a time.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a batch.
+    progress : bool, default=False
+        Whether to show a bar on standard error. What will be learned, and about how long that
+        takes, is logged in any case (logger ``atomstream``, level INFO).
     random_state : int, Generator, RandomState or None, default=None
 
     Returns
     -------
     RankChoice
-        The chosen number, and errors and stability of all numbers.
+        ``rank``, and the ``reason`` in a sentence; ``structured`` is false where no rank does
+        better than the means of the columns.
 
     References
     ----------
+    Owen, Perry (2009), "Bi-cross-validation of the SVD and the nonnegative matrix factorization";
     Breiman, Friedman, Olshen, Stone (1984), "Classification and regression trees", section 3.4.3,
-    the one-standard-error rule; Wold (1978), "Cross-validatory estimation of the number of
-    components", hidden entries.
+    the one-standard-error rule.
 
     Examples
     --------
@@ -111,52 +86,36 @@ def choose_rank(
     >>> choose_rank(X, range(1, 6), random_state=0).rank
     3
     """
-    if sp.issparse(X):
+    base: Any = OnlineNMF() if model is None else model
+    if (overlap := OVERLAPPING.get(type(base).__name__)) is not None:
         raise ValueError(
-            "choose_rank hides entries and needs dense X, got a sparse one; give X.toarray() or "
-            "a part."
+            f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "
+            "in one is seen in another; compare reconstructions or forecasts instead."
         )
-    data: NDArray = check_array(
-        checked_numbers(X),
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan",
-        input_name="X",
-    )
+    if hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
+        base = clone(base).set_params(missing=True)
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:
         raise ValueError(f"ranks must be whole numbers of at least 1, got {ranks!r}.")
-    if n_seeds < 2:
-        raise ValueError(f"n_seeds must be at least 2, got {n_seeds!r}.")
-    if not isinstance(holdout, float) or not 0 < holdout < 1:
-        raise ValueError(f"holdout must lie between 0 and 1, got {holdout!r}.")
-    base = OnlineNMF(ridge=1e-4, batch_size=64, n_epochs=50) if model is None else model
-    rng = generator(random_state)
-    errors = np.empty((len(tried), n_seeds))
-    found: list[list[Any]] = [[] for _ in tried]
-    for seed in range(n_seeds):
-        hidden = (rng.random(data.shape) < holdout) & ~np.isnan(data)
-        judged = hidden & ((~hidden & ~np.isnan(data)).sum(axis=1, keepdims=True) >= tried[-1])
-        if not judged.any():
-            raise ValueError(
-                f"No hidden entry stands in a row that shows at least {tried[-1]} others: take "
-                f"smaller ranks, another holdout than {holdout!r}, or more rows."
-            )
-        shown, start = np.where(hidden, np.nan, data), int(rng.integers(2**31))
-        for place, rank in enumerate(tried):
-            settings = {"n_components": int(rank), "missing": True, "random_state": start}
-            learned = clone(base).set_params(**settings).fit(shown)
-            error = (learned.inverse_transform(learned.transform(shown)) - data)[judged]
-            errors[place, seed] = np.mean(error.astype(np.float64) ** 2)
-            found[place].append(learned.components_)
-    similar = np.array(
-        [[align(a, b).stability for a, b in combinations(atoms, 2)] for atoms in found]
+    learner = ConsensusNMF(
+        tried,
+        n_replicates=check_count("n_seeds", n_seeds, 2),
+        model=base,
+        holdout=holdout,
+        batch_size=getattr(base, "batch_size", 256),
+        n_epochs=getattr(base, "n_epochs", None),
+        max_time=max_time,
+        random_state=random_state,
     )
-    return RankChoice(_smallest_good(tried, errors), tried, errors, similar)
+    if progress:
+        learner.set_callbacks(LearningBar(text="comparing ranks"))
+    return learner.fit(X).choice_
 
 
-def _smallest_good(ranks: NDArray, errors: NDArray) -> int:
-    """Return the smallest rank whose mean error is within one standard error of the best."""
-    means = errors.mean(axis=1)
-    best = int(means.argmin())
-    bound = means[best] + errors[best].std(ddof=1) / np.sqrt(errors.shape[1])
-    return int(ranks[np.flatnonzero(means <= bound)[0]])
+def _has_holes(X: Samples) -> bool:
+    """Return whether entries are NaN; what holds no numbers is judged by the model."""
+    try:
+        values: NDArray = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.isnan(values).any())

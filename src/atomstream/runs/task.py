@@ -24,6 +24,7 @@ from atomstream.viz.report import Section
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {
     "": "atomstream.runs.tasks.rows:RowsTask",
+    "consensus": "atomstream.runs.tasks.consensus:ConsensusTask",
     "image": "atomstream.runs.tasks.image:ImageTask",
     "network": "atomstream.runs.tasks.network:NetworkTask",
     "series forecast": "atomstream.runs.tasks.series:ForecastTask",
@@ -36,6 +37,7 @@ TASKS = {
 # How models of each class are looked at.
 VIEWS = {
     "ColorRestorer": "atomstream.runs.views.color:ColorView",
+    "ConsensusNMF": "atomstream.runs.views.consensus:ConsensusView",
     "ImageDictionary": "atomstream.runs.views.image:ImageView",
     "NetworkDictionary": "atomstream.runs.views.network:NetworkView",
     "OnlineCPDictionary": "atomstream.runs.views.tensor:TensorView",

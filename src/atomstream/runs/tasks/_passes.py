@@ -49,10 +49,20 @@ class PassesTask(Task):
         self.sources = sources
         n_features = sources[0].n_features
         # Atoms, what is known of each entry of them, and what a step makes of these.
-        need(32 * settings.atoms * n_features, f"A dictionary of {n_features:,} features")
+        need(32 * self.n_atoms * n_features, f"A dictionary of {n_features:,} features")
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
         self._stream_ended = False
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms that are learned at once."""
+        return int(self.settings.atoms)
+
+    @property
+    def pass_mass(self) -> float:
+        """Mass of the rows of the first pass, at its end."""
+        return float(self.model.clock_.mass)
 
     @property
     def position(self) -> tuple[int, ...]:
@@ -106,7 +116,7 @@ class PassesTask(Task):
 
     def advice(self, history: History) -> str | None:
         """Return what to do where the last pass still gained, or atoms are too many."""
-        n_rows, n_atoms = self.horizon, getattr(self.settings, "atoms", 0)
+        n_rows, n_atoms = self.horizon, self.n_atoms
         if n_atoms > n_rows:
             return (
                 f"{n_atoms} atoms for {n_rows:.0f} rows: each row can have its own; ask for fewer "
@@ -147,7 +157,7 @@ class PassesTask(Task):
             self._stream_ended = True
             return
         if self.at.epoch == 0 and self.learned:  # later passes replace what the first measured
-            self.horizon = self.model.clock_.mass
+            self.horizon = self.pass_mass
         self.at = Position(self.at.epoch + 1)
 
     def _n_batches(self) -> int | None:

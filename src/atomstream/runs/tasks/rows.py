@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -165,7 +165,7 @@ class RowsSettings(checkpoints, Settings):
 class RowsTask(PassesTask):
     """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
 
-    settings_type = RowsSettings
+    settings_type: ClassVar[type[Settings]] = RowsSettings
     summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "

@@ -1,5 +1,11 @@
 """Plots of models; each ``NAME_data`` returns the arrays that ``NAME`` draws."""
 
+from atomstream.viz.plots.consensus import (
+    clustergram,
+    clustergram_data,
+    intervals,
+    intervals_data,
+)
 from atomstream.viz.plots.dictionaries import (
     FEW,
     atoms,
@@ -60,10 +66,14 @@ __all__ = [
     "atoms_data",
     "bars",
     "bars_data",
+    "clustergram",
+    "clustergram_data",
     "comparison",
     "comparison_data",
     "curves",
     "curves_data",
+    "intervals",
+    "intervals_data",
     "loadings",
     "loadings_data",
     "material_map",

@@ -43,7 +43,11 @@ class Ranks(Protocol):
 
     @property
     def error(self) -> NDArray:
-        """Mean errors on held-out entries."""
+        """Mean errors on hidden entries."""
+
+    @property
+    def baseline(self) -> float:
+        """The error of the means of the columns."""
 
     @property
     def error_se(self) -> NDArray:
@@ -51,7 +55,7 @@ class Ranks(Protocol):
 
     @property
     def stability(self) -> NDArray:
-        """Similarity of the atoms of several fits."""
+        """Share of the replicates that have the atoms."""
 
     @property
     def rank(self) -> int:

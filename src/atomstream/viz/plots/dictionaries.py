@@ -259,29 +259,29 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
 def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     """Return what `rank` draws.
 
-    These are ranks, mean errors on held-out entries, their standard errors, stability, choice.
+    These are ranks, mean errors on hidden entries, their standard errors, stability, choice.
     """
     return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
 
 
 def rank(choice: Ranks) -> Figure:
-    """Draw the held-out error and the stability of the atoms against the number of atoms.
+    """Draw the error on hidden entries and the stability of the atoms against their number.
 
     Parameters
     ----------
     choice : RankChoice
-        Result of `atomstream.choose_rank`.
+        Result of `atomstream.choose_rank`, or ``choice_`` of a `ConsensusNMF`.
     """
     ranks, error, spread, stability, chosen = rank_data(choice)
     figure = empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
-    best = int(np.argmin(error))
-    bound = error[best] + spread[best]
-    top.axhline(bound, color="0.6", linewidth=0.8, linestyle=":", label="one standard error")
-    top.set_ylabel("error on held-out entries")
+    top.axhline(
+        choice.baseline, color="0.6", linewidth=0.8, linestyle=":", label="means of the columns"
+    )
+    top.set_ylabel("error on hidden entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
-    bottom.set(xlabel="number of atoms", ylabel="similarity of\nmatched atoms")
+    bottom.set(xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
     bottom.set_ylim(min(0, stability.min()), 1.03)
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")

@@ -1,0 +1,111 @@
+"""Consensus of replicates on planted data: rank, atoms, intervals, and data without structure.
+
+``python benchmarks/consensus.py [SEEDS]`` writes ``consensus.json``. Planted data have 5 atoms of
+40 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part common
+to all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that of the
+signal, cut at zero; one more kind has uniform noise that is not centred.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from atomstream import ConsensusNMF, align
+
+HERE = Path(__file__).parent
+KINDS = ("equal", "unequal", "overlapping", "uniform noise")
+NOISES = (0.1, 0.2, 0.4)
+RANKS = range(3, 9)
+REPLICATES, MANY, COVERED = 10, 100, 4  # to choose the rank, for intervals, and seeds for these
+RANK, ROWS, FEATURES = 5, 600, 40
+
+
+def planted(kind, noise, seed):
+    """Return data, and the atoms planted in them."""
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    parts = rng.random((RANK, FEATURES)) * (rng.random((RANK, FEATURES)) < 0.4)
+    usages = rng.exponential(size=(ROWS, RANK)) * (rng.random((ROWS, RANK)) < 0.7)
+    if kind == "overlapping":
+        parts += 0.5 * rng.random(FEATURES) * (rng.random(FEATURES) < 0.4)
+    parts /= np.linalg.norm(parts, axis=1, keepdims=True)
+    if kind == "unequal":
+        usages *= np.array([1, 0.8, 0.6, 0.5, 0.4])
+    signal = usages @ parts
+    spread = noise * signal.std()
+    if kind == "uniform noise":
+        return signal + np.sqrt(12) * spread * rng.random(signal.shape), parts
+    return np.maximum(signal + spread * rng.standard_normal(signal.shape), 0), parts
+
+
+def independent(seed):
+    """Return data whose columns are those of planted data, each in an order of its own."""
+    X, _ = planted(KINDS[seed % 3], NOISES[seed % 3], seed)
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.permutation(column) for column in X.T])
+
+
+def covered(model, parts):
+    """Return the shares of zero and of other entries of the planted atoms in their intervals."""
+    order = align(parts, model).order
+    low, high = (end[order] for end in model.intervals_)
+    held = (low <= parts) & (parts <= high)
+    return [
+        float(held[parts == 0].mean() if (parts == 0).any() else 1),
+        float(held[parts > 0].mean()),
+    ]
+
+
+def judged(kind, noise, seeds):
+    """Return what came out for the seeds of one kind of data."""
+    ranks, cosines, coverage, seconds = [], [], [], 0.0
+    for seed in range(seeds):
+        X, parts = planted(kind, noise, seed)
+        start = time.process_time()
+        model = ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed).fit(X)
+        seconds += time.process_time() - start
+        ranks.append(model.n_components_)
+        cosines.append(align(parts, model.consensus(RANK).atoms).similarity.min())
+        if seed < COVERED:
+            many = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(X)
+            coverage.append(covered(many, parts))
+    return {
+        "kind": kind,
+        "noise": noise,
+        "ranks": ranks,
+        "right": sum(rank == RANK for rank in ranks),
+        "worst_cosine": float(min(cosines)),
+        "cosine_above_95": sum(bool(cosine >= 0.95) for cosine in cosines),
+        "coverage_of_zeros": float(np.mean(coverage, axis=0)[0]),
+        "coverage_of_others": float(np.mean(coverage, axis=0)[1]),
+        "seconds": seconds / seeds,
+    }
+
+
+def main(seeds):
+    """Judge all kinds of data and write the figures."""
+    rows = []
+    for kind in KINDS:
+        for noise in NOISES:
+            rows.append(judged(kind, noise, seeds))
+            print(rows[-1], flush=True)
+        write(seeds, rows, None)
+    claimed = [
+        ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed)
+        .fit(independent(seed))
+        .choice_
+        for seed in range(2 * seeds)
+    ]
+    write(seeds, rows, {"seeds": 2 * seeds, "structured": sum(c.structured for c in claimed)})
+
+
+def write(seeds, rows, independent):
+    """Write the figures so far."""
+    result = {"seeds": seeds, "replicates": REPLICATES, "planted": rows, "independent": independent}
+    (HERE / "consensus.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

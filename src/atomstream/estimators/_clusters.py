@@ -1,0 +1,172 @@
+"""Clusters of the atoms of many replicates: which ones return, and how surely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import squareform
+
+__all__ = ["Clusters", "cluster"]
+
+NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
+FAR = 0.5  # mean distance to them of an atom of length one beyond which it is left out
+SAME = 0.9  # cosine from which two atoms count as the same
+DECIMALS = 9  # to which atoms that are the same agree
+STARTS = 10  # of k-means
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Atoms of replicates put into as many clusters as a replicate has atoms.
+
+    Attributes
+    ----------
+    atoms : ndarray of shape (n_components, n_features)
+        The median of each cluster, of Euclidean length one.
+    labels : ndarray of int of shape (n_replicates, n_components)
+        The cluster of each atom; -1 where it was left out.
+    signs : ndarray of shape (n_replicates, n_components)
+        -1 where the atom points against its cluster, else 1.
+    share : ndarray of shape (n_components,)
+        Share of the replicates whose partner of the median, one-to-one, is within a cosine of 0.9.
+    cosine : ndarray of shape (n_components,)
+        Mean cosine of the partners in all replicates.
+    similarities : ndarray of shape (n_replicates,)
+        Mean cosine of the medians with their partners in each replicate.
+    silhouette : float
+        Mean over all atoms that were not left out; NaN for a single cluster.
+    cophenetic : float
+        Correlation of the distances of all atoms with those in their tree of average linkage.
+    """
+
+    atoms: NDArray
+    labels: NDArray
+    signs: NDArray
+    share: NDArray
+    cosine: NDArray
+    similarities: NDArray
+    silhouette: float
+    cophenetic: float
+
+
+def cluster(found: NDArray) -> Clusters:
+    """Cluster the atoms of replicates by k-means on the sphere, without those that stand alone.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n_replicates, n_components, n_features)
+        Atoms of any length. If any entry is negative, signs are free.
+
+    References
+    ----------
+    Kotliar et al. (2019), "Identifying gene expression programs of cell-type identity and cellular
+    activity with single-cell RNA-Seq", methods: consensus by clusters of filtered components;
+    Brunet et al. (2004), "Metagenes and molecular pattern discovery using matrix factorization",
+    the cophenetic correlation.
+    """
+    n_replicates, n_components, n_features = found.shape
+    rows = unit(found.reshape(-1, n_features).astype(np.float64))
+    cosines = rows @ rows.T
+    signs = _signs(cosines) if (found < 0).any() else np.ones(len(rows))
+    rows = rows * signs[:, None]
+    cosines *= signs * signs[:, None]
+    distances = np.sqrt(np.maximum(2 - 2 * cosines, 0))
+    np.fill_diagonal(distances, 0)
+    kept = _dense_enough(distances, n_replicates, n_components)
+    labels = np.full(len(rows), -1)
+    labels[kept] = _grouped(rows[kept], n_components)
+    medians = [np.median(rows[labels == k], axis=0) for k in range(n_components)]
+    atoms = unit(np.array(medians))
+    near = _matched((rows @ atoms.T).reshape(n_replicates, n_components, n_components))
+    return Clusters(
+        atoms,
+        labels.reshape(n_replicates, n_components),
+        signs.reshape(n_replicates, n_components),
+        (near >= SAME).mean(axis=0),
+        near.mean(axis=0),
+        near.mean(axis=1),
+        _silhouette(distances[np.ix_(kept, kept)], labels[kept]),
+        _cophenetic(distances),
+    )
+
+
+def _matched(cosines: NDArray) -> NDArray:
+    """Return the cosine of each consensus atom with its partner in each replicate.
+
+    One-to-one: where a cluster is split in two, a replicate has one of the halves.
+    """
+    found = np.zeros((len(cosines), cosines.shape[2]))
+    for near, table in zip(found, cosines, strict=True):
+        theirs, ours = linear_sum_assignment(table, maximize=True)
+        near[ours] = table[theirs, ours]
+    return found
+
+
+def unit(rows: NDArray) -> NDArray:
+    """Return rows scaled to Euclidean length one; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def _signs(cosines: NDArray) -> NDArray:
+    """Return signs that make atoms point the way of those they are most like.
+
+    One atom after the other, the one that is nearest to any before it first, takes the sign of its
+    nearest.
+    """
+    like = np.abs(cosines)
+    signs, left = np.zeros(len(cosines)), np.ones(len(cosines), bool)
+    nearest, best = np.zeros(len(cosines), np.int64), np.full(len(cosines), -1.0)
+    at = 0
+    signs[0] = 1
+    for _ in range(len(cosines) - 1):
+        left[at] = False
+        nearer = left & (like[at] > best)
+        nearest[nearer], best[nearer] = at, like[at, nearer]
+        at = int(np.where(left, best, -np.inf).argmax())
+        signs[at] = signs[nearest[at]] * (1 if cosines[at, nearest[at]] >= 0 else -1)
+    return signs
+
+
+def _dense_enough(distances: NDArray, n_replicates: int, n_components: int) -> NDArray:
+    """Return which atoms have others close by; all where too few have."""
+    n_nearest = max(1, min(int(NEAREST * n_replicates), len(distances) - 1))
+    if len(distances) < 2:
+        return np.ones(len(distances), bool)
+    # The first of the sorted distances is that of an atom to itself.
+    close = np.partition(distances, n_nearest, axis=1)[:, : n_nearest + 1].sum(axis=1) / n_nearest
+    kept: NDArray = close <= FAR
+    enough = kept.sum() >= max(n_components, len(kept) // 4)
+    return kept if enough else np.ones(len(kept), bool)
+
+
+def _grouped(rows: NDArray, n_clusters: int) -> NDArray:
+    """Return the clusters of k-means; where atoms repeat each other, none that is empty."""
+    from sklearn.cluster import KMeans
+
+    if len(np.unique(rows.round(DECIMALS), axis=0)) <= n_clusters:
+        return np.arange(len(rows)) % n_clusters
+    means = KMeans(n_clusters, n_init=STARTS, random_state=0)
+    labels: NDArray = means.fit_predict(rows)
+    return labels
+
+
+def _silhouette(distances: NDArray, labels: NDArray) -> float:
+    from sklearn.metrics import silhouette_score
+
+    if not 1 < len(np.unique(labels)) < len(labels):
+        return float("nan")
+    return float(silhouette_score(distances, labels, metric="precomputed"))
+
+
+def _cophenetic(distances: NDArray) -> float:
+    if len(distances) < 3:
+        return float("nan")
+    pairs = squareform(distances, checks=False)
+    if pairs.std() == 0:
+        return 1.0
+    return float(cophenet(linkage(pairs, method="average"), pairs)[0])

@@ -1,0 +1,278 @@
+"""How a consensus learns: settings into replicates, data into batches that all of them get."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from atomstream.core.checks import check_count, check_n_jobs, check_number, counted, generator
+from atomstream.estimators._bootstrap import RowDraws
+from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
+from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._matrix import _OnlineMatrixFactorization
+from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._types import LossChoice, RandomSource, Samples
+from atomstream.estimators.nmf import OnlineNMF
+
+log = logging.getLogger(__name__)
+
+RANKS = range(5, 31)  # that are compared where none are given
+ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
+TIMED = 3  # batches after which the time left is told
+DENSE = 0.02  # share of stored entries from which a batch is made dense, once for all models
+
+
+class _Step(NamedTuple):
+    """A batch for all replicates: checked rows, their places in the pass, masses of a pass."""
+
+    rows: Any
+    places: NDArray
+    horizons: NDArray
+
+
+class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
+    """The learning half of `ConsensusNMF`."""
+
+    OPTIONAL: ClassVar = ("n_epochs", "max_time")
+
+    n_components: Any
+    n_replicates: int
+    loss: LossChoice
+    model: Any
+    holdout: float
+    batch_size: int
+    n_epochs: int | None
+    shuffle: bool
+    n_jobs: int | None
+    max_time: float | None
+    random_state: RandomSource
+    ensemble_: Ensemble
+    front_: Any
+    seed_: int
+    n_steps_: int
+
+    @with_callbacks
+    def fit(self, X: Samples, y: object = None) -> Self:
+        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        """
+        with Transaction(self):
+            self._begin()
+            rows = self._checked(X, reset=True)
+            n_rows = rows.shape[0]
+            n_epochs = self.n_epochs or min(MOST, max(1, -(-ENOUGH // n_rows)))
+            self._say_cost(n_rows, n_epochs)
+            n_batches = n_epochs * -(-n_rows // self.batch_size)
+            self._learn(self._cut(rows, n_epochs), n_batches)
+            self._conclude()
+        return self
+
+    @with_callbacks
+    def fit_stream(
+        self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf
+    ) -> Self:
+        """Go on learning from a stream of batches, finite or not: an item is a step of all.
+
+        Conclusions are drawn when they are first asked for.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_samples, n_features)
+        n_batches : int, optional
+            How many will come at most, where that is known: progress bars then show what is left.
+        horizon : float, default=inf
+            For a second and later pass over the same rows in the same order, the number of rows of
+            one pass: each row has then the weights that it had in the first.
+        """
+        if hasattr(batches, "shape"):
+            raise ValueError(
+                f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
+                "wrap it in a list, or cut it with atomstream.streams.batches."
+            )
+        self._learn((self._next(X, horizon) for X in batches), n_batches)
+        return self
+
+    def partial_fit(self, X: Samples, y: object = None) -> Self:
+        """Make one step of every replicate on these rows, uncut.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        """
+        self._learn(iter([self._next(X, np.inf)]), 1)
+        return self
+
+    # -- settings
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        self._ranks()
+        check_count("n_replicates", self.n_replicates, 2)
+        if isinstance(self.holdout, bool) or not isinstance(self.holdout, float | np.floating):
+            raise ValueError(f"holdout must be a number, got {self.holdout!r}.")
+        if not 0 < self.holdout <= 0.5:
+            raise ValueError(f"holdout must lie above 0 and be at most 0.5, got {self.holdout!r}.")
+        check_n_jobs(self.n_jobs)
+        for name in ("batch_size", "n_epochs", "max_time"):
+            if getattr(self, name) is not None or name not in self.OPTIONAL:
+                check_number(name, getattr(self, name))
+        template = self._template()
+        template.set_params(n_components=self._ranks()[0]).check()
+
+    def _ranks(self) -> list[int]:
+        given = RANKS if self.n_components is None else self.n_components
+        single = np.ndim(given) == 0 and not isinstance(given, str | Iterable)
+        ranks = np.array([given] if single else sorted(set(given)))
+        if not len(ranks) or ranks.dtype.kind not in "iu" or ranks[0] < 1:
+            raise ValueError(
+                f"n_components must be a whole number or several, each at least 1, got {given!r}."
+            )
+        return [int(rank) for rank in ranks]
+
+    def _template(self) -> Any:
+        """Return the model that replicates are clones of."""
+        if self.model is None:
+            return OnlineNMF(loss=self.loss)
+        if not isinstance(self.model, _OnlineMatrixFactorization):
+            raise ValueError(
+                "model must be an OnlineNMF or an OnlineDictionaryLearning, which learn rows with "
+                f"weights, got {self.model!r:.80}."
+            )
+        if self.model.scale != "none":
+            raise ValueError(
+                f"Replicates would each have a scale of their own, got scale={self.model.scale!r}; "
+                "scale the rows first."
+            )
+        if self.loss != "squared":
+            raise ValueError(f"loss={self.loss!r} belongs into model=, which is given.")
+        return clone(self.model)
+
+    def _begin(self) -> None:
+        """Start with replicates that have learned nothing."""
+        self.check()
+        template, ranks = self._template(), self._ranks()
+        self.seed_ = int(generator(self.random_state).integers(2**63))
+        draws = RowDraws(self.seed_, round(1 / self.holdout))
+        self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
+        self.front_ = template.set_params(n_components=ranks[0])
+        self.front_._begin()
+        self.n_steps_ = 0
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """Return rows as the models take them, dense where that serves all of them."""
+        front = self.front_
+        rows = front._rows(X, reset=reset)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in vars(front):
+                setattr(self, name, getattr(front, name))
+        return rows
+
+    # -- batches
+
+    def _cut(self, rows: Any, n_epochs: int) -> Iterator[_Step]:
+        """Yield the batches of all passes."""
+        n_rows, draws = rows.shape[0], self.ensemble_.draws
+        rng = np.random.default_rng(self.seed_)
+        blocks = (np.arange(i, min(i + 4096, n_rows)) for i in range(0, n_rows, 4096))
+        horizons = sum(draws.weights(self.n_replicates, block).sum(axis=1) for block in blocks)
+        for epoch in range(n_epochs):
+            mass = np.asarray(horizons) if epoch else np.full(self.n_replicates, np.inf)
+            order = rng.permutation(n_rows) if self.shuffle else np.arange(n_rows)
+            for start in range(0, n_rows, self.batch_size):
+                places = order[start : start + self.batch_size]
+                yield _Step(rows[places], places, mass)
+
+    def _next(self, X: Any, horizon: float) -> _Step:
+        """Return the next rows of a stream."""
+        first = not hasattr(self, "ensemble_")
+        if first:
+            self._begin()
+        rows = self._checked(X, reset=first)
+        places = self.ensemble_.n_rows + np.arange(rows.shape[0])
+        if np.isfinite(horizon):
+            places %= int(horizon)
+        mass = horizon * (1 - 1 / self.ensemble_.draws.n_parts)
+        return _Step(rows, places, np.full(self.ensemble_.n_replicates, mass))
+
+    def _learn(self, steps: Iterator[_Step], n_batches: int | None) -> None:
+        """Make steps until the stream, the time or a callback ends."""
+        begun, context, n_made, stopped = time.monotonic(), None, 0, False
+        while not stopped:
+            with Transaction(self):
+                step = next(steps, None)
+                if step is None:
+                    break
+                self._make(step)
+            if n_made == 0 and getattr(self, "_skl_callbacks", None):
+                context = self._init_callback_context(
+                    max_subtasks=n_batches, sequential_subtasks=False
+                )
+                context.call_on_fit_task_begin(estimator=self)
+            n_made, spent = n_made + 1, time.monotonic() - begun
+            if n_made == TIMED and n_batches is not None:
+                log.info("About %.0f s are left.", (n_batches - n_made) * spent / n_made)
+            stopped = context is not None and self._stopped_by(context, step.rows)
+            if self.max_time is not None and spent >= self.max_time:
+                stopped = True
+                log.info("max_time ends learning after %s.", counted(n_made, "batch", "batches"))
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+
+    def _make(self, step: _Step) -> None:
+        """Make one step of all replicates."""
+        rows = step.rows
+        if sp.issparse(rows) and self._serves_all(rows):
+            rows = rows.toarray()
+        self.ensemble_ = self.ensemble_.stepped(
+            rows,
+            step.places,
+            step.horizons,
+            front=self.front_,
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+        self.n_steps_ += 1
+        self.__dict__.pop("_found", None)
+
+    def _serves_all(self, rows: sp.csr_array) -> bool:
+        """Return whether a sparse batch is better made dense, once for all models."""
+        quadratic = self.front_.method_.objective.loss.quadratic
+        return bool(quadratic and rows.nnz > DENSE * rows.shape[0] * rows.shape[1])
+
+    def _stopped_by(self, context: Any, X: Any) -> bool:
+        """Notify the callbacks of a learned batch; return whether one of them wants to stop."""
+        task = context.subcontext(task_name="batch", task_id=self.n_steps_ - 1)
+        task.call_on_fit_task_begin(estimator=self, X=X, y=X)
+        stop = task.call_on_fit_task_end(
+            estimator=self, X=X, y=X, reconstruction_attributes=lambda: {}
+        )
+        getattr(context, "_children_map", {}).clear()
+        return bool(stop)
+
+    def _say_cost(self, n_rows: int, n_epochs: int) -> None:
+        ranks = self._ranks()
+        log.info(
+            "Learning %s (%s with %s each) in %s over %s.",
+            counted(len(ranks) * self.n_replicates, "model"),
+            counted(len(ranks), "rank"),
+            counted(self.n_replicates, "replicate"),
+            counted(n_epochs, "pass", "passes"),
+            counted(n_rows, "row"),
+        )
+
+    @abstractmethod
+    def _conclude(self) -> Any:
+        """Compare the replicates."""

@@ -1,0 +1,238 @@
+"""Replicates of a model at several ranks that learn from the same batches, in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from atomstream.core.batch import Batch
+from atomstream.core.parallel import one_blas_thread
+from atomstream.dictionaries.rows import Rows
+from atomstream.estimators._bootstrap import RowDraws
+from atomstream.estimators._hidden import hidden_errors, mean_errors
+from atomstream.estimators._rollback import Transaction
+
+__all__ = ["Ensemble"]
+
+MOST_HELD = 1000  # rows kept to judge by
+
+
+class Ensemble:
+    """Replicates at several ranks, and the few rows that they are judged by.
+
+    Each replicate is a model of its own: it has its own seed, and sees every batch with weights of
+    its own. Replicate number r of all ranks has the same rows.
+
+    Attributes
+    ----------
+    ranks : list of int
+    draws : RowDraws
+    learners : list of list of estimator
+        For each rank its replicates.
+    n_rows : int
+        Rows that have come, passes included.
+    held : array or None
+        A fair sample of at most 1,000 rows, (n_held, n_features).
+    places : ndarray of int of shape (n_held,)
+    totals, counts : ndarray of shape (n_parts, n_features)
+        Sums of the observed entries of each part of the rows, and how many there were.
+    """
+
+    SAVED: ClassVar = ("ranks", "draws", "learners", "n_rows", "held", "places", "totals", "counts")
+
+    def __init__(self, template: Any, ranks: Sequence[int], n_replicates: int, draws: RowDraws):
+        self.ranks, self.draws = list(ranks), draws
+        self.learners = [
+            [_replicate(template, rank, draws.seed, number) for number in range(n_replicates)]
+            for rank in self.ranks
+        ]
+        self.n_rows, self.places = 0, np.zeros(0, np.int64)
+        self.held: Any = None
+        self.totals = self.counts = np.zeros((draws.n_parts, 1))
+
+    @property
+    def n_replicates(self) -> int:
+        """Number of replicates of each rank."""
+        return len(self.learners[0])
+
+    @property
+    def batch_objective(self) -> float:
+        """Mean objective of the newest batch over the replicates of the largest rank."""
+        found = [learner.batch_objective_ for learner in self.learners[-1]]
+        return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
+
+    def stepped(
+        self, X: Any, places: NDArray, horizons: NDArray, *, front: Any, n_threads: int = 1
+    ) -> Ensemble:
+        """Return the ensemble after a batch; where a replicate raises, all are as before.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_rows, n_features)
+            Checked.
+        places : ndarray of int of shape (n_rows,)
+            Of the rows in their pass.
+        horizons : ndarray of shape (n_replicates,)
+            Mass of a pass for each replicate; inf in the first.
+        front : estimator
+            Makes a batch of the rows, once for all.
+        n_threads : int, default=1
+        """
+        weights = self.draws.weights(self.n_replicates, places)
+        batch = front._observe(X)
+        jobs = [job for replicates in self.learners for job in enumerate(replicates)]
+
+        def learn(job: tuple[int, Any]) -> None:
+            """Let a replicate make a step."""
+            number, learner = job
+            _learn(learner, _weighted(batch, weights[number]), horizons[number])
+
+        with ExitStack() as stack, one_blas_thread:
+            for _, learner in jobs:
+                stack.enter_context(Transaction(learner))
+            if n_threads == 1:
+                for job in jobs:
+                    learn(job)
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    list(pool.map(learn, jobs))
+        stepped = copy(self)
+        stepped.n_rows += X.shape[0]
+        if np.isinf(horizons).all():  # later passes bring the same rows
+            stepped._keep(X, places)
+        return stepped
+
+    def atoms(self, index: int) -> NDArray:
+        """Return the atoms of all replicates of a rank, (n_learned, n_components, n_features)."""
+        return np.array([_atoms(learner) for learner in self._learned(index)])
+
+    def importances(self, index: int) -> NDArray:
+        """Return the share of each atom in codes times lengths, (n_learned, n_components)."""
+        shares = [
+            learner.importance_ * np.linalg.norm(_atoms(learner), axis=1)
+            for learner in self._learned(index)
+        ]
+        return np.array([share / max(share.sum(), np.finfo(float).tiny) for share in shares])
+
+    def _learned(self, index: int) -> list[Any]:
+        # A replicate whose rows have not come yet has no atoms.
+        found = [learner for learner in self.learners[index] if learner.__sklearn_is_fitted__()]
+        if len(found) < 2:
+            raise ValueError(
+                f"Too few rows have come to compare replicates, n_samples = {len(self.places)}; "
+                "learn from more."
+            )
+        return found
+
+    # -- errors on hidden entries
+
+    def judged(self) -> NDArray:
+        """Return which of the rows held are judged by some replicate."""
+        return np.flatnonzero(self.draws.part(self.places) < self.n_replicates)
+
+    def errors(self, index: int) -> tuple[NDArray, NDArray]:
+        """Return the errors of a rank on the rows that are judged.
+
+        Returns
+        -------
+        by_row : ndarray of shape (n_judged,)
+            Sum over the entries of a row, mean over the replicates that have not learned from it.
+        by_replicate : ndarray of shape (n_replicates,)
+            Mean over entries; NaN where no row of the replicate was held.
+        """
+        judged, parts = self.judged(), self.draws.part(self.places)
+        sums, times = np.zeros(len(self.places)), np.zeros(len(self.places))
+        by_replicate = np.full(self.n_replicates, np.nan)
+        columns = self.draws.columns(self.held.shape[1])
+        for number, learner in enumerate(self.learners[index]):
+            rows = np.flatnonzero(parts == number % self.draws.n_parts)
+            if not len(rows) or not learner.__sklearn_is_fitted__():
+                continue
+            batch = learner._observe(self.held[rows])
+            dictionary = Rows(learner.state_.dictionary.atoms())
+            found = hidden_errors(batch, dictionary, learner.method_, columns)
+            sums[rows] += found
+            times[rows] += 1
+            by_replicate[number] = found.sum() / max(_n_observed(batch).sum(), 1)
+        return (sums / np.maximum(times, 1))[judged], by_replicate
+
+    def baseline(self) -> tuple[NDArray, NDArray]:
+        """Return the errors of the means of all other parts on the rows that are judged.
+
+        Returns
+        -------
+        errors, n_observed : ndarray of shape (n_judged,)
+            Sums over the entries of a row, and how many entries were observed.
+        """
+        judged = self.judged()
+        parts = self.draws.part(self.places[judged])
+        others = self.counts.sum(axis=0) - self.counts
+        means = (self.totals.sum(axis=0) - self.totals) / np.maximum(others, 1)
+        learner = self._learned(0)[0]
+        batch = learner._observe(self.held[judged])
+        errors = mean_errors(batch, means[parts], learner.method_)
+        return errors, _n_observed(batch)
+
+    def _keep(self, X: Any, places: NDArray) -> None:
+        """Count the rows of a batch, and keep those that belong to the sample."""
+        parts = np.arange(self.draws.n_parts)[:, None] == self.draws.part(places)
+        counts, known = np.outer(parts.sum(axis=1), np.ones(X.shape[1])), X
+        if np.isnan((X.data if sp.issparse(X) else X).sum()):
+            dense = X.toarray() if sp.issparse(X) else X
+            seen = ~np.isnan(dense)
+            counts, known = parts @ seen.astype(np.float64), np.where(seen, dense, 0)
+        self.totals = self.totals + (known.T @ parts.T.astype(X.dtype)).T
+        self.counts = self.counts + counts
+        where = np.concatenate([self.places, places])
+        chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MOST_HELD])
+        if chosen[-1] >= len(self.places):  # most batches of a long stream add none
+            rows = X if self.held is None else _stacked(self.held, X)
+            self.held, self.places = rows[chosen], where[chosen]
+
+
+def _stacked(above: Any, below: Any) -> Any:
+    """Return rows above rows, sparse if one is."""
+    if sp.issparse(above) or sp.issparse(below):
+        return sp.csr_array(sp.vstack([above, below], format="csr"))
+    return np.concatenate([above, below])
+
+
+def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:
+    """Return a model that has learned nothing, with a seed of its own."""
+    own = int(np.random.default_rng([seed, rank, number]).integers(2**31))
+    return clone(template).set_params(n_components=rank, random_state=own)
+
+
+def _learn(learner: Any, batch: Batch, horizon: float) -> None:
+    """Make a step as ``fit_stream`` does, on rows that were checked."""
+    if "_run" not in vars(learner):
+        learner.n_features_in_ = batch.X.shape[1]
+        learner._begin()
+    learner._run.clock.horizon = horizon
+    learner._learn([batch])
+
+
+def _weighted(batch: Batch, weights: NDArray) -> Batch:
+    """Return the batch with other weights; what was computed of the rows is kept."""
+    weighted = Batch(batch.X, weights, batch.mask)
+    vars(weighted)["energy"] = batch.energy
+    return weighted
+
+
+def _atoms(learner: Any) -> NDArray:
+    atoms: NDArray = learner.state_.dictionary.atoms()
+    return atoms
+
+
+def _n_observed(batch: Batch) -> NDArray:
+    n_rows, n_features = batch.X.shape
+    counts: NDArray = np.full(n_rows, n_features) if batch.mask is None else batch.mask.sum(axis=1)
+    return counts

@@ -1,0 +1,320 @@
+"""Consensus of many replicates: how many atoms there are, and which of them return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.estimators._agreement import Consensus
+from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._consensus_learning import ConsensusLearning
+from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._rank_choice import RankChoice, compare
+from atomstream.estimators._saved import Saved
+from atomstream.estimators._types import LossChoice, RandomSource, Samples
+
+__all__ = ["ConsensusNMF"]
+
+
+class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, ConsensusLearning):
+    r"""Atoms that many replicates agree on, and how many there are.
+
+    For every rank many replicates learn from the same batches, so that a stream is read once, and
+    memory does not grow with it. Replicates differ in their start and in their rows: each leaves
+    out a share of the rows, and has every other one as often as a Poisson variable of mean one
+    says, which is a bootstrap of the stream. The atoms of all replicates of a rank are clustered,
+    without those that stand alone; the consensus atoms are the medians of the clusters. Ranks are
+    compared on rows that a replicate has left out, a part of whose entries is hidden at a time.
+
+    Parameters
+    ----------
+    n_components : int or iterable of int, optional
+        The ranks, numbers of atoms, to compare; by default 5 to 30.
+    n_replicates : int, default=100
+        Of each rank; at least 2. Intervals need 40 or more.
+    loss : str or loss part, default="squared"
+        As in `OnlineNMF`.
+    model : estimator, optional
+        An `OnlineNMF` or `OnlineDictionaryLearning`, not fitted, whose settings replicates have;
+        ``n_components`` and ``random_state`` are set here. By default ``OnlineNMF(loss=loss)``.
+    holdout : float, default=0.1
+        Share of the rows that a replicate leaves out, and share of the columns that are hidden in
+        these at a time; above 0 and at most 0.5.
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, optional
+        Passes of `fit`; by default as many as make 50,000 rows, at most 25.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    n_jobs : int, optional
+        Threads over replicates; None is one, -1 all.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a batch.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    n_components_ : int
+        The rank that was chosen.
+    choice_ : RankChoice
+        Error on hidden entries, stability and further measures of each rank, and the reason for
+        the choice in a sentence.
+    components_ : ndarray of shape (n_components_, n_features)
+        The consensus atoms, most important first: of Euclidean length one, or under divergences of
+        sum one.
+    stability_ : ndarray of shape (n_components_,)
+        Share of the replicates that have the atom: of which the partner, one-to-one, is within a
+        cosine of 0.9.
+    cosine_ : ndarray of shape (n_components_,)
+        Mean cosine of the partners in all replicates.
+    importance_ : ndarray of shape (n_components_,)
+        Share of each atom in codes times lengths, the median over replicates, scaled to sum one.
+    intervals_, importance_intervals_ : tuple of two ndarrays
+        Lower and upper ends of the percentile intervals of 95 % over the replicates that have the
+        atom, for every entry, and for the importance.
+    replicates_ : dict of int to list of estimator
+        For each rank its replicates.
+    n_steps_, n_samples_seen_ : int
+        Steps made, rows learned from, passes included.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Present when the data had column names.
+
+    Raises
+    ------
+    ValueError
+        For data that the model refuses, settings out of range, and fewer rows than tell replicates
+        apart; the model stays as it was.
+
+    References
+    ----------
+    Kotliar et al. (2019), "Identifying gene expression programs of cell-type identity and cellular
+    activity with single-cell RNA-Seq", eLife 8, e43803; Owen, Perry (2009), "Bi-cross-validation of
+    the SVD and the nonnegative matrix factorization"; Oza, Russell (2001), "Online bagging and
+    boosting", Poisson weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import ConsensusNMF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.exponential(size=(300, 3)) @ rng.random((3, 12)) ** 3
+    >>> X += 0.05 * rng.random(X.shape)
+    >>> model = ConsensusNMF(range(2, 5), n_replicates=10, random_state=0).fit(X)
+    >>> model.n_components_
+    3
+    >>> bool(model.stability_.min() > 0.9)
+    True
+    """
+
+    LEARNED = (
+        "seed_",
+        "ensemble_",
+        "front_",
+        "n_steps_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_found",
+    )
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        n_replicates: int = 100,
+        loss: LossChoice = "squared",
+        model: Any = None,
+        holdout: float = 0.1,
+        batch_size: int = 256,
+        n_epochs: int | None = None,
+        shuffle: bool = True,
+        n_jobs: int | None = None,
+        max_time: float | None = None,
+        random_state: RandomSource = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_replicates = n_replicates
+        self.loss = loss
+        self.model = model
+        self.holdout = holdout
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.random_state = random_state
+
+    # -- what was found
+
+    @property
+    def choice_(self) -> RankChoice:
+        """The ranks compared, and the one chosen."""
+        return self._conclude()["choice"]
+
+    @property
+    def n_components_(self) -> int:
+        """The rank that was chosen."""
+        return self.choice_.rank
+
+    @property
+    def components_(self) -> NDArray:
+        """The consensus atoms, (n_components_, n_features), most important first."""
+        return self.consensus().atoms
+
+    @property
+    def stability_(self) -> NDArray:
+        """Share of the replicates that have each atom, (n_components_,)."""
+        return self.consensus().share
+
+    @property
+    def cosine_(self) -> NDArray:
+        """Mean cosine of the nearest atom of each replicate, (n_components_,)."""
+        return self.consensus().cosine
+
+    @property
+    def importance_(self) -> NDArray:
+        """Share of each atom in codes times lengths, (n_components_,)."""
+        return self.consensus().importance
+
+    @property
+    def intervals_(self) -> tuple[NDArray, NDArray]:
+        """Ends of the intervals of the entries, each (n_components_, n_features)."""
+        return self.consensus().intervals
+
+    @property
+    def importance_intervals_(self) -> tuple[NDArray, NDArray]:
+        """Ends of the intervals of the importance, each (n_components_,)."""
+        return self.consensus().importance_intervals
+
+    @property
+    def replicates_(self) -> dict[int, list[Any]]:
+        """The replicates of each rank."""
+        check_is_fitted(self)
+        return dict(zip(self.ensemble_.ranks, self.ensemble_.learners, strict=True))
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned from, passes included."""
+        check_is_fitted(self)
+        return self.ensemble_.n_rows
+
+    @property
+    def batch_objective_(self) -> float:
+        """Mean objective of the newest batch over the replicates of the largest rank."""
+        check_is_fitted(self)
+        return self.ensemble_.batch_objective
+
+    def consensus(self, rank: int | None = None) -> Consensus:
+        """Return what the replicates of a rank agree on.
+
+        Parameters
+        ----------
+        rank : int, optional
+            By default the one chosen.
+
+        Returns
+        -------
+        Consensus
+        """
+        found = self._conclude()
+        rank = found["choice"].rank if rank is None else rank
+        if rank not in self.ensemble_.ranks:
+            known = ", ".join(map(str, self.ensemble_.ranks))
+            raise ValueError(f"rank must be one that was tried ({known}), got {rank!r}.")
+        return found["consensus"][self.ensemble_.ranks.index(rank)]
+
+    def dictionary(self, rank: int | None = None) -> Any:
+        """Return a model of the class of the replicates that codes with the consensus atoms.
+
+        Parameters
+        ----------
+        rank : int, optional
+            By default the one chosen.
+
+        Returns
+        -------
+        OnlineNMF or OnlineDictionaryLearning
+            With an empty memory; it can go on learning.
+        """
+        atoms = self.consensus(rank).atoms
+        kind, settings = type(self.front_), self.front_.get_params(deep=False)
+        settings |= {"n_components": len(atoms), "init": atoms, "random_state": self.seed_}
+        return kind.from_components(atoms, **settings)
+
+    # -- codes
+
+    def transform(self, X: Samples, *, sparse_output: bool = False) -> Any:
+        """Return the codes of samples by the consensus atoms, exactly, as `OnlineNMF.transform`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        sparse_output : bool, default=False
+            Return a CSR array.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components_)
+        """
+        check_is_fitted(self)
+        rows = self._checked(X, reset=False)
+        return self.dictionary().transform(rows, sparse_output=sparse_output)
+
+    def inverse_transform(self, codes: Any) -> NDArray:
+        """Return the reconstructions of codes.
+
+        Parameters
+        ----------
+        codes : array-like or sparse of shape (n_samples, n_components_)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        rebuilt: NDArray = self.dictionary().inverse_transform(codes)
+        return rebuilt
+
+    # -- conclusions
+
+    def _conclude(self) -> dict[str, Any]:
+        """Compare the replicates, unless that has been done since they last learned."""
+        check_is_fitted(self)
+        if "_found" not in vars(self):
+            ensemble = self.ensemble_
+            shape = self.front_.method_.objective.atoms.shape
+            by_sum = bool(shape and shape.total)
+            agreed = [
+                Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)
+                for i in range(len(ensemble.ranks))
+            ]
+            self._found = {"choice": compare(ensemble, agreed), "consensus": agreed}
+        return self._found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "ensemble_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        template = self._template()
+        tags.input_tags = template.__sklearn_tags__().input_tags
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are written to a file."""
+        given = self.n_components
+        ranks = given if given is None or isinstance(given, int) else self._ranks()
+        return super().saved_parameters() | {"n_components": ranks}
+
+    def _validate_learned(self) -> None:
+        if not isinstance(self.ensemble_, Ensemble) or not isinstance(
+            self.front_, OnlineDictionary
+        ):
+            raise ValueError("replicates that are none")

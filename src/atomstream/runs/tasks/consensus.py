@@ -1,0 +1,146 @@
+"""Runs that compare numbers of atoms by many replicates of each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atomstream.callbacks import History
+from atomstream.core.checks import counted
+from atomstream.estimators.consensus import ConsensusNMF
+from atomstream.io.holdout import Holdout
+from atomstream.io.outputs import write_table
+from atomstream.runs.settings import option
+from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+
+MOST_RANKS = 1000
+
+
+@dataclass(frozen=True)
+class ConsensusSettings(RowsSettings):
+    """Settings of a run that compares numbers of atoms."""
+
+    TASK = "consensus"
+    COMMAND = "consensus"
+
+    atoms: str = option(  # type: ignore[assignment]
+        "5-30", "Numbers of atoms to compare: 5-30, or 4,8,12, or both."
+    )
+    replicates: int = option(100, "Replicates of each number of atoms.", least=2)
+    holdout: float = option(
+        0.1,
+        "Share of the rows that a replicate leaves out, and of the columns hidden in these.",
+        above=0,
+        below=0.5,
+    )
+
+    def new_model(self) -> ConsensusNMF:
+        """Return the model that will learn."""
+        if self.model == "convex":
+            raise ValueError(
+                "Replicates need rows with weights, which --model convex does not take; choose nmf "
+                "or dictionary."
+            )
+        if self.scale != "none":
+            raise ValueError(
+                f"Replicates would each have a scale of their own, got scale={self.scale!r}; scale "
+                "the columns first."
+            )
+        template = super().new_model().set_params(n_jobs=None)  # threads go over the replicates
+        return ConsensusNMF(
+            ranks_of(self.atoms),
+            n_replicates=self.replicates,
+            model=template,
+            holdout=self.holdout,
+            batch_size=self.batch_size,
+            n_jobs=self.jobs,
+            random_state=self.seed,
+        )
+
+
+class ConsensusTask(RowsTask):
+    """Replicates of several numbers of atoms, and the rows that all of them learn from."""
+
+    settings_type = ConsensusSettings
+    summary = "Find how many atoms there are, and which of them return."
+    help = (
+        f"{RowsTask.help}\n\nMany replicates of each number of atoms learn from one reading of the "
+        "inputs. The run holds the atoms that they agree on; ranks.csv, atoms.csv and "
+        "intervals.csv say what was found."
+    )
+
+    def __init__(self, settings: ConsensusSettings) -> None:
+        super().__init__(settings)
+        self.holdout = Holdout(0, settings.seed)  # replicates leave out rows of their own
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms of all replicates of all ranks."""
+        return int(sum(ranks_of(self.settings.atoms)) * self.settings.replicates)
+
+    @property
+    def pass_mass(self) -> float:
+        """Number of rows of the first pass, at its end."""
+        return float(self.model.n_samples_seen_)
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Compare the replicates, and write what was found as tables."""
+        model = self.model
+        names = self.names or [f"feature_{i}" for i in range(model.n_features_in_)]
+        atoms = [f"atom_{i}" for i in range(model.n_components_)]
+        table = model.choice_.table
+        write_table(folder / "ranks.csv", list(table[0]), (row.values() for row in table))
+        columns = zip(names, *model.components_.tolist(), strict=True)
+        write_table(folder / "atoms.csv", ["feature", *atoms], columns)
+        ends = np.concatenate(model.intervals_).tolist()
+        heads = [f"{atom}_{end}" for end in ("low", "high") for atom in atoms]
+        columns = zip(names, *ends, strict=True)
+        write_table(folder / "intervals.csv", ["feature", *heads], columns)
+        return {}
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        choice = self.model.choice_
+        return {
+            "atoms": choice.rank,
+            "reason": choice.reason,
+            "structured": choice.structured,
+            "samples": self._n_samples,
+            "steps": self._n_steps,
+            "ranks": choice.table,
+        } | self.tallies()
+
+    def advice(self, history: History) -> str | None:
+        """Return why the number of atoms was chosen."""
+        return str(self.model.choice_.reason)
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        atoms = counted(self.model.n_components_, "atom")
+        return f"{atoms}, of {self.settings.atoms} compared on {counted(self._n_samples, 'sample')}"
+
+
+def ranks_of(text: str) -> list[int]:
+    """Return the numbers that a text lists, such as 5-30 or 4,8,12.
+
+    Raises
+    ------
+    ValueError
+        For other texts, and for more than 1,000 numbers.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= first <= last:
+            raise ValueError(
+                f"atoms is {text!r:.80}, needed are numbers of atoms such as 5-30 or 4,8,12."
+            )
+        found |= set(range(first, min(last, first + MOST_RANKS) + 1))
+    if len(found) > MOST_RANKS:
+        raise ValueError(f"atoms is {text!r:.80}, at most {MOST_RANKS} numbers can be compared.")
+    return sorted(found)

@@ -1,0 +1,185 @@
+"""Plots of a consensus of replicates: what they agree on, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["clustergram", "clustergram_data", "intervals", "intervals_data"]
+
+MOST = 1500  # atoms that are drawn in a clustergram
+FEW = 32  # features that are drawn as bars
+
+
+class Agreement(Protocol):
+    """What the replicates of a rank agree on."""
+
+    @property
+    def labels(self) -> NDArray:
+        """The consensus atom of each atom, (n_replicates, n_components); -1 for none."""
+
+    @property
+    def atoms(self) -> NDArray:
+        """The consensus atoms."""
+
+
+class Replicated(Fitted, Protocol):
+    """A fitted consensus of replicates."""
+
+    @property
+    def n_components_(self) -> int:
+        """The rank chosen."""
+
+    @property
+    def replicates_(self) -> Mapping[int, Sequence[Fitted]]:
+        """The replicates of each rank."""
+
+    @property
+    def intervals_(self) -> tuple[NDArray, NDArray]:
+        """Ends of the intervals of the atoms' entries."""
+
+    @property
+    def stability_(self) -> NDArray:
+        """Share of the replicates that have each atom."""
+
+    def consensus(self, rank: int | None = None) -> Agreement:
+        """Return what the replicates of a rank agree on."""
+
+
+def clustergram_data(model: Replicated, rank: int | None = None) -> tuple[NDArray, NDArray]:
+    """Return what `clustergram` draws.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    rank : int, optional
+        By default the one chosen.
+
+    Returns
+    -------
+    cosines : ndarray of shape (n_atoms, n_atoms)
+        Of all atoms of the replicates, without their signs where signs are free: cluster by
+        cluster, in each the atoms nearest to the consensus first; those that stand alone last. Of
+        many replicates the first are drawn, 1,500 atoms at most.
+    labels : ndarray of int of shape (n_atoms,)
+        Their consensus atoms, -1 for those that stand alone.
+    """
+    rank = model.n_components_ if rank is None else rank
+    found = model.consensus(rank)
+    n_drawn = min(len(found.labels), max(2, MOST // rank))
+    replicates = list(model.replicates_[rank])[:n_drawn]
+    rows = np.concatenate([np.asarray(each.components_, np.float64) for each in replicates])
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
+    labels = found.labels[:n_drawn].ravel()
+    middle = found.atoms / np.linalg.norm(found.atoms, axis=1, keepdims=True)
+    near = np.abs(rows @ middle.T)[np.arange(len(rows)), labels]
+    order = np.lexsort((-near, np.where(labels < 0, rank, labels)))
+    cosines = rows[order] @ rows[order].T
+    return np.abs(cosines) if (rows < 0).any() else cosines, labels[order]
+
+
+def clustergram(model: Replicated, rank: int | None = None) -> Figure:
+    """Draw the cosines of all atoms of all replicates, ordered by the consensus atoms.
+
+    A dark square on the diagonal for each atom, and white beside it, is an atom that returns and is
+    like no other.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    rank : int, optional
+        By default the one chosen.
+    """
+    cosines, labels = clustergram_data(model, rank)
+    figure = empty(6.2, 5.2)
+    axes = figure.subplots()
+    image = axes.imshow(cosines, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
+    edges = np.flatnonzero(np.diff(labels)) + 1
+    starts, ends = np.append(0, edges), np.append(edges, len(labels))
+    for edge in edges:
+        axes.axhline(edge - 0.5, color="0.5", linewidth=0.4)
+        axes.axvline(edge - 0.5, color="0.5", linewidth=0.4)
+    names = ["alone" if labels[at] < 0 else f"{labels[at]}" for at in starts]
+    axes.set_yticks((starts + ends - 1) / 2, names, fontsize=7)
+    axes.set_xticks([])
+    axes.set(ylabel="consensus atom", xlabel=f"{len(labels)} atoms of all replicates")
+    return figure
+
+
+def intervals_data(
+    model: Replicated, names: Sequence[str] | None = None, top: int = 10
+) -> list[tuple[list[str] | None, NDArray, NDArray, NDArray]]:
+    """Return what `intervals` draws for each atom: names, entries, lower and upper ends.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    names : sequence of str, optional
+        Of the features; by default those that the data had, if any.
+    top : int, default=10
+        Of named features those with the largest entries are drawn.
+
+    Returns
+    -------
+    list of (names or None, entries, low, high)
+    """
+    names = getattr(model, "feature_names_in_", None) if names is None else names
+    low, high = model.intervals_
+    drawn: list[Any] = []
+    for atom, least, most in zip(model.components_, low, high, strict=True):
+        if names is None:
+            drawn.append((None, atom, least, most))
+            continue
+        largest = np.argsort(-np.abs(atom), kind="stable")[:top]
+        chosen = [str(names[i]) for i in largest]
+        drawn.append((chosen, atom[largest], least[largest], most[largest]))
+    return drawn
+
+
+def intervals(
+    model: Replicated, names: Sequence[str] | None = None, *, top: int = 10, n_columns: int = 3
+) -> Figure:
+    """Draw the consensus atoms with their intervals of 95 %.
+
+    Named features as bars, largest first; few features without names as points; many as curves with
+    a band.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    names : sequence of str, optional
+        Of the features; by default those that the data had, if any.
+    top : int, default=10
+        Of named features those with the largest entries are drawn.
+    n_columns : int, default=3
+    """
+    drawn = intervals_data(model, names, top)
+    height = 1.7 if drawn[0][0] is None else 0.5 + 0.17 * len(drawn[0][1])
+    grid, figure = panels(len(drawn), n_columns, 3.0, height)
+    for number, (axes, (named, *values)) in enumerate(zip(grid, drawn, strict=True)):
+        entries, low, high = values
+        around = np.array([entries - low, high - entries])
+        places = np.arange(len(entries))
+        if named is not None:
+            axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
+            axes.set_yticks(places, [plain(name) for name in named], fontsize=7)
+            axes.invert_yaxis()
+        elif len(entries) <= FEW:
+            axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
+        else:
+            axes.fill_between(places, low, high, color=ORANGE, alpha=0.4, linewidth=0)
+            axes.plot(places, entries, color=BLUE, linewidth=0.8)
+        axes.tick_params(labelsize=7)
+        share, kept = model.importance_[number], model.stability_[number]
+        title = f"atom {number}: {100 * share:.0f} %, in {100 * kept:.0f} % of replicates"
+        axes.set_title(title, fontsize=8)
+    return figure

@@ -1,0 +1,235 @@
+"""Consensus of replicates: what returns, how many atoms there are, and what it costs."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import nnls
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from atomstream import ConsensusNMF, OnlineDictionaryLearning, OnlineNMF, align, load, save
+from atomstream.estimators._bootstrap import RowDraws
+
+
+def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = rng.random((rank, n_features)) * (rng.random((rank, n_features)) < 0.5)
+    X = rng.exponential(size=(n_rows, rank)) @ parts
+    return X + noise * rng.random(X.shape), parts
+
+
+def test_the_planted_atoms_return_and_their_number_is_chosen():
+    X, parts = planted()
+    model = ConsensusNMF(range(2, 6), n_replicates=10, n_epochs=10, random_state=0).fit(X)
+    assert model.n_components_ == 3
+    assert align(parts, model).similarity.min() > 0.95
+    assert model.stability_.min() > 0.9
+    assert "3" in model.choice_.reason
+    assert_array_equal(model.choice_.ranks, [2, 3, 4, 5])
+    codes = model.transform(X)
+    assert np.linalg.norm(model.inverse_transform(codes) - X) < 0.2 * np.linalg.norm(X)
+
+
+def test_data_without_structure_are_said_to_have_none():
+    X = np.random.default_rng(0).random((300, 12))
+    model = ConsensusNMF([2, 3], n_replicates=10, n_epochs=5, random_state=0).fit(X)
+    assert not model.choice_.structured
+    assert "no structure" in model.choice_.reason
+
+
+def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
+    """Replicates differ from single models in nothing but the weights of the rows."""
+    X, _ = planted()
+    batches = [X[:150], X[150:310], X[310:]]
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=5).fit_stream(batches)
+    weights = RowDraws(model.seed_, 10).weights(3, np.arange(400))
+    for rank, replicates in model.replicates_.items():
+        for number, learned in enumerate(replicates):
+            alone = OnlineNMF(rank, random_state=learned.random_state)
+            at = 0
+            for batch in batches:
+                w = weights[number, at : at + len(batch)]
+                alone.partial_fit(batch, sample_weight=w)
+                at += len(batch)
+            assert_array_equal(alone.components_, learned.components_)
+
+
+def test_weights_belong_to_rows_however_the_stream_is_cut():
+    rows = RowDraws(7, 10)
+    whole = rows.weights(5, np.arange(1000))
+    cuts = [0, 1, 17, 500, 1000]
+    parts = [rows.weights(5, np.arange(a, b)) for a, b in pairwise(cuts)]
+    assert_array_equal(np.concatenate(parts, axis=1), whole)
+    assert_array_equal(RowDraws(7, 10).weights(2, np.arange(1000)), whole[:2])
+    assert not np.array_equal(RowDraws(8, 10).weights(5, np.arange(1000)), whole)
+
+
+def test_weights_are_those_of_a_bootstrap_without_a_tenth_of_the_rows():
+    n, rows = 60_000, RowDraws(3, 10)
+    weights, part = rows.weights(12, np.arange(n)), rows.part(np.arange(n))
+    assert_allclose(np.bincount(part), n / 10, rtol=0.05)
+    for number, w in enumerate(weights):
+        assert (w[part == number % 10] == 0).all()
+        rest = w[part != number % 10]
+        assert rest.mean() == pytest.approx(1, abs=0.03)
+        assert rest.var() == pytest.approx(1, abs=0.05)
+        assert (rest == 0).mean() == pytest.approx(np.exp(-1), abs=0.01)
+    apart = np.corrcoef(weights[:, (part > 1)])
+    assert np.abs(apart - np.eye(12))[:2, :2].max() < 0.03  # replicates are independent
+
+
+def test_errors_are_those_on_entries_that_neither_atoms_nor_codes_have_seen():
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF([3], n_replicates=4, random_state=1).fit_stream([X[:60], X[60:]])
+    rows = RowDraws(model.seed_, 10)
+    part, columns = rows.part(np.arange(120)), rows.columns(16)
+    for number, learned in enumerate(model.replicates_[3]):
+        D, squares = learned.components_, []
+        for i in np.flatnonzero(part == number):
+            for hidden in columns:
+                seen = np.setdiff1d(np.arange(16), hidden)
+                h, _ = nnls(D[:, seen].T, X[i, seen])
+                squares.append((X[i, hidden] - h @ D[:, hidden]) ** 2)
+        expected = np.concatenate(squares).mean()
+        assert model.choice_.errors[0, number] == pytest.approx(expected, rel=1e-4)
+
+
+def test_batches_one_by_one_and_as_a_stream_are_the_same():
+    X, _ = planted(n_rows=90)
+    settings = {"n_components": [2, 3], "n_replicates": 3, "random_state": 0}
+    stream = ConsensusNMF(**settings).fit_stream([X[:40], X[40:]])
+    steps = ConsensusNMF(**settings).partial_fit(X[:40]).partial_fit(X[40:])
+    whole = ConsensusNMF(**settings, batch_size=45, n_epochs=1, shuffle=False).fit(X)
+    halves = ConsensusNMF(**settings).fit_stream([X[:45], X[45:]])
+    assert_array_equal(stream.components_, steps.components_)
+    assert_array_equal(whole.components_, halves.components_)
+    assert_array_equal(whole.choice_.errors, halves.choice_.errors)
+
+
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+def test_sparse_data_give_what_dense_data_give(loss):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.exponential(size=(120, 2)) @ rng.gamma(0.5, 2, (2, 10))).astype(float)
+    X = X[X.sum(axis=1) > 0]
+    settings = {
+        "n_components": [2, 3],
+        "n_replicates": 3,
+        "loss": loss,
+        "n_epochs": 10,
+        "random_state": 0,
+    }
+    dense, sparse = (ConsensusNMF(**settings).fit(A) for A in (X, sp.csr_array(X)))
+    assert align(dense, sparse).similarity.min() > 0.999
+    assert_allclose(dense.choice_.error, sparse.choice_.error, rtol=0.02)
+
+
+def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
+    X, _ = planted(n_rows=90)
+    model = ConsensusNMF([2], n_replicates=3, random_state=0).partial_fit(X[:50])
+    before = model.components_.copy()
+    with pytest.raises(ValueError, match="Negative values"):
+        model.partial_fit(-X)
+    assert_array_equal(model.components_, before)
+    again = ConsensusNMF([2], n_replicates=3, random_state=0).partial_fit(X[:50])
+    assert_array_equal(model.partial_fit(X[50:]).components_, again.partial_fit(X[50:]).components_)
+
+
+def test_intervals_hold_the_atoms_and_their_order_is_right():
+    X, _ = planted()
+    model = ConsensusNMF([3], n_replicates=20, n_epochs=5, random_state=0).fit(X)
+    low, high = model.intervals_
+    assert low.shape == high.shape == model.components_.shape
+    assert (low <= model.components_ + 1e-12).all()
+    assert (model.components_ <= high + 1e-12).all()
+    low, high = model.importance_intervals_
+    assert (low <= high).all()
+    assert_allclose(model.importance_.sum(), 1)
+
+
+def test_settings_out_of_range_are_refused_in_a_sentence():
+    X, _ = planted(n_rows=30)
+    for wrong, sentence in (
+        ({"n_components": []}, "n_components must be a whole number or several"),
+        ({"n_components": [0, 2]}, "n_components must be a whole number or several"),
+        ({"n_replicates": 1}, "n_replicates must be a whole number of at least 2"),
+        ({"holdout": 0.7}, "holdout must lie above 0 and be at most 0.5"),
+        ({"model": object()}, "model must be"),
+        ({"model": OnlineNMF(scale="std")}, "scale the rows first"),
+        ({"model": OnlineNMF(), "loss": "kl"}, "belongs into model="),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            ConsensusNMF(**{"n_components": [2], "n_replicates": 3, **wrong}).fit(X)
+    with pytest.raises(NotFittedError):
+        ConsensusNMF().transform(X)
+
+
+def test_a_model_is_cloned_and_pickled():
+    X, _ = planted(n_rows=90)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.components_, model.components_)
+    assert clone(model).get_params()["n_replicates"] == 3
+    assert_array_equal(clone(model).fit(X).components_, model.components_)
+
+
+def test_where_one_replicate_raises_none_has_learned(monkeypatch):
+    X, _ = planted(n_rows=90)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).partial_fit(X[:50])
+    before = [learned.components_.copy() for learned in model.replicates_[3]]
+    steps = model.replicates_[2][0].n_steps_
+
+    def fails(batches):
+        raise MemoryError
+
+    monkeypatch.setattr(model.replicates_[3][1], "_learn", fails, raising=False)
+    with pytest.raises(MemoryError):
+        model.partial_fit(X[50:])
+    after = [learned.components_ for learned in model.replicates_[3]]
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    assert model.replicates_[2][0].n_steps_ == steps
+    assert model.n_samples_seen_ == 50
+
+
+def test_a_saved_model_goes_on_as_the_one_that_was_saved(tmp_path):
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF(range(2, 4), n_replicates=3, random_state=0).fit(X[:80])
+    save(model, tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms", kind=ConsensusNMF)
+    assert_array_equal(again.transform(X), model.transform(X))
+    assert again.choice_.reason == model.choice_.reason
+    assert_array_equal(again.partial_fit(X[80:]).components_, model.partial_fit(X[80:]).components_)
+
+
+def test_another_rank_may_be_looked_at():
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).fit(X)
+    assert model.consensus(2).atoms.shape == (2, 16)
+    assert model.dictionary(2).transform(X[:4]).shape == (4, 2)
+    with pytest.raises(ValueError, match=r"rank must be one that was tried \(2, 3\), got 4"):
+        model.consensus(4)
+
+
+def test_threads_change_nothing():
+    X, _ = planted(n_rows=120)
+    settings = {"n_components": [2, 3], "n_replicates": 4, "random_state": 0, "n_epochs": 2}
+    one, two = (ConsensusNMF(**settings, n_jobs=n).fit(X) for n in (1, 2))
+    assert_array_equal(one.components_, two.components_)
+
+
+def test_signed_atoms_are_matched_whatever_their_sign():
+    rng = np.random.default_rng(0)
+    parts = rng.standard_normal((3, 12))
+    usages = rng.choice([-1, 1], (300, 3)) * rng.uniform(1, 3, (300, 3))
+    usages *= rng.random((300, 3)) < 0.4
+    X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
+    model = OnlineDictionaryLearning(alpha=0.1)
+    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, n_epochs=15, random_state=0)
+    consensus.fit(X)
+    assert consensus.n_components_ == 3
+    assert align(parts, consensus).similarity.min() > 0.99
+    flipped = consensus.consensus(3).labels
+    assert (np.sort(flipped, axis=1) == np.arange(3)).all(axis=1).mean() > 0.5
