@@ -15,12 +15,8 @@ from typing import Any
 
 LOGGER = logging.getLogger(__name__)
 PATIENCE = 1.0  # seconds of compiling, added up, after which a line of the log says so
-_state = {"underway": 0, "spent": 0.0, "told": False}
-
-
-def is_compiling() -> bool:
-    """Return whether a thread compiles, or loads the compiler: interrupts do not end it."""
-    return _state["underway"] > 0
+THREAD = "atomstream compiler"  # name of the threads that compile, or load the compiler
+_state = {"spent": 0.0, "told": False}
 
 
 def _apart(
@@ -42,12 +38,9 @@ def _apart(
                 done.set_result(function(*arguments, **named))
             except BaseException as error:
                 done.set_exception(error)
-            finally:
-                _state["underway"] -= 1
 
         before, began = compiled(), time.monotonic() - _state["spent"]
-        _state["underway"] += 1
-        Thread(target=work).start()
+        Thread(target=work, name=THREAD).start()
         while wait([done], PATIENCE / 4).not_done:
             late = compiled() > before and time.monotonic() - began > PATIENCE
             if late and not _state["told"]:

@@ -26,10 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         By default those of the process.
     """
-    from atomstream.core.progress import is_compiling
+    from atomstream.core.progress import compiling
 
-    code = _answer(arguments)
-    if is_compiling():  # a thread that an interrupt has left at work, and an exit would wait for
+    before, code = compiling(), _answer(arguments)
+    if compiling() - before:  # an interrupt has left them at work, and an exit would wait for them
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-__all__ = ["followed", "is_compiling", "shown_by"]
+__all__ = ["compiling", "followed", "shown_by"]
 
+COMPILER = "atomstream compiler"  # name of threads, as in the kernels, which are not loaded here
 T = TypeVar("T")
 # Takes items, their number if it is known, and what is done with them; yields the items.
 Show = Callable[[Iterable[Any], "int | None", str], Iterator[Any]]
@@ -42,7 +43,6 @@ def shown_by(show: Show) -> Iterator[None]:
         _show.reset(token)
 
 
-def is_compiling() -> bool:
-    """Return whether kernels are being compiled, which goes on after an interrupt."""
-    kernels = sys.modules.get("atomstream._kernels.compile")
-    return kernels is not None and kernels.is_compiling()
+def compiling() -> set[threading.Thread]:
+    """Return the threads that compile kernels, which go on after an interrupt."""
+    return {thread for thread in threading.enumerate() if thread.name == COMPILER}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomstream.callbacks import Callback, History, Learner
-from atomstream.core.progress import is_compiling
+from atomstream.core.progress import compiling
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
@@ -256,7 +256,7 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         run.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)
-        if run.finishing or is_compiling():
+        if run.finishing or compiling():
             raise StoppedAtOnce
 
     for known in (signal.SIGINT, signal.SIGTERM):
