@@ -158,10 +158,11 @@ class Trace:
         n_points = len(saved["n_samples"])
         for name in NUMBERS:
             whole = name in ("step", "n_samples", "n_reseeded", "n_alarms")
-            values = np.asarray(saved[name], np.int64 if whole else np.float64)
+            values = np.asarray(saved[name], np.float64)
             if values.shape != (n_points,):
                 raise ValueError(f"a history of {n_points} points and {name} of {values.shape}")
-            self.points[name] = values.tolist()
+            found = values.tolist()  # an older release may not have known some
+            self.points[name] = [int(x) if whole and math.isfinite(x) else x for x in found]
         usage = np.asarray(saved["usage"], np.float64)
         if usage.shape[:1] != (n_points,) or usage.ndim != 2:
             raise ValueError(f"a history of {n_points} points and usage of {usage.shape}")
