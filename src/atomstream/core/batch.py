@@ -62,7 +62,9 @@ class Batch:
         """Refuse parts read from a file that do not fit together."""
         n_rows, d = self.X.shape
         known = [part for part in (self.weights, self.ids, self.labels) if part is not None]
-        good = d == n_features and self.X.dtype.kind == "f" and self.mask is None
+        good = d == n_features and self.X.dtype.kind == "f"
+        if self.mask is not None:
+            good &= self.mask.dtype == bool and self.mask.shape == self.X.shape
         if not good or any(np.shape(part) != (n_rows,) for part in known):
             raise ValueError("kept rows that do not fit together")
 

@@ -77,6 +77,12 @@ class OnlineConvexMF(OnlineDictionary):
         Passes of `fit` over the data.
     shuffle : bool, default=True
         As in `OnlineNMF`.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed. Codes are then fitted to the
+        observed entries, and a row enters the memory with its gaps filled by its reconstruction;
+        so does a row that becomes a representative, and `Representatives.observed` says which of
+        its entries were observed. Gaps of the first N rows are filled by the means of their
+        cluster.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
     random_state : int, Generator, RandomState or None, default=None
@@ -124,7 +130,7 @@ class OnlineConvexMF(OnlineDictionary):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
-    missing = False
+    ABSENT: ClassVar[dict[str, Any]] = {"missing": False}
     fixed_components = 0
     init = "auto"
     tol = 0.0
@@ -148,6 +154,7 @@ class OnlineConvexMF(OnlineDictionary):
         batch_size: int = 256,
         n_epochs: int = 1,
         shuffle: bool = True,
+        missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
         random_state: RandomSource = None,
@@ -163,6 +170,7 @@ class OnlineConvexMF(OnlineDictionary):
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
+        self.missing = missing
         self.n_jobs = n_jobs
         self.max_time = max_time
         self.random_state = random_state
@@ -175,7 +183,7 @@ class OnlineConvexMF(OnlineDictionary):
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
-        return RowWise(objective, coder, self._assign, updater)
+        return RowWise(objective, coder, self._assign, updater, missing=bool(self.missing))
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""
@@ -369,7 +377,7 @@ class OnlineConvexMF(OnlineDictionary):
     def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
         """Return hulls of the first rows of these batches that count."""
         rows = [(batch, counting_rows(batch)) for batch in batches]
-        X, places, ids = stacked_rows(rows)
+        first = stacked_rows(rows).first(n_wanted)
         labels = None
         if self.assignment == "labels":
             known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in rows])
@@ -380,5 +388,4 @@ class OnlineConvexMF(OnlineDictionary):
                     f"needed is one for each of n_components={self.n_components} atoms."
                 )
         seed, shared = int(self._run.rng.integers(2**31)), self.assignment == "pooled"
-        X, places, ids = X[:n_wanted], places[:n_wanted], ids[:n_wanted]
-        return starting_hulls(X, places, ids, self.n_components, labels, seed, shared=shared)
+        return starting_hulls(first, self.n_components, labels, seed, shared=shared)

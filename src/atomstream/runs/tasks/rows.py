@@ -153,12 +153,12 @@ class RowsSettings(checkpoints, Settings):
             raise ValueError(
                 f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
             )
-        if self.missing or self.representatives < self.atoms:
+        if self.representatives < self.atoms:
             raise ValueError(
-                "The model 'convex' needs complete rows and a representative for each atom, got "
-                f"missing={self.missing} and {self.representatives} representatives of "
-                f"{self.atoms} atoms."
+                "The model 'convex' needs a representative for each atom, got "
+                f"{self.representatives} representatives of {self.atoms} atoms."
             )
+        common["missing"] = self.missing
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
 
