@@ -28,8 +28,9 @@ NAMES = {
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
-        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "NetworkWarning"),
-        *("NotConvergedWarning", "ScheduleWarning"),
+        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "AtomstreamWarning"),
+        *("DataWarning", "NetworkWarning", "NotConvergedWarning", "RemovalWarning"),
+        "ScheduleWarning",
     ),
 }
 MODULES = {

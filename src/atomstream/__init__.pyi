@@ -41,7 +41,9 @@ from .estimators.series import SeriesDictionary as SeriesDictionary
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
 from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
+from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import CorruptModelError as CorruptModelError
+from .exceptions import DataWarning as DataWarning
 from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError
@@ -49,6 +51,7 @@ from .exceptions import ModelFileError as ModelFileError
 from .exceptions import NetworkWarning as NetworkWarning
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
+from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save

@@ -37,6 +37,7 @@ from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import encode_exactly
+from atomstream.exceptions import DataWarning
 
 
 def _of_run(attribute: str, doc: str) -> property:
@@ -213,7 +214,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Warns
         -----
-        UserWarning
+        DataWarning
             Where rows have fewer observed entries than there are atoms and nothing in the model
             (alpha, ridge, a bounded set of codes) holds their codes back: what is filled in there
             may be anything.
@@ -232,7 +233,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
                 "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
                 "fewer atoms.",
-                UserWarning,
+                DataWarning,
                 stacklevel=2,
             )
         made = self.state_.dictionary.decode(self._encode(batch).values)

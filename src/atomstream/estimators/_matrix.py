@@ -27,6 +27,7 @@ from atomstream.estimators.registry import (
     resolve_updater,
     with_elastic_net,
 )
+from atomstream.exceptions import DataWarning
 from atomstream.memory.gram import Aggregates
 from atomstream.penalties.base import Shape
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -83,7 +84,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             if whole and self.method_.objective.loss.quadratic:
                 names = getattr(self, "feature_names_in_", None)
                 if sentence := dominance(X, names, "scale='std'", weights):
-                    warnings.warn(sentence, UserWarning, stacklevel=5)  # the caller of fit
+                    warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
             return
         old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
         if old.kind != self.scale:

@@ -17,11 +17,11 @@ from atomstream.core.batch import Batch
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
-from atomstream.exceptions import ScheduleWarning
+from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 
-class NotConvergedWarning(ConvergenceWarning):
+class NotConvergedWarning(AtomstreamWarning, ConvergenceWarning):
     """Warning: an iteration ended before it reached the requested accuracy.
 
     A kind of scikit-learn's ``ConvergenceWarning``.
@@ -272,7 +272,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
 
     Warns
     -----
-    UserWarning
+    DataWarning
         Where numbers are so small or large that accuracy is lost.
     """
     loss, bounds = objective.loss, objective.codes.shape
@@ -292,7 +292,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
             warnings.warn(
                 f"The largest entry of X is {largest:.2g}; outside of {low:.0e} to {high:.0e} "
                 "accuracy is lost, so divide the data by a constant.",
-                UserWarning,
+                DataWarning,
                 stacklevel=6,  # the caller of fit, fit_stream or partial_fit
             )
         yield batch
