@@ -25,6 +25,7 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
 from atomstream.estimators._containers import check_stream, rows_and_weights
+from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples
@@ -48,7 +49,7 @@ PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackNotifier, Assessment):
+class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.
 
     What a model may replace: `_make_method` and `_check_settings` (its parameters),
@@ -75,40 +76,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
 
     # -- learning
-
-    @with_callbacks
-    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
-
-        Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
-        end where one gains next to nothing (`atomstream.core.settling.rounds`).
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of k counts a row k times; 0 leaves it out.
-
-        Warns
-        -----
-        NotConvergedWarning
-            Where ``n_epochs`` is None and the last of 500 rounds still gained.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def partial_fit(
-        self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Make one step on these rows, uncut; the first call also makes the starting dictionary.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     @with_callbacks
     def fit_stream(

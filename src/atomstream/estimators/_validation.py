@@ -17,6 +17,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
+from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
@@ -35,7 +36,6 @@ ACCURATE = {
     np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
     np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
 }
-MOST_WEIGHT = 1e100  # sums of squares that it multiplies are finite
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -128,11 +128,14 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
-    """Return checked data as a batch, with a mask where entries are missing.
+    """Return checked data as a batch, with a mask where entries are missing or have weights.
 
     Sparse rows with missing entries become dense: a mask says of every entry whether it was
-    observed.
+    observed. Weights of the shape of the data are weights of entries.
     """
+    if weights is not None and weights.ndim == 2:
+        X, tops, shares = relative_weights(X, weights)
+        return Batch(X, tops, mask=shares, **known)
     if not missing or not np.isnan(X.data if sp.issparse(X) else X).any():
         return Batch(X, weights, **known)
     X = X.toarray() if sp.issparse(X) else X
@@ -141,6 +144,8 @@ def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: A
 
 def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     """Return the mass of all rows that have an observed entry, refusing none."""
+    if weights is not None and weights.ndim == 2:
+        weights = relative_weights(X, weights)[1]
     if missing:
         holes = np.isnan(X.data if sp.issparse(X) else X)
         if sp.issparse(X):
@@ -164,10 +169,15 @@ def _first_row(X: Any, bad: NDArray) -> int:
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
 
-def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
-    """Return sample weights as float64, or None where all are one."""
+def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> NDArray | None:
+    """Return sample weights as float64, or None where all are one.
+
+    Weights of entries, checked, are of the shape of the data.
+    """
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, EntryWeights):
+        return sample_weight.checked(X.shape)
     n_samples = X.shape[0]
     weights = np.asarray(checked_numbers(sample_weight, "sample_weight"), dtype=np.float64)
     if weights.ndim == 0:

@@ -204,6 +204,8 @@ class OnlineConvexMF(OnlineDictionary):
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn anew from data at hand; with fewer than N rows all of them are representatives.
 
@@ -217,8 +219,12 @@ class OnlineConvexMF(OnlineDictionary):
             How much rows count in the memory; 0 leaves a row out.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
+        mask : array-like of bool of shape (n_samples, n_features), optional
+            True where an entry was observed, as in `OnlineNMF`.
+        entry_weight : None
+            Refused: a representative is a row as it came.
         """
-        return self._fit(X, y, sample_weight, ids)
+        return self._fit(*self._given(X, y, sample_weight, mask, entry_weight), ids)
 
     def partial_fit(
         self,
@@ -227,6 +233,8 @@ class OnlineConvexMF(OnlineDictionary):
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
     ) -> Self:
         """Go on with these rows, one by one; the first N rows are kept until they are complete.
 
@@ -236,9 +244,11 @@ class OnlineConvexMF(OnlineDictionary):
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
         ids : array-like of shape (n_samples,), optional
+        mask : array-like of bool of shape (n_samples, n_features), optional
+        entry_weight : None
             All as in `fit`.
         """
-        return self._partial_fit(X, y, sample_weight, ids)
+        return self._partial_fit(*self._given(X, y, sample_weight, mask, entry_weight), ids)
 
     def predict(self, X: Samples) -> NDArray:
         """Return the atom with the largest coefficient for each sample, or its label.

@@ -93,6 +93,24 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
+# What to write for the names that scikit-learn has for its ways to code.
+_EXACT = "write coder='auto' and alpha={alpha}: the lasso's exact minimum, however it is found"
+_FEW = (
+    "codes with a given number of atoms minimise no convex objective to learn with: learn with "
+    "alpha, then call atomstream.coders.pursue(X, model.components_, 0.0, {most})"
+)
+FOREIGN = {
+    "lasso_lars": _EXACT.format(alpha="..."),
+    "lasso_cd": _EXACT.format(alpha="..."),
+    "lars": _EXACT.format(alpha="...") + "; for a given number of atoms see coders.pursue",
+    "cd": _EXACT.format(alpha="..., or 0"),
+    "omp": _FEW.format(most="n_nonzero_coefs"),
+    "threshold": (
+        "write coder='auto' and alpha=...: for atoms at right angles these are the thresholded "
+        "products, for others codes that explain more"
+    ),
+    "mu": "write coder='multiplicative'",
+}
 
 
 def resolve(
@@ -117,6 +135,8 @@ def resolve(
         For anything that is neither a name nor a part.
     """
     if isinstance(choice, str):
+        if choice not in known and choice in FOREIGN and argument in ("coder", "codes"):
+            raise ValueError(f"{argument}={choice!r} is a name of scikit-learn: {FOREIGN[choice]}.")
         if choice not in known:
             raise ValueError(
                 f"{argument}={choice!r} is unknown; choose one of {', '.join(sorted(known))}."

@@ -50,10 +50,13 @@ class Updater(ABC, Generic[StateT]):
     coder : Coder, optional
         Where its codes come from if none is chosen; None, the default, is the fastest coder for
         loss and set.
+    weighs_entries : bool, default=False
+        Whether it learns rightly from batches whose mask holds weights of entries.
     """
 
     statistics: ClassVar[Statistics]
     needs: ClassVar[Needs] = {}
+    weighs_entries: ClassVar[bool] = False
     coder: ClassVar[Coder | None] = None
 
     @property

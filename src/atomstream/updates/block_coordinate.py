@@ -62,6 +62,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     statistics: ClassVar[GramSums] = GramSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
     settles: ClassVar[bool] = True
+    weighs_entries: ClassVar[bool] = True
 
     def update(
         self,

@@ -189,7 +189,7 @@ def _singular(
 
 def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
     """Return the mean of the observed entries of each feature, 0 where there is none."""
-    total, mass = weights @ batch.X, weights @ batch.mask
+    total, mass = weights @ batch.seen, weights @ batch.mask
     return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0).astype(batch.X.dtype)
 
 
