@@ -133,7 +133,7 @@ SENTENCES = [
     (
         {"fixed_components": 2},
         X,
-        "fixed_components=2 needs init to be an array whose first rows stay",
+        "fixed_components=2 needs init to be an array whose rows stay",
     ),
     ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
     (

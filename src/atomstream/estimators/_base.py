@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
 from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
@@ -66,7 +67,7 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
     n_epochs: int | None
     shuffle: bool
     init: Any
-    fixed_components: int
+    fixed_components: Any
     n_jobs: int | None
     max_time: float | None
     random_state: RandomSource
@@ -346,7 +347,8 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
         on_simplex = penalty.shape and penalty.shape.total
         atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
         # Fixed atoms stay as given, inside the set or not.
-        atoms[: self.fixed_components] = given[: self.fixed_components]
+        stays = are_fixed(fixed_atoms(self.fixed_components, len(given)), len(given))
+        atoms[stays] = given[stays]
         return Rows(atoms)
 
     def _start(self, dictionary: Any) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_number
+from atomstream.core.fixed import fixed_atoms
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
@@ -55,7 +56,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _make_method(self) -> Method:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = resolve_loss(self.loss)
-        updater = resolve_updater(self.method, loss, self.fixed_components, self.damping)
+        fixed = fixed_atoms(self.fixed_components, self.n_components)
+        updater = resolve_updater(self.method, loss, fixed, self.damping)
         bounded, sized = updater.sets(loss)
         codes = resolve("codes", self.codes, SETS | {"auto": lambda: bounded}, "prox")
         codes = with_elastic_net(codes, self.alpha, self.ridge)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
+from atomstream.core.fixed import fixed_atoms
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
@@ -200,15 +201,11 @@ def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> 
 def check_settings(model: BaseEstimator) -> None:
     """Refuse parameters of a dictionary estimator that are out of range or do not fit together."""
     model._validate_params()
-    if model.fixed_components and (model.init is None or isinstance(model.init, str)):
+    fixed = fixed_atoms(model.fixed_components, model.n_components)
+    if fixed and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
+            f"fixed_components={model.fixed_components} needs init to be an array whose rows "
             f"stay, got init={model.init!r}."
-        )
-    if model.fixed_components > model.n_components:
-        raise ValueError(
-            f"fixed_components must be at most n_components={model.n_components}, got "
-            f"{model.fixed_components}."
         )
 
 

@@ -19,6 +19,7 @@ from atomstream.coders import (
     ProjectedSubgradient,
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
+from atomstream.core.fixed import Fixed
 from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,
@@ -180,7 +181,7 @@ def resolve_tolerance(choice: ToleranceChoice) -> float | Callable[[int], float]
     return float(choice)
 
 
-def with_fields(part: Any, **values: tuple[str, float]) -> Any:
+def with_fields(part: Any, **values: tuple[str, Any]) -> Any:
     """Return a part with numbers in those of its fields that have these names.
 
     Parameters
@@ -216,7 +217,7 @@ def _field_names(part: object) -> set[str]:
     return {field.name for field in fields(part)} if is_dataclass(part) else set()
 
 
-def resolve_updater(choice: str | Updater, loss: Loss, fixed: int, damping: float) -> Updater:
+def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: float) -> Updater:
     """Return the updater that a name or a part stands for; "auto" is the fastest one."""
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:

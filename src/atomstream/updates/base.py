@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import Fixed
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.losses import Loss
@@ -70,8 +71,8 @@ class Updater(ABC, Generic[StateT]):
         return False
 
     @property
-    def fixed(self) -> int:
-        """Number of first atoms that never change."""
+    def fixed(self) -> Fixed:
+        """Which atoms never change: the first so many, or those at these places."""
         return 0
 
     @property
