@@ -24,7 +24,7 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        *("load", "trusted_types"),
+        *("load", "report", "trusted_types"),
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
@@ -41,7 +41,7 @@ MODULES = {
     "Streams and chains": ("streams", "samplers"),
     "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors"),
     "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
-    "Pictures and reports": ("plots", "report"),
+    "Pictures": ("plots",),
     "Files": ("io",),
 }
 

@@ -56,7 +56,7 @@ from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save
 from .io.registry import trusted_types as trusted_types
+from .runs.reporting import report as report
 from .viz import plots as plots
-from .viz import report as report
 
 __version__: str
