@@ -224,7 +224,7 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
         run = self._begin() if first else self._go_on()
-        run.clock.horizon = horizon
+        run.clock.horizon, run.clock.pace = horizon, None
         self._look_at(rows, weights)
         data, position = X if hasattr(X, "iloc") else rows, run.n_rows
         known = self._known(data, weights, y, ids, position)
@@ -262,11 +262,17 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
         return self
 
     def _partial_fit(
-        self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+        self,
+        X: Samples,
+        y: object,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None = None,
+        time: object = None,
     ) -> Self:
         """Make one step; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
-            _, batch = self._next_batch(X, sample_weight, y, ids)
+            run, batch = self._next_batch(X, sample_weight, y, ids)
+            run.clock.arrive(time, batch.mass)
             self._learn([batch])
         return self
 

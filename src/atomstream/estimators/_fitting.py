@@ -60,6 +60,7 @@ class Fitting(Coding):
         *,
         mask: ArrayLike | None = None,
         entry_weight: ArrayLike | None = None,
+        time: object = None,
     ) -> Self:
         """Make one step on these rows, uncut; the first call also makes the starting dictionary.
 
@@ -70,8 +71,12 @@ class Fitting(Coding):
         sample_weight : array-like of shape (n_samples,), optional
         mask, entry_weight : array-like of the shape of X, optional
             As in `fit`.
+        time : number, datetime or numpy.datetime64, optional
+            When the rows were observed, for ``schedule=HalfLife(...)``; later than in the last
+            call.
         """
-        return self._partial_fit(*self._given(X, y, sample_weight, mask, entry_weight))
+        given = self._given(X, y, sample_weight, mask, entry_weight)
+        return self._partial_fit(*given, time=time)
 
     def fit_transform(self, X: Samples, y: object = None, **fit_params: Any) -> Any:
         """Learn anew from samples and return their codes.
@@ -109,5 +114,7 @@ class Fitting(Coding):
         """Learn anew from checked arguments."""
 
     @abstractmethod
-    def _partial_fit(self, X: Samples, y: object, sample_weight: Any) -> Self:
+    def _partial_fit(
+        self, X: Samples, y: object, sample_weight: Any, *, time: object = None
+    ) -> Self:
         """Make one step."""

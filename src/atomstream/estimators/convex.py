@@ -235,6 +235,7 @@ class OnlineConvexMF(OnlineDictionary):
         ids: ArrayLike | None = None,
         mask: ArrayLike | None = None,
         entry_weight: ArrayLike | None = None,
+        time: object = None,
     ) -> Self:
         """Go on with these rows, one by one; the first N rows are kept until they are complete.
 
@@ -247,8 +248,11 @@ class OnlineConvexMF(OnlineDictionary):
         mask : array-like of bool of shape (n_samples, n_features), optional
         entry_weight : None
             All as in `fit`.
+        time : number, datetime or numpy.datetime64, optional
+            As in `OnlineNMF`.
         """
-        return self._partial_fit(*self._given(X, y, sample_weight, mask, entry_weight), ids)
+        given = self._given(X, y, sample_weight, mask, entry_weight)
+        return self._partial_fit(*given, ids, time)
 
     def predict(self, X: Samples) -> NDArray:
         """Return the atom with the largest coefficient for each sample, or its label.
