@@ -24,7 +24,7 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        *("load", "report", "trusted_types"),
+        *("load", "register", "report", "trusted_types"),
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),

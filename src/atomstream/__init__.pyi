@@ -16,6 +16,7 @@ from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
 from .coders import tolerances as tolerances
+from .core.registered import register as register
 from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series

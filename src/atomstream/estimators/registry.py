@@ -20,6 +20,7 @@ from atomstream.coders import (
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.core.fixed import Fixed
+from atomstream.core.registered import part_of
 from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,
@@ -135,6 +136,8 @@ def resolve(
     TypeError
         For anything that is neither a name nor a part.
     """
+    if isinstance(choice, str) and "-" in choice.partition(":")[0]:
+        return part_of(argument, choice, need)
     if isinstance(choice, str):
         if choice not in known and choice in FOREIGN and argument in ("coder", "codes"):
             raise ValueError(f"{argument}={choice!r} is a name of scikit-learn: {FOREIGN[choice]}.")
@@ -154,9 +157,12 @@ def resolve(
 def resolve_loss(choice: LossChoice) -> Any:
     """Return the loss that a name or a part stands for; one loss by many names is one part.
 
-    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
+    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30". A name
+    with a hyphen is that of a registered part.
     """
     name, _, parameter = choice.partition(":") if isinstance(choice, str) else ("", "", "")
+    if "-" in name:
+        return resolve("loss", choice, LOSSES, "gradient")
     if name in FAMILIES and parameter:
         try:
             number = float(parameter)
