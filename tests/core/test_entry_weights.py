@@ -238,6 +238,17 @@ def test_weights_beside_missing_entries():
     assert_allclose(both.components_, zero.components_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", ["std", "max"])
+def test_entries_without_weight_do_not_count_in_the_scale(scale):
+    X, mask = data()
+    settings = {"scale": scale, "batch_size": 20, "n_epochs": 3, "random_state": 0}
+    odd = np.where(mask, X, 1e6)
+    weighted = OnlineNMF(3, **settings).fit(odd, entry_weight=mask)
+    masked = OnlineNMF(3, missing=True, **settings).fit(odd, mask=mask)
+    assert_allclose(weighted.scaling_.divisor, masked.scaling_.divisor)
+    assert_allclose(weighted.components_, masked.components_, rtol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("weights", "words"),
     [

@@ -45,6 +45,14 @@ def test_first_atoms_in_any_words_are_the_same_bits():
     assert_array_equal(none.components_, nothing.components_)
 
 
+def test_these_atoms_stay_while_the_scale_is_learned():
+    model = OnlineNMF(4, init=ATOMS, fixed_components=[1, 3], scale="std", random_state=0)
+    model.partial_fit(X[:50])
+    before = model.components_[[1, 3]]
+    model.partial_fit(3 * X[50:])
+    assert_array_equal(model.components_[[1, 3]], before)
+
+
 def test_an_unused_atom_that_stays_is_not_replaced():
     data = np.abs(np.random.default_rng(0).normal(size=(400, 4)))
     data[:, 1] = 0

@@ -88,6 +88,14 @@ def relative_weights(X: Any, weights: NDArray) -> tuple[Any, NDArray, NDArray | 
     return np.where(missing, X.dtype.type(0), X), tops, shares.astype(X.dtype)
 
 
+def by_rows(X: Any, weights: NDArray | None) -> tuple[Any, NDArray | None]:
+    """Return rows and a weight for each: of weights of entries the largest, and 0 as missing."""
+    if weights is None or weights.ndim == 1:
+        return X, weights
+    X = X.toarray() if sp.issparse(X) else X
+    return np.where(weights > 0, X, X.dtype.type(np.nan)), relative_weights(X, weights)[1]
+
+
 def check_weighs_entries(method: Any) -> None:
     """Refuse a method whose parts cannot weigh single entries."""
     coder, updater, loss = method.coder, method.updater, method.objective.loss
