@@ -164,8 +164,9 @@ class GramSums(Statistics[GramDelta, Aggregates]):
               \quad \text{for every } D',
 
     so an update that does not raise the surrogate stays one. The same holds for weights of entries
-    from 0 to 1, with W in place of M but for a constant: half of :math:`\sum_j w_j (x_j - y_j)^2`
-    touches from below half of :math:`\|Wx + (1 - W)hD - y\|^2`, whose curvature 1 is no less.
+    from 0 to 1, W in place of M: :math:`\tfrac12 \sum_j w_j (x_j - y_j)^2` lies below half of
+    :math:`\|Wx + (1 - W)hD - y\|^2` plus a constant, and touches it at y = hD, for it has the same
+    slope there and no more curvature.
 
     Parameters
     ----------
