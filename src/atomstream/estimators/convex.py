@@ -78,11 +78,10 @@ class OnlineConvexMF(OnlineDictionary):
     shuffle : bool, default=True
         As in `OnlineNMF`.
     missing : bool, default=False
-        Whether NaN stands for an entry that was not observed. Codes are then fitted to the
-        observed entries, and a row enters the memory with its gaps filled by its reconstruction;
-        so does a row that becomes a representative, and `Representatives.observed` says which of
-        its entries were observed. Gaps of the first N rows are filled by the means of their
-        cluster.
+        Whether NaN stands for an entry that was not observed: codes are fitted to the others, and
+        gaps of a row, as part of the memory or as a representative, are filled by its
+        reconstruction (of the first N rows by the mean of their cluster).
+        `Representatives.observed` says which entries were observed.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
     random_state : int, Generator, RandomState or None, default=None
@@ -213,8 +212,7 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Labels, for ``assignment="labels"``; as many different ones as atoms. Ignored by the
-            others.
+            Labels, as many different ones as atoms, for ``assignment="labels"``; else ignored.
         sample_weight : array-like of shape (n_samples,), optional
             How much rows count in the memory; 0 leaves a row out.
         ids : array-like of shape (n_samples,), optional
@@ -242,11 +240,8 @@ class OnlineConvexMF(OnlineDictionary):
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-        sample_weight : array-like of shape (n_samples,), optional
-        ids : array-like of shape (n_samples,), optional
-        mask : array-like of bool of shape (n_samples, n_features), optional
-        entry_weight : None
+        y, sample_weight, ids : array-like of shape (n_samples,), optional
+        mask, entry_weight : array-like of shape (n_samples, n_features), optional
             All as in `fit`.
         time : number, datetime or numpy.datetime64, optional
             As in `OnlineNMF`.
