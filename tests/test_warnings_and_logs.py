@@ -102,7 +102,7 @@ def test_loggers_are_named_after_their_modules():
     found = list(calls("logging.getLogger", "getLogger"))
     assert len(found) > 3
     for module, call in found:
-        if module != "__init__.py":
+        if module != "__init__.py" and not module.startswith("cli/"):  # the command listens
             assert ast.unparse(call.args[0]) == "__name__", module
 
 

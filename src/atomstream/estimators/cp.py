@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_count
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
@@ -245,8 +244,8 @@ class OnlineCPDictionary(OnlineDictionary):
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
-        fixed, damping = check_count("fixed_components", self.fixed_components, 0), self.damping
-        updater = LoadingSweep(float(damping), fixed, self.n_sweeps, self.radius_)
+        fixed, damping = self.fixed_components, float(self.damping)
+        updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
         objective = Objective(Squared(), codes, sets)
         return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
