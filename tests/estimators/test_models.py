@@ -99,9 +99,9 @@ SENTENCES = [
         "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p",
     ),
     (
-        {"coder": "lars"},
+        {"coder": "newton"},
         X,
-        "coder='lars' is unknown; choose one of active_set, auto, multiplicative, "
+        "coder='newton' is unknown; choose one of active_set, auto, multiplicative, "
         "projected_gradient, projected_sub",
     ),
     (
