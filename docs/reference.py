@@ -24,12 +24,13 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        *("load", "trusted_types"),
+        *("load", "register", "report", "trusted_types"),
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
-        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "NetworkWarning"),
-        *("NotConvergedWarning", "ScheduleWarning"),
+        *("MissingLibraryError", "NewerFormatError", "NotAModelError", "AtomstreamWarning"),
+        *("DataWarning", "NetworkWarning", "NotConvergedWarning", "RemovalWarning"),
+        "ScheduleWarning",
     ),
 }
 MODULES = {
@@ -40,7 +41,7 @@ MODULES = {
     "Streams and chains": ("streams", "samplers"),
     "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors"),
     "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
-    "Pictures and reports": ("plots", "report"),
+    "Pictures": ("plots",),
     "Files": ("io",),
 }
 

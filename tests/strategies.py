@@ -20,7 +20,7 @@ from atomstream.losses import (
 )
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
-from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.schedules import Constant, HalfLife, Harmonic, LogPolynomial, Polynomial, Power
 
 LOSSES = [
     Squared(),
@@ -63,6 +63,7 @@ SCHEDULES = [
     LogPolynomial(0.8),
     Constant(0.1),
     Constant(half_life=50),
+    HalfLife(50),
 ]
 NETWORK = np.array(
     [[0, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 1, 0, 0, 2], [0, 1, 0, 0, 1], [0, 0, 2, 1, 0]], float

@@ -16,6 +16,7 @@ from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
 from .coders import tolerances as tolerances
+from .core.registered import register as register
 from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series
@@ -41,7 +42,9 @@ from .estimators.series import SeriesDictionary as SeriesDictionary
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
 from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
+from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import CorruptModelError as CorruptModelError
+from .exceptions import DataWarning as DataWarning
 from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError
@@ -49,11 +52,12 @@ from .exceptions import ModelFileError as ModelFileError
 from .exceptions import NetworkWarning as NetworkWarning
 from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
+from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save
 from .io.registry import trusted_types as trusted_types
+from .runs.reporting import report as report
 from .viz import plots as plots
-from .viz import report as report
 
 __version__: str

@@ -6,10 +6,13 @@ They use scikit-learn's protocol, so the callbacks of scikit-learn 1.9 (``Progre
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from atomstream.core.checks import check_count
 from atomstream.history import Trace
 
 if TYPE_CHECKING:
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from atomstream.core.method import Method
     from atomstream.core.state import State
 
-__all__ = ["History", "LearningBar", "StoredObjective"]
+__all__ = ["EarlyStopping", "History", "LearningBar", "StoredObjective"]
+
+log = logging.getLogger(__name__)
 
 
 class TaskContext(Protocol):
@@ -104,6 +109,110 @@ class History(Trace, Callback):
         """Take a point after a batch, if one is due."""
         if context.task_name == "batch":
             self.note(estimator)
+
+
+class EarlyStopping(Callback):
+    """Ends a fit when a figure has stopped to fall.
+
+    Parameters
+    ----------
+    monitor : "recent", array-like of shape (n_rows, n_features) or callable, default="recent"
+        What is watched: the mean objective of the batches since the last look, before their
+        updates; the mean objective of rows that are not learned from; or a function of the model
+        whose value should fall.
+    patience : int, default=5
+        So many looks in a row without a gain end the fit.
+    min_delta : float, default=1e-3
+        Share of the best value so far by which a look must lie below it to be a gain.
+    every : int, default=10
+        Steps between looks.
+
+    Attributes
+    ----------
+    values : list of float
+        What was seen, a value for each look.
+    best : float
+        The lowest of the values that were gains.
+    stopped : bool
+        Whether it ended the fit.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range, and for a name other than "recent".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineNMF, callbacks
+    >>> rng = np.random.default_rng(0)
+    >>> atoms = rng.random((3, 8))
+    >>> stopping = callbacks.EarlyStopping(monitor=rng.random((50, 3)) @ atoms)
+    >>> model = OnlineNMF(3, random_state=0).set_callbacks(stopping)
+    >>> model = model.fit_stream(rng.random((50, 3)) @ atoms for _ in range(10**6))
+    >>> stopping.stopped
+    True
+    """
+
+    def __init__(
+        self,
+        monitor: object = "recent",
+        *,
+        patience: int = 5,
+        min_delta: float = 1e-3,
+        every: int = 10,
+    ) -> None:
+        if isinstance(monitor, str) and monitor != "recent":
+            raise ValueError(
+                f"monitor must be 'recent', rows that are held out, or a function of the model, "
+                f"got {monitor!r}."
+            )
+        check_count("patience", patience)
+        check_count("every", every)
+        if not 0 <= min_delta < 1:
+            raise ValueError(f"min_delta must be a share from 0 to below 1, got {min_delta!r}.")
+        self.monitor = monitor
+        self.patience = patience
+        self.min_delta = min_delta
+        self.every = every
+        self._forget()
+
+    def setup(self, estimator: object, context: TaskContext) -> None:
+        """Forget earlier fits."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self.values: list[float] = []
+        self.best, self.stopped = float("inf"), False
+        self._recent: list[float] = []
+        self._waited = 0
+
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool:
+        """Look after a batch, if it is time; return whether to stop."""
+        if context.task_name != "batch":
+            return False
+        self._recent.append(estimator.batch_objective_)
+        if len(self._recent) < self.every:
+            return False
+        value = self._value(estimator)
+        self._recent = []
+        self.values.append(value)
+        gained = math.isfinite(value)
+        if math.isfinite(self.best):
+            gained = value < self.best - self.min_delta * abs(self.best)
+        self.best, self._waited = (value, 0) if gained else (self.best, self._waited + 1)
+        self.stopped = self._waited >= self.patience
+        if self.stopped:
+            text = "Stopped after step %d: no gain in %d looks, best value %.6g, last %.6g."
+            log.info(text, estimator.n_steps_, self.patience, self.best, value)
+        return self.stopped
+
+    def _value(self, estimator: Any) -> float:
+        if isinstance(self.monitor, str):
+            return sum(self._recent) / len(self._recent)
+        if callable(self.monitor):
+            return float(self.monitor(estimator))
+        return float(estimator.objective(self.monitor))
 
 
 class StoredObjective(History):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
@@ -22,7 +23,7 @@ __all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
 
 
 def stationarity(
-    delta: Delta, dictionary: Dictionary, objective: Objective, fixed: int = 0
+    delta: Delta, dictionary: Dictionary, objective: Objective, fixed: Fixed = 0
 ) -> float:
     r"""Return how far the dictionary is from a critical point of the mean loss on samples.
 
@@ -37,14 +38,17 @@ def stationarity(
         Measured at optimal codes.
     dictionary : Dictionary
     objective : Objective
-    fixed : int, default=0
-        The first so many atoms may not change and do not count.
+    fixed : int or tuple of int, default=0
+        The first so many atoms, or those at these places, may not change and do not count.
     """
     return relative_move(delta, dictionary, objective.atoms.prox, fixed)
 
 
 def relative_move(
-    delta: Delta, dictionary: Dictionary, prox: Callable[[NDArray, float], NDArray], fixed: int = 0
+    delta: Delta,
+    dictionary: Dictionary,
+    prox: Callable[[NDArray, float], NDArray],
+    fixed: Fixed = 0,
 ) -> float:
     """Return by how much a proximal gradient step moves the atoms, over their norm.
 
@@ -55,12 +59,13 @@ def relative_move(
     dictionary : Dictionary
     prox : callable
         ``(rows, step) -> rows``.
-    fixed : int, default=0
-        The first so many atoms may not change and do not count.
+    fixed : int or tuple of int, default=0
+        The first so many atoms, or those at these places, may not change and do not count.
     """
-    atoms = dictionary.atoms().astype(np.float64)[fixed:]
+    free = ~are_fixed(fixed, dictionary.shape[0])
+    atoms = dictionary.atoms().astype(np.float64)[free]
     smoothness = max(delta.smoothness(), TINY)
-    gradient = delta.gradient(dictionary)[fixed:]
+    gradient = delta.gradient(dictionary)[free]
     target = prox(atoms - gradient / smoothness, 1 / smoothness)
     return float(np.linalg.norm(atoms - target)) / max(float(np.linalg.norm(atoms)), TINY)
 

@@ -1,7 +1,11 @@
 """Exceptions and warnings of the library, besides ValueError and TypeError."""
 
+import warnings
+
 __all__ = [
+    "AtomstreamWarning",
     "CorruptModelError",
+    "DataWarning",
     "IncompatiblePartsError",
     "InputError",
     "MissingLibraryError",
@@ -9,7 +13,9 @@ __all__ = [
     "NetworkWarning",
     "NewerFormatError",
     "NotAModelError",
+    "RemovalWarning",
     "ScheduleWarning",
+    "warn_of_removal",
 ]
 
 
@@ -17,19 +23,60 @@ class IncompatiblePartsError(TypeError):
     """One part of a method needs something that another part does not offer."""
 
 
-class NetworkWarning(UserWarning):
-    """Warning: a network was read, or is learned, in a way that may not be the one meant.
+class AtomstreamWarning(UserWarning):
+    """Warning of the library; its kinds say what it is about.
+
+    ``warnings.simplefilter("ignore", AtomstreamWarning)`` silences them all.
+    """
+
+
+class DataWarning(AtomstreamWarning):
+    """Warning: the data do not support in full what is asked of them.
+
+    Their numbers are too small or too large for their type, too little of them was observed, or
+    something simpler predicts them better.
+    """
+
+
+class NetworkWarning(AtomstreamWarning):
+    """Warning: a network is read, sampled or learned in a way that may not be the one meant.
 
     The message says what to give to have the one way or the other.
     """
 
 
-class ScheduleWarning(UserWarning):
+class ScheduleWarning(AtomstreamWarning):
     """Warning: a schedule breaks a condition of the convergence theorems.
 
     Where the stream drifts this is intended; ``warnings.simplefilter("ignore", ScheduleWarning)``
     silences it.
     """
+
+
+class RemovalWarning(AtomstreamWarning, FutureWarning):
+    """Warning: what was used goes in a later release; the message names it and what to use."""
+
+
+def warn_of_removal(what: str, *, release: str, instead: str, stacklevel: int = 3) -> None:
+    """Warn that something goes in a later release; call it where the old thing is used.
+
+    Parameters
+    ----------
+    what : str
+        What goes, as users write it.
+    release : str
+        The first release without it, "0.3".
+    instead : str
+        What to write instead.
+    stacklevel : int, default=3
+        As in `warnings.warn`; 3 is the caller of the function that calls this one.
+
+    Warns
+    -----
+    RemovalWarning
+    """
+    message = f"{what} goes in atomstream {release}; use {instead}."
+    warnings.warn(message, RemovalWarning, stacklevel=stacklevel)
 
 
 class InputError(ValueError):

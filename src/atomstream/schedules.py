@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 __all__ = [
     "Conditions",
     "Constant",
     "Decay",
+    "HalfLife",
     "Harmonic",
     "LogPolynomial",
     "Polynomial",
@@ -186,6 +187,37 @@ class Constant:
     def decay(self) -> Decay:
         """No decay."""
         return Decay(self.weight or 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class HalfLife:
+    """Forget by time, whatever the number of rows: a stretch of time weighs half after a half-life.
+
+    Each batch comes with its time, ``partial_fit(X, time=...)``, and stands for the time since the
+    batch before: w = 1 - 2^(-elapsed / half_life). Where batches come at equal steps this is
+    `Constant` with the half-life in rows.
+
+    Parameters
+    ----------
+    half_life : float
+        In the unit of the times: seconds, where these are dates.
+    """
+
+    half_life: float
+    timed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.half_life < math.inf:
+            raise ValueError(f"HalfLife needs a half_life above 0, got {self.half_life!r}.")
+
+    def __call__(self, step: int, mass: float, total: float) -> float:
+        """Return 1 - 2^(-mass / half_life); the clock gives the time as the mass."""
+        return 1.0 if step == 1 else -math.expm1(-math.log(2) * mass / self.half_life)
+
+    @property
+    def decay(self) -> Decay:
+        """No decay."""
+        return Decay(1.0, 0.0)
 
 
 class Conditions(NamedTuple):

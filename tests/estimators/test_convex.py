@@ -480,8 +480,8 @@ def test_rows_kept_from_the_start_are_offered_to_no_other_atom(assignment):
     assert learner.n_swaps_ > 0
 
 
-def test_missing_entries_are_not_offered_where_the_model_takes_none():
+def test_missing_entries_are_refused_where_the_model_takes_none():
     X, _ = mixture()
     X[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"drop or fill such entries\.$"):
+    with pytest.raises(ValueError, match=r"drop or fill such entries, or say missing=True\.$"):
         model().fit(X)

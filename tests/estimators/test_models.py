@@ -99,9 +99,9 @@ SENTENCES = [
         "schedule='fast' is unknown; choose one of constant, harmonic, log_polynomial, p",
     ),
     (
-        {"coder": "lars"},
+        {"coder": "newton"},
         X,
-        "coder='lars' is unknown; choose one of active_set, auto, multiplicative, "
+        "coder='newton' is unknown; choose one of active_set, auto, multiplicative, "
         "projected_gradient, projected_sub",
     ),
     (
@@ -133,7 +133,7 @@ SENTENCES = [
     (
         {"fixed_components": 2},
         X,
-        "fixed_components=2 needs init to be an array whose first rows stay",
+        "fixed_components=2 needs init to be an array whose rows stay",
     ),
     ({"fixed_components": 9, "init": np.ones((3, 10))}, X, "must be at most n_components=3, got 9"),
     (

@@ -25,6 +25,11 @@ KINDS = {
         "learn gaps.csv --missing --atoms 2 --batch-size 40 --half-life 50 --epochs 1",
         3,
     ),
+    "rows with gaps, made of samples": (
+        "learn gaps.csv --model convex --missing --atoms 2 --batch-size 40 --representatives 50 "
+        "--epochs 1",
+        3,
+    ),
     "patches as rows": (
         "learn pictures --model dictionary --center --patch 4 --per-image 60 --atoms 4 "
         "--batch-size 50 --epochs 2",

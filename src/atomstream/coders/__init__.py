@@ -2,6 +2,7 @@
 
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
+from atomstream.coders.pursuit import pursue
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
 from atomstream.coders.subgradient import ProjectedSubgradient
 
@@ -12,4 +13,5 @@ __all__ = [
     "Multiplicative",
     "ProjectedGradient",
     "ProjectedSubgradient",
+    "pursue",
 ]

@@ -47,10 +47,13 @@ class Coder(ABC):
         What it needs of the loss and of the set of codes; see `atomstream.core.objective.Needs`.
     handles_mask : bool, default=False
         Whether entries of the batch may be missing.
+    weighs_entries : bool, default=False
+        Whether the mask of the batch may hold weights of entries.
     """
 
     needs: ClassVar[Needs] = {}
     handles_mask: ClassVar[bool] = False
+    weighs_entries: ClassVar[bool] = False
 
     @abstractmethod
     def encode(

@@ -62,6 +62,7 @@ class ActiveSet(Coder):
     max_rounds: int = 1000
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
+    weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("polyhedral",)}
 
     def __post_init__(self) -> None:
@@ -104,12 +105,12 @@ def _by_blocks(
     products of the atoms over those features alone.
     """
     codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
-    residual = np.empty(len(codes))
+    residual, samples = np.empty(len(codes)), batch.seen
     whole = make(dictionary.gram()) if batch.mask is None else None
 
     def code(block: slice) -> None:
         """Write the codes of a block of rows."""
-        linear = _products(dictionary, batch.X[block], dtype)
+        linear = _products(dictionary, samples[block], dtype)
         begin = None if start is None else start[block].astype(np.float64)
         energy = batch.energy[block]
         if whole is not None:
@@ -141,9 +142,9 @@ def _products(dictionary: Dictionary, X: Matrix, dtype: DTypeLike) -> NDArray:
 
 def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield each pattern of observed features, (n_features,), and the rows that have it."""
-    _, first, which = np.unique(
-        np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True
-    )
+    keys = np.packbits(mask, axis=1) if mask.dtype == bool else mask
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    which = which.ravel()
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(which))[:-1])
     for row, rows in zip(first, groups, strict=True):
@@ -212,6 +213,7 @@ class ProjectedGradient(Coder):
     momentum: bool = True
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
+    weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise",)}
 
     def encode(

@@ -23,9 +23,11 @@ class Batch:
     X : ndarray or sparse array of shape (n_samples, n_features)
     weights : ndarray of shape (n_samples,), or None
         Sample weights; None stands for ones.
-    mask : ndarray of bool of shape (n_samples, n_features), or None
+    mask : ndarray of bool or float of shape (n_samples, n_features), or None
         True where an entry was observed; None where all were. What stands behind it is set to 0,
-        and a row without any entry weighs 0. Needs a coder that ``handles_mask``.
+        and a row without any entry weighs 0. Needs a coder that ``handles_mask``. Numbers from 0 to
+        1 are weights of the entries, beside that of the row; they need parts that
+        ``weigh_entries``.
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.
@@ -48,7 +50,7 @@ class Batch:
         if self.mask is None:
             return
         known: dict[str, Any] = {"mask": None}
-        if not self.mask.all():
+        if not (self.mask == 1).all():
             known = {"mask": self.mask, "X": np.where(self.mask, self.X, self.X.dtype.type(0))}
             seen = self.mask.any(axis=1)
             if not seen.all():
@@ -62,7 +64,9 @@ class Batch:
         """Refuse parts read from a file that do not fit together."""
         n_rows, d = self.X.shape
         known = [part for part in (self.weights, self.ids, self.labels) if part is not None]
-        good = d == n_features and self.X.dtype.kind == "f" and self.mask is None
+        good = d == n_features and self.X.dtype.kind == "f"
+        if self.mask is not None:
+            good &= self.mask.dtype == bool and self.mask.shape == self.X.shape
         if not good or any(np.shape(part) != (n_rows,) for part in known):
             raise ValueError("kept rows that do not fit together")
 
@@ -79,10 +83,31 @@ class Batch:
         return Batch(X, self.weights, mask)
 
     def complete(self, reconstruction: NDArray, rows: slice | NDArray = slice(None)) -> Any:
-        """Return samples with their reconstruction in place of what is missing."""
+        """Return samples with their reconstruction in place of what is missing.
+
+        An entry of weight w counts as w parts of itself and 1 - w parts of the reconstruction y:
+        half of w^2 (x - y)^2 is then the loss of the entry, less what `slack` returns.
+        """
         if self.mask is None:
             return self.X[rows]
-        return np.where(self.mask[rows], self.X[rows], reconstruction)
+        mask, X = self.mask[rows], self.X[rows]
+        if mask.dtype == bool:
+            return np.where(mask, X, reconstruction)
+        return mask * X + (1 - mask) * reconstruction
+
+    def slack(self, reconstruction: NDArray) -> NDArray:
+        """Return what weights of entries add to the squared loss of completed samples."""
+        if self.mask is None or self.mask.dtype == bool:
+            return np.zeros(len(reconstruction))
+        spread = self.mask * (1 - self.mask)
+        return 0.5 * (spread * (self.X - reconstruction) ** 2).sum(axis=1, dtype=np.float64)
+
+    @property
+    def seen(self) -> Any:
+        """The samples by the weights of their entries; zeros where entries are missing."""
+        if self.mask is None or self.mask.dtype == bool:
+            return self.X
+        return self.mask * self.X
 
     @property
     def mass(self) -> float:
@@ -91,5 +116,7 @@ class Batch:
 
     @cached_property
     def energy(self) -> NDArray:
-        """Squared Euclidean length of each row, float64 of shape (n_samples,)."""
-        return squared_norms(self.X)
+        """Squared length of each row, by the weights of its entries, in float64."""
+        if self.seen is self.X:
+            return squared_norms(self.X)
+        return (self.seen * self.X).sum(axis=1, dtype=np.float64)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from datetime import UTC, datetime
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from atomstream.schedules import Schedule
 
 __all__ = ["Accuracy", "Clock"]
 
+TIMELESS = "A schedule that goes by time needs that of each batch: call partial_fit(X, time=...)."
 EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
 
 
@@ -56,9 +58,16 @@ class Clock:
         Of the last batch.
     n_samples : int
         Number of samples so far.
+    time : float, optional
+        Time of the last batch, where the schedule goes by time.
+    pace : float, optional
+        Time per unit of mass that the batch at hand stands for.
     """
 
-    SAVED: ClassVar = ("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples")
+    SAVED: ClassVar = (
+        *("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples", "time"),
+    )
+    ABSENT: ClassVar[dict[str, Any]] = {"time": None}
 
     schedule: Schedule
     accuracy: float | Callable[[int], float] = 0.1
@@ -67,6 +76,8 @@ class Clock:
     horizon: float = np.inf
     weight: float = 0.0
     n_samples: int = 0
+    time: float | None = None
+    pace: float | None = None
 
     @property
     def tolerance(self) -> Accuracy:
@@ -74,13 +85,45 @@ class Clock:
         violation = self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy
         return Accuracy(float(violation), EXACT)
 
+    def arrive(self, time: Any, mass: float) -> None:
+        """Note the time of the next batch, of this mass; None where the schedule needs none.
+
+        Raises
+        ------
+        ValueError
+            Where the schedule goes by time and there is none, or one that is not later than the
+            last; and where it does not and there is one.
+        """
+        if not getattr(self.schedule, "timed", False):
+            if time is not None:
+                raise ValueError(
+                    f"time={time!r:.40} needs a schedule that goes by time, as "
+                    f"schedules.HalfLife(3600.0), got {self.schedule!r:.80}."
+                )
+            return
+        if time is None:
+            raise ValueError(TIMELESS)
+        now = _seconds(time)
+        if self.time is not None and now <= self.time:
+            raise ValueError(
+                f"time must be later than that of the batch before, got {now!r} after "
+                f"{self.time!r}; join batches of one time."
+            )
+        if mass > 0:
+            # What the first rows stand for is not known: they weigh alike.
+            unknown = self.time is None or self.step == 0
+            self.pace = 0.0 if unknown else (now - (self.time or 0.0)) / mass
+            self.time = now
+
     def tick(self, mass: float) -> float:
         """Advance by a batch of this mass and return its weight, 1 for the first."""
         # Beyond the horizon, one pass, the mass stays: later passes replace what earlier ones
         # measured.
+        if self.pace is None and getattr(self.schedule, "timed", False):
+            raise ValueError(TIMELESS)
         step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
         # The first weight is 1, whatever the schedule: there is no past to keep.
-        weight = 1.0 if step == 1 else float(self.schedule(step, mass, total))
+        weight = 1.0 if step == 1 else self._weight(step, mass, total)
         if not 0 < weight <= 1:
             raise ValueError(
                 f"The schedule gave the weight {weight!r} at step {step}; "
@@ -89,3 +132,23 @@ class Clock:
         # Last, so that a schedule that raises leaves the clock as it was.
         self.step, self.mass, self.weight = step, total, weight
         return weight
+
+    def _weight(self, step: int, mass: float, total: float) -> float:
+        if not getattr(self.schedule, "timed", False):
+            return float(self.schedule(step, mass, total))
+        if not self.pace:
+            return mass / total
+        return float(self.schedule(step, mass * self.pace, total))
+
+
+def _seconds(time: Any) -> float:
+    """Return a time as a number: itself, or the seconds of a date."""
+    if isinstance(time, datetime):
+        time = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    elif isinstance(time, np.datetime64):
+        time = (time - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+    elif isinstance(time, bool) or not isinstance(time, int | float | np.number):
+        raise ValueError(f"time must be a number or a date, got {time!r:.80}.")
+    if not np.isfinite(time):
+        raise ValueError(f"time must be finite, got {time!r}.")
+    return float(time)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from atomstream.core.state import State
 from atomstream.memory.base import Delta
 
 __all__ = ["Progress", "learn"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,24 @@ def learn(
         Whether ``watch`` ended the loop.
     """
     for batch in batches:
+        _log_idle_rows(batch)
         if batch.mass == 0:
             clock.n_samples += batch.X.shape[0]
             continue
         codes, delta = method.step(batch, state, clock, rng)
         clock.n_samples += batch.X.shape[0]
         n_reseeded = method.reseed(batch, codes, state, rng)
+        if n_reseeded:
+            log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
         if watch is not None and watch(Progress(batch, codes, delta, n_reseeded)):
             return True
     return False
+
+
+def _log_idle_rows(batch: Batch) -> None:
+    if batch.weights is None or not log.isEnabledFor(logging.DEBUG):
+        return
+    n_idle = int((batch.weights == 0).sum())
+    if n_idle:
+        text = "%d of %d rows from row %d on have weight 0 or no observed entry; they do not count."
+        log.debug(text, n_idle, len(batch.weights), batch.position)

@@ -46,7 +46,8 @@ class Objective:
             return self.loss.sparse_value(batch.X, codes, dictionary)
         reconstruction = dictionary.decode(codes)
         # What is missing costs nothing: there the reconstruction takes its place.
-        return self.loss.value(batch.complete(reconstruction), reconstruction)
+        completed = self.loss.value(batch.complete(reconstruction), reconstruction)
+        return completed + batch.slack(reconstruction)
 
     def values(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the objective of each sample at these codes, float64 of shape (n_samples,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,6 +16,8 @@ from atomstream.core.state import State
 from atomstream.updates.base import Explained
 
 __all__ = ["MOST", "rounds"]
+
+log = logging.getLogger(__name__)
 
 GAIN = 3e-4  # share of the objective: a round that gains less is the last one
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
@@ -47,7 +50,7 @@ def rounds(
     n_components, n_features = state.dictionary.shape
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
-    for _ in range(MOST):
+    for number in range(1, MOST + 1):
         latest = [
             Explained(batch, _coded(batch, state, method, last))
             for batch, last in zip(batches, codes, strict=True)
@@ -64,8 +67,10 @@ def rounds(
             method.updater.update(state, method.objective, clock, latest)
         yield Progress(latest[-1].batch, latest[-1].codes, delta, 0)
         now = delta.objective / delta.mass
+        log.debug("Round %d over all rows: objective %.6g.", number, now)
         first = now if np.isinf(first) else first
         if np.isfinite(before) and before - now <= GAIN * max(abs(now), EXACT * abs(first)):
+            log.info("Settled after %d rounds over all rows: objective %.6g.", number, now)
             return
         before = now
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,33 @@ from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Hulls", "alike"]
+__all__ = ["Hulls", "NamedRows", "alike"]
+
+
+class NamedRows(NamedTuple):
+    """Rows of the stream, and where they come from.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of shape (n, n_features)
+        Without gaps.
+    places : ndarray of int of shape (n,)
+        Their places in the stream, from 0.
+    ids : ndarray of shape (n,)
+        What the caller calls them.
+    observed : ndarray of bool of shape (n, n_features), or None
+        False where an entry was missing and has been filled in; None where all were observed.
+    """
+
+    X: Any
+    places: NDArray
+    ids: NDArray
+    observed: NDArray | None = None
+
+    def first(self, n: int) -> NamedRows:
+        """Return the first so many rows."""
+        marks = None if self.observed is None else self.observed[:n]
+        return NamedRows(self.X[:n], self.places[:n], self.ids[:n], marks)
 
 
 class Hulls(Derived):
@@ -30,9 +56,13 @@ class Hulls(Derived):
         Places of the representatives in the stream, from 0.
     ids : ndarray of shape (n_representatives,)
         What the caller calls them.
+    observed : ndarray of bool of shape (n_representatives, n_features), or None
+        False where an entry of a representative was missing and has been filled in; None where
+        all were observed.
     """
 
-    SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun")
+    SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun", "observed")
+    ABSENT: ClassVar[dict[str, Any]] = {"observed": None}
 
     def __init__(
         self,
@@ -41,10 +71,11 @@ class Hulls(Derived):
         sizes: NDArray | None,
         indices: NDArray,
         ids: NDArray,
+        observed: NDArray | None = None,
     ) -> None:
         self.samples: Any = samples
         self.weights, self.sizes = weights, sizes
-        self.indices, self.ids = indices, ids
+        self.indices, self.ids, self.observed = indices, ids, observed
         self.n_swaps = 0
         # Rows before this place were representatives from the start.
         self.begun = int(indices.max()) + 1
@@ -66,6 +97,8 @@ class Hulls(Derived):
         good &= bool(np.allclose(self.weights.sum(axis=1), 1))
         good &= self.indices.shape == self.ids.shape == (n,)
         good &= isinstance(self.n_swaps, int) and isinstance(self.begun, int)
+        if self.observed is not None:
+            good &= self.observed.dtype == bool and self.observed.shape == self.samples.shape
         if not good:
             raise ValueError("representatives or weights that do not fit together")
 
@@ -104,15 +137,7 @@ class Hulls(Derived):
         """Refuse: an atom is made of samples, not of what they lack."""
         raise TypeError("Atoms in hulls are not replaced by rows.")
 
-    def swap(
-        self,
-        weights: NDArray,
-        source: NDArray,
-        X: Matrix,
-        indices: NDArray,
-        names: NDArray,
-        n_swaps: int,
-    ) -> None:
+    def swap(self, weights: NDArray, source: NDArray, rows: NamedRows, n_swaps: int) -> None:
         """Put other weights in place, and rows of a batch in the places of representatives.
 
         Parameters
@@ -120,10 +145,8 @@ class Hulls(Derived):
         weights : ndarray of shape (n_components, n_representatives)
         source : ndarray of int of shape (n_representatives,)
             n for the representative n as it is, N + t for row t of the batch.
-        X : ndarray or csr_array of shape (n, n_features)
+        rows : NamedRows
             The batch.
-        indices, names : ndarray of shape (n,)
-            Places of its rows in the stream, and what the caller calls them.
         n_swaps : int
             How many swaps led there.
         """
@@ -132,16 +155,27 @@ class Hulls(Derived):
         known = {"weights": weights, "n_swaps": self.n_swaps + n_swaps, "_known": None}
         if len(new):
             taken = source[new] - len(source)
-            places, (ids, names) = self.indices.copy(), alike(self.ids.copy(), names)
-            places[new] = indices[taken]
+            places, (ids, names) = self.indices.copy(), alike(self.ids.copy(), rows.ids)
+            places[new] = rows.places[taken]
             ids[new] = names[taken]
+            X = rows.X
             if sp.issparse(self.samples):
-                samples = sp.vstack([self.samples, X], format="csr")[source].astype(self.dtype)
+                both = sp.vstack([self.samples, sp.csr_array(X)], format="csr")
+                samples = both[source].astype(self.dtype)
             else:
                 samples = self.samples.copy()
                 samples[new] = X[taken].toarray() if sp.issparse(X) else X[taken]
             known |= {"samples": samples, "indices": places, "ids": ids}
+            known["observed"] = self._marks(new, taken, rows)
         vars(self).update(known)
+
+    def _marks(self, new: NDArray, taken: NDArray, rows: NamedRows) -> NDArray | None:
+        """Return which entries were observed once these rows are in these places."""
+        if self.observed is None and rows.observed is None:
+            return None
+        marks = np.ones(self.samples.shape, bool) if self.observed is None else self.observed.copy()
+        marks[new] = True if rows.observed is None else rows.observed[taken]
+        return None if marks.all() else marks
 
 
 def alike(*names: NDArray) -> tuple[NDArray, ...]:

@@ -67,9 +67,13 @@ class Rows:
     def gram_on(self, observed: NDArray) -> NDArray:
         """Return the inner products of the atoms over the observed features, in float64.
 
-        Where fewer features are missing than observed, what they add is taken off the full
-        products, unless so little of an atom is left that rounding would show.
+        Numbers in place of truths are weights of the features. Where fewer features are missing
+        than observed, what they add is taken off the full products, unless so little of an atom is
+        left that rounding would show.
         """
+        if observed.dtype != bool:
+            rows = self._rows.astype(np.float64, copy=False)
+            return (rows * observed) @ rows.T
         whole, n_observed = self.gram(), int(observed.sum())
         if n_observed == len(observed):
             return whole

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
 from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
@@ -25,6 +26,7 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
 from atomstream.estimators._containers import check_stream, rows_and_weights
+from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples
@@ -48,7 +50,7 @@ PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackNotifier, Assessment):
+class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.
 
     What a model may replace: `_make_method` and `_check_settings` (its parameters),
@@ -65,7 +67,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
     n_epochs: int | None
     shuffle: bool
     init: Any
-    fixed_components: int
+    fixed_components: Any
     n_jobs: int | None
     max_time: float | None
     random_state: RandomSource
@@ -75,40 +77,6 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         return resolve("schedule", self.schedule, SCHEDULES, "__call__")
 
     # -- learning
-
-    @with_callbacks
-    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
-
-        Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
-        end where one gains next to nothing (`atomstream.core.settling.rounds`).
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of k counts a row k times; 0 leaves it out.
-
-        Warns
-        -----
-        NotConvergedWarning
-            Where ``n_epochs`` is None and the last of 500 rounds still gained.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def partial_fit(
-        self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Make one step on these rows, uncut; the first call also makes the starting dictionary.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     @with_callbacks
     def fit_stream(
@@ -256,7 +224,7 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
         run = self._begin() if first else self._go_on()
-        run.clock.horizon = horizon
+        run.clock.horizon, run.clock.pace = horizon, None
         self._look_at(rows, weights)
         data, position = X if hasattr(X, "iloc") else rows, run.n_rows
         known = self._known(data, weights, y, ids, position)
@@ -294,11 +262,17 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         return self
 
     def _partial_fit(
-        self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
+        self,
+        X: Samples,
+        y: object,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None = None,
+        time: object = None,
     ) -> Self:
         """Make one step; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
-            _, batch = self._next_batch(X, sample_weight, y, ids)
+            run, batch = self._next_batch(X, sample_weight, y, ids)
+            run.clock.arrive(time, batch.mass)
             self._learn([batch])
         return self
 
@@ -379,7 +353,8 @@ class OnlineDictionary(CallbackNotifier, Assessment):
         on_simplex = penalty.shape and penalty.shape.total
         atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
         # Fixed atoms stay as given, inside the set or not.
-        atoms[: self.fixed_components] = given[: self.fixed_components]
+        stays = are_fixed(fixed_atoms(self.fixed_components, len(given)), len(given))
+        atoms[stays] = given[stays]
         return Rows(atoms)
 
     def _start(self, dictionary: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,11 +32,13 @@ from atomstream.estimators._containers import (
     rows_and_weights,
     samples_of,
 )
+from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import encode_exactly
+from atomstream.exceptions import DataWarning
 
 
 def _of_run(attribute: str, doc: str) -> property:
@@ -116,19 +118,39 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return checked data as a batch; a loss with a narrower domain refuses or changes more."""
         return observe(X, weights, missing=self.missing, **known)
 
-    def _batch(self, X: Samples) -> Batch:
+    def _batch(
+        self,
+        X: Samples,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
+    ) -> Batch:
         """Return samples that are not learned from as a batch."""
-        return self._observe(self._rows(X, reset=False))
+        rows = self._rows(hidden(X, mask, missing=self.missing), reset=False)
+        if entry_weight is None:
+            return self._observe(rows)
+        check_weighs_entries(self.method_)
+        return self._observe(rows, EntryWeights(entry_weight).checked(rows.shape))
 
     # -- codes
 
-    def transform(self, X: Samples, *, sparse_output: bool = False) -> Any:
+    def transform(
+        self,
+        X: Samples,
+        *,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
+        sparse_output: bool = False,
+    ) -> Any:
         """Return the codes of samples, exactly: to a certified duality gap of 1e-9 (float32: 1e-6).
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
             Arrays that are not in memory (HDF5, Zarr, dask) are read a few chunks at a time.
+        mask : array-like of bool of the shape of X, optional
+            True where an entry was observed; needs ``missing=True``.
+        entry_weight : array-like of the shape of X, optional
+            How much each entry counts in the code of its row, relative to the largest of the row.
         sparse_output : bool, default=False
             Return a CSR array: most codes of an l1 penalty are zero.
 
@@ -139,9 +161,10 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             frames.
         """
         check_is_fitted(self)
-        given = map(np.asarray, blocks(X)) if is_stored(X) else [X]
+        alone = mask is None and entry_weight is None
+        given = map(np.asarray, blocks(X)) if alone and is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
-        parts = [form(self._encode(self._batch(part)).values) for part in given]
+        parts = [form(self._encode(self._batch(part, mask, entry_weight)).values) for part in given]
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
         return parts[0] if sparse_output else codes_of(X, parts[0], self)
@@ -193,13 +216,15 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         names, axes = vars(self).get("feature_names_in_"), vars(self).get("axes_")
         return samples_of(given, samples, names, axes)
 
-    def impute(self, X: Samples) -> Any:
+    def impute(self, X: Samples, *, mask: ArrayLike | None = None) -> Any:
         """Return the samples with their missing entries filled by reconstructions.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
             NaN where an entry is missing.
+        mask : array-like of bool of the shape of X, optional
+            True where an entry was observed.
 
         Returns
         -------
@@ -213,13 +238,13 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Warns
         -----
-        UserWarning
+        DataWarning
             Where rows have fewer observed entries than there are atoms and nothing in the model
             (alpha, ridge, a bounded set of codes) holds their codes back: what is filled in there
             may be anything.
         """
         check_is_fitted(self)
-        batch = self._batch(X)
+        batch = self._batch(X, mask)
         if batch.mask is None:
             whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
             return like(X, self._samples(whole))
@@ -232,7 +257,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
                 "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
                 "fewer atoms.",
-                UserWarning,
+                DataWarning,
                 stacklevel=2,
             )
         made = self.state_.dictionary.decode(self._encode(batch).values)

@@ -196,6 +196,7 @@ DICTIONARY_LEARNING = _table(
     CODED,
     method=[Part("update", {*METHODS, "auto"})],
     n_epochs=[COUNT, None],
+    fixed_components=[Whole(0), ARRAYS],
     scale=[Name(*SCALES)],
 )
 NMF = DICTIONARY_LEARNING | {
@@ -205,7 +206,7 @@ NMF = DICTIONARY_LEARNING | {
     "zeros": [Name("floor", "refuse")],
 }
 CONVEX = _table(
-    LEARNING,
+    f"{LEARNING} missing",
     n_representatives=[COUNT],
     assignment=[Name(*ASSIGNMENTS)],
     codes=[Part("prox", CONVEX_CODES)],

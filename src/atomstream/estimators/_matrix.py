@@ -8,16 +8,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_number
+from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.scaling import Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._containers import like
+from atomstream.estimators._entries import by_rows, hidden
 from atomstream.estimators._types import Samples
 from atomstream.estimators.registry import (
     SETS,
@@ -27,6 +29,7 @@ from atomstream.estimators.registry import (
     resolve_updater,
     with_elastic_net,
 )
+from atomstream.exceptions import DataWarning
 from atomstream.memory.gram import Aggregates
 from atomstream.penalties.base import Shape
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -54,7 +57,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _make_method(self) -> Method:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = resolve_loss(self.loss)
-        updater = resolve_updater(self.method, loss, self.fixed_components, self.damping)
+        fixed = fixed_atoms(self.fixed_components, self.n_components)
+        updater = resolve_updater(self.method, loss, fixed, self.damping)
         bounded, sized = updater.sets(loss)
         codes = resolve("codes", self.codes, SETS | {"auto": lambda: bounded}, "prox")
         codes = with_elastic_net(codes, self.alpha, self.ridge)
@@ -78,12 +82,13 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         been. Those of other losses do not, so there a column keeps the scale that it has when it is
         first learned from. A later pass over the same data changes no scale.
         """
+        X, weights = by_rows(X, weights)
         run = self._run
         if self.scale == "none" and "scaling" not in vars(run):
             if whole and self.method_.objective.loss.quadratic:
                 names = getattr(self, "feature_names_in_", None)
                 if sentence := dominance(X, names, "scale='std'", weights):
-                    warnings.warn(sentence, UserWarning, stacklevel=5)  # the caller of fit
+                    warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
             return
         old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
         if old.kind != self.scale:
@@ -105,7 +110,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         state, before = self._run.state, self.components_
         state.memory.rescale_features(factor, energy)
         atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
-        atoms[: self.fixed_components] = before[: self.fixed_components]
+        stays = are_fixed(fixed_atoms(self.fixed_components, len(before)), len(before))
+        atoms[stays] = before[stays]
         state.dictionary.assign(atoms)
 
     def _start(self, dictionary: Any) -> None:
@@ -128,19 +134,22 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Return rows in the units of the data."""
         return self.scaling_.undo(rows)
 
-    def impute(self, X: Samples) -> Any:
+    def impute(self, X: Samples, *, mask: ArrayLike | None = None) -> Any:
         """Return the samples with their missing entries filled, in the units of the data.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
             NaN where an entry is missing.
+        mask : array-like of bool of the shape of X, optional
+            True where an entry was observed.
 
         Returns
         -------
         ndarray, frame or DataArray of shape (n_samples, n_features)
             As ``X``: with its index, names and labels.
         """
+        X = hidden(X, mask, missing=self.missing)
         filled = super().impute(X)
         if self.scaling_.kind == "none":
             return filled

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_count
-from atomstream.dictionaries.hulls import Hulls, alike
+from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
 
 
 @dataclass(frozen=True)
@@ -21,24 +21,32 @@ class Representatives:
     Attributes
     ----------
     samples : ndarray or csr_array of shape (n, n_features)
-        Rows of the stream, as they came.
+        Rows of the stream, as they came, with their gaps filled in.
     indices : ndarray of int of shape (n,)
         Their places in the stream, from 0.
     ids : ndarray of shape (n,)
         What the caller calls them: ``ids``, the index of the frame, or the number of the row in the
         data of `fit`.
+    observed : ndarray of bool of shape (n, n_features), or None
+        False where an entry was missing: ``samples`` holds there what the model reconstructed when
+        the row became a representative. None where no representative of any atom had a gap.
     """
 
     samples: Any
     indices: NDArray
     ids: NDArray
+    observed: NDArray | None = None
 
     @classmethod
     def of(cls, hulls: Hulls) -> list[Self]:
         """Return the representatives of each atom."""
-        regions = [hulls.region(atom) for atom in range(len(hulls.weights))]
-        parts = (hulls.samples, hulls.indices, hulls.ids)
-        return [cls(*(read_only(part[rows]) for part in parts)) for rows in regions]
+        found = []
+        for rows in map(hulls.region, range(len(hulls.weights))):
+            marks = None if hulls.observed is None else read_only(hulls.observed[rows])
+            parts = (hulls.samples, hulls.indices, hulls.ids)
+            samples, indices, ids = (read_only(part[rows]) for part in parts)
+            found.append(cls(samples, indices, ids, marks))
+        return found
 
 
 @dataclass(frozen=True)
@@ -53,12 +61,15 @@ class Part:
     index : int
         Its place in the stream, from 0.
     sample : ndarray of shape (n_features,)
+    observed : ndarray of bool of shape (n_features,)
+        False where an entry of the sample was missing and has been filled in.
     """
 
     share: float
     id: Any
     index: int
     sample: NDArray
+    observed: NDArray
 
     @classmethod
     def of(cls, hulls: Hulls, atom: int, top: int) -> list[Self]:
@@ -70,7 +81,9 @@ class Part:
             sample = hulls.samples[[n]]
             row = (sample.toarray() if sp.issparse(sample) else sample)[0]
             name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
-            parts.append(cls(float(hulls.weights[atom, n]), name, int(hulls.indices[n]), row))
+            share, place = float(hulls.weights[atom, n]), int(hulls.indices[n])
+            known = np.ones(len(row), bool) if hulls.observed is None else hulls.observed[n].copy()
+            parts.append(cls(share, name, place, row, known))
         return parts
 
 
@@ -98,14 +111,22 @@ def read_only(part: Any) -> Any:
     return part
 
 
-def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> tuple[Any, NDArray, NDArray]:
-    """Return some rows of batches as one matrix, their places in the stream, and their names."""
+def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> NamedRows:
+    """Return some rows of batches as one, with zeros where entries are missing."""
     parts = [batch.X[some] for batch, some in rows]
-    stored = any(map(sp.issparse, parts))
-    X = sp.vstack(parts, format="csr") if stored else np.concatenate(parts)
     places = np.concatenate([batch.position + some for batch, some in rows])
     ids = np.concatenate(alike(*(np.asarray(batch.ids)[some] for batch, some in rows)))
-    return X, places, ids
+    if all(batch.mask is None for batch, _ in rows):
+        stored = any(map(sp.issparse, parts))
+        X = sp.vstack(parts, format="csr") if stored else np.concatenate(parts)
+        return NamedRows(X, places, ids)
+    # A mask says of every entry whether it was observed: rows beside masks are dense.
+    X = np.concatenate([part.toarray() if sp.issparse(part) else part for part in parts])
+    marks = [
+        np.ones(part.shape, bool) if batch.mask is None else batch.mask[some]
+        for part, (batch, some) in zip(parts, rows, strict=True)
+    ]
+    return NamedRows(X, places, ids, np.concatenate(marks))
 
 
 def check_labels(y: object, n_rows: int) -> NDArray:

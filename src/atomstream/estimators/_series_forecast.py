@@ -14,6 +14,7 @@ from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths
 from atomstream.domains.series.persistence import better_lag
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
+from atomstream.exceptions import DataWarning
 
 
 class Interval(NamedTuple):
@@ -55,7 +56,7 @@ class SeriesForecast(SeriesReconstruction):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             Where the honest one-step errors so far are larger than those of persistence or seasonal
             persistence, which take an earlier row for the next; the last thousand rows or so count.
         """
@@ -146,7 +147,7 @@ class SeriesForecast(SeriesReconstruction):
                 f"The honest one-step errors so far, {found.own:.4g} in root mean square, are "
                 f"larger than those of {other}, {found.error:.4g}; choose_forecaster compares "
                 "other settings.",
-                UserWarning,
+                DataWarning,
                 stacklevel=3,
             )
 

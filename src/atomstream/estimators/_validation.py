@@ -14,14 +14,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.core.batch import Batch
+from atomstream.core.fixed import fixed_atoms
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
-from atomstream.exceptions import ScheduleWarning
+from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
+from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 
-class NotConvergedWarning(ConvergenceWarning):
+class NotConvergedWarning(AtomstreamWarning, ConvergenceWarning):
     """Warning: an iteration ended before it reached the requested accuracy.
 
     A kind of scikit-learn's ``ConvergenceWarning``.
@@ -35,7 +37,6 @@ ACCURATE = {
     np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
     np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
 }
-MOST_WEIGHT = 1e100  # sums of squares that it multiplies are finite
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -128,11 +129,14 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
-    """Return checked data as a batch, with a mask where entries are missing.
+    """Return checked data as a batch, with a mask where entries are missing or have weights.
 
     Sparse rows with missing entries become dense: a mask says of every entry whether it was
-    observed.
+    observed. Weights of the shape of the data are weights of entries.
     """
+    if weights is not None and weights.ndim == 2:
+        X, tops, shares = relative_weights(X, weights)
+        return Batch(X, tops, mask=shares, **known)
     if not missing or not np.isnan(X.data if sp.issparse(X) else X).any():
         return Batch(X, weights, **known)
     X = X.toarray() if sp.issparse(X) else X
@@ -141,6 +145,8 @@ def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: A
 
 def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     """Return the mass of all rows that have an observed entry, refusing none."""
+    if weights is not None and weights.ndim == 2:
+        weights = relative_weights(X, weights)[1]
     if missing:
         holes = np.isnan(X.data if sp.issparse(X) else X)
         if sp.issparse(X):
@@ -164,10 +170,15 @@ def _first_row(X: Any, bad: NDArray) -> int:
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
 
-def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
-    """Return sample weights as float64, or None where all are one."""
+def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> NDArray | None:
+    """Return sample weights as float64, or None where all are one.
+
+    Weights of entries, checked, are of the shape of the data.
+    """
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, EntryWeights):
+        return sample_weight.checked(X.shape)
     n_samples = X.shape[0]
     weights = np.asarray(checked_numbers(sample_weight, "sample_weight"), dtype=np.float64)
     if weights.ndim == 0:
@@ -190,15 +201,11 @@ def check_weights(sample_weight: ArrayLike | None, X: Matrix) -> NDArray | None:
 def check_settings(model: BaseEstimator) -> None:
     """Refuse parameters of a dictionary estimator that are out of range or do not fit together."""
     model._validate_params()
-    if model.fixed_components and (model.init is None or isinstance(model.init, str)):
+    fixed = fixed_atoms(model.fixed_components, model.n_components)
+    if fixed and (model.init is None or isinstance(model.init, str)):
         raise ValueError(
-            f"fixed_components={model.fixed_components} needs init to be an array whose first rows "
+            f"fixed_components={model.fixed_components} needs init to be an array whose rows "
             f"stay, got init={model.init!r}."
-        )
-    if model.fixed_components > model.n_components:
-        raise ValueError(
-            f"fixed_components must be at most n_components={model.n_components}, got "
-            f"{model.fixed_components}."
         )
 
 
@@ -272,7 +279,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
 
     Warns
     -----
-    UserWarning
+    DataWarning
         Where numbers are so small or large that accuracy is lost.
     """
     loss, bounds = objective.loss, objective.codes.shape
@@ -292,7 +299,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
             warnings.warn(
                 f"The largest entry of X is {largest:.2g}; outside of {low:.0e} to {high:.0e} "
                 "accuracy is lost, so divide the data by a constant.",
-                UserWarning,
+                DataWarning,
                 stacklevel=6,  # the caller of fit, fit_stream or partial_fit
             )
         yield batch

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import check_count
 from atomstream.estimators._types import RandomSource
+from atomstream.exceptions import NetworkWarning
 
 TINY = np.finfo(float).tiny
 
@@ -84,7 +85,7 @@ class WalkFactors:
             warnings.warn(
                 f"{len(visits) - n_visited} of {len(visits)} states were never visited: the walk "
                 "is too short or stays in one component; they belong to no cluster.",
-                UserWarning,
+                NetworkWarning,
                 stacklevel=3,
             )
         check_count("n_clusters", n_clusters, 1, n_visited)

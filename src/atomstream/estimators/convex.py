@@ -77,6 +77,11 @@ class OnlineConvexMF(OnlineDictionary):
         Passes of `fit` over the data.
     shuffle : bool, default=True
         As in `OnlineNMF`.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed: codes are fitted to the others, and
+        gaps of a row, as part of the memory or as a representative, are filled by its
+        reconstruction (of the first N rows by the mean of their cluster).
+        `Representatives.observed` says which entries were observed.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
     random_state : int, Generator, RandomState or None, default=None
@@ -124,7 +129,7 @@ class OnlineConvexMF(OnlineDictionary):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
-    missing = False
+    ABSENT: ClassVar[dict[str, Any]] = {"missing": False}
     fixed_components = 0
     init = "auto"
     tol = 0.0
@@ -148,6 +153,7 @@ class OnlineConvexMF(OnlineDictionary):
         batch_size: int = 256,
         n_epochs: int = 1,
         shuffle: bool = True,
+        missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,
         random_state: RandomSource = None,
@@ -163,6 +169,7 @@ class OnlineConvexMF(OnlineDictionary):
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
+        self.missing = missing
         self.n_jobs = n_jobs
         self.max_time = max_time
         self.random_state = random_state
@@ -175,7 +182,7 @@ class OnlineConvexMF(OnlineDictionary):
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
-        return RowWise(objective, coder, self._assign, updater)
+        return RowWise(objective, coder, self._assign, updater, missing=bool(self.missing))
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""
@@ -196,6 +203,8 @@ class OnlineConvexMF(OnlineDictionary):
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn anew from data at hand; with fewer than N rows all of them are representatives.
 
@@ -203,14 +212,17 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Labels, for ``assignment="labels"``; as many different ones as atoms. Ignored by the
-            others.
+            Labels, as many different ones as atoms, for ``assignment="labels"``; else ignored.
         sample_weight : array-like of shape (n_samples,), optional
             How much rows count in the memory; 0 leaves a row out.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
+        mask : array-like of bool of shape (n_samples, n_features), optional
+            True where an entry was observed, as in `OnlineNMF`.
+        entry_weight : None
+            Refused: a representative is a row as it came.
         """
-        return self._fit(X, y, sample_weight, ids)
+        return self._fit(*self._given(X, y, sample_weight, mask, entry_weight), ids)
 
     def partial_fit(
         self,
@@ -219,18 +231,23 @@ class OnlineConvexMF(OnlineDictionary):
         sample_weight: ArrayLike | None = None,
         *,
         ids: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
+        time: object = None,
     ) -> Self:
         """Go on with these rows, one by one; the first N rows are kept until they are complete.
 
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-        sample_weight : array-like of shape (n_samples,), optional
-        ids : array-like of shape (n_samples,), optional
+        y, sample_weight, ids : array-like of shape (n_samples,), optional
+        mask, entry_weight : array-like of shape (n_samples, n_features), optional
             All as in `fit`.
+        time : number, datetime or numpy.datetime64, optional
+            As in `OnlineNMF`.
         """
-        return self._partial_fit(X, y, sample_weight, ids)
+        given = self._given(X, y, sample_weight, mask, entry_weight)
+        return self._partial_fit(*given, ids, time)
 
     def predict(self, X: Samples) -> NDArray:
         """Return the atom with the largest coefficient for each sample, or its label.
@@ -369,7 +386,7 @@ class OnlineConvexMF(OnlineDictionary):
     def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
         """Return hulls of the first rows of these batches that count."""
         rows = [(batch, counting_rows(batch)) for batch in batches]
-        X, places, ids = stacked_rows(rows)
+        first = stacked_rows(rows).first(n_wanted)
         labels = None
         if self.assignment == "labels":
             known = np.concatenate([np.asarray(batch.labels)[some] for batch, some in rows])
@@ -380,5 +397,4 @@ class OnlineConvexMF(OnlineDictionary):
                     f"needed is one for each of n_components={self.n_components} atoms."
                 )
         seed, shared = int(self._run.rng.integers(2**31)), self.assignment == "pooled"
-        X, places, ids = X[:n_wanted], places[:n_wanted], ids[:n_wanted]
-        return starting_hulls(X, places, ids, self.n_components, labels, seed, shared=shared)
+        return starting_hulls(first, self.n_components, labels, seed, shared=shared)

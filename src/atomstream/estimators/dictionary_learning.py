@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
+
 from atomstream.estimators import _constraints
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
@@ -115,7 +117,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         n_epochs: int | None = None,
         shuffle: bool = True,
         init: Start = "samples",
-        fixed_components: int = 0,
+        fixed_components: int | ArrayLike = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.method import Method
@@ -104,8 +104,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms themselves. "auto" is "samples" for the squared loss and "svd" for others. For losses
         other than the squared one, starts from the first batch are mixed half and half with its
         mean: multiplicative updates leave zeros as they are.
-    fixed_components : int, default=0
-        The first so many rows of ``init`` are kept as they are.
+    fixed_components : int, mask of shape (n_components,), or indices, default=0
+        Which rows of ``init`` are kept as they are: the first so many, those where a mask of bool
+        is True, or those with these indices.
     missing : bool, default=False
         Whether NaN stands for an entry that was not observed: codes are then fitted to the observed
         entries, and the sums completed with the reconstruction. Without it NaN is refused.
@@ -184,7 +185,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         n_epochs: int | None = None,
         shuffle: bool = True,
         init: Start = "auto",
-        fixed_components: int = 0,
+        fixed_components: int | ArrayLike = 0,
         missing: bool = False,
         n_jobs: int | None = None,
         max_time: float | None = None,

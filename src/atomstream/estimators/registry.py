@@ -19,6 +19,8 @@ from atomstream.coders import (
     ProjectedSubgradient,
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
+from atomstream.core.fixed import Fixed
+from atomstream.core.registered import part_of
 from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,
@@ -93,6 +95,24 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
+# What to write for the names that scikit-learn has for its ways to code.
+_EXACT = "write coder='auto' and alpha={alpha}: the lasso's exact minimum, however it is found"
+_FEW = (
+    "codes with a given number of atoms minimise no convex objective to learn with: learn with "
+    "alpha, then call atomstream.coders.pursue(X, model.components_, 0.0, {most})"
+)
+FOREIGN = {
+    "lasso_lars": _EXACT.format(alpha="..."),
+    "lasso_cd": _EXACT.format(alpha="..."),
+    "lars": _EXACT.format(alpha="...") + "; for a given number of atoms see coders.pursue",
+    "cd": _EXACT.format(alpha="..., or 0"),
+    "omp": _FEW.format(most="n_nonzero_coefs"),
+    "threshold": (
+        "write coder='auto' and alpha=...: for atoms at right angles these are the thresholded "
+        "products, for others codes that explain more"
+    ),
+    "mu": "write coder='multiplicative'",
+}
 
 
 def resolve(
@@ -116,7 +136,11 @@ def resolve(
     TypeError
         For anything that is neither a name nor a part.
     """
+    if isinstance(choice, str) and "-" in choice.partition(":")[0]:
+        return part_of(argument, choice, need)
     if isinstance(choice, str):
+        if choice not in known and choice in FOREIGN and argument in ("coder", "codes"):
+            raise ValueError(f"{argument}={choice!r} is a name of scikit-learn: {FOREIGN[choice]}.")
         if choice not in known:
             raise ValueError(
                 f"{argument}={choice!r} is unknown; choose one of {', '.join(sorted(known))}."
@@ -133,9 +157,12 @@ def resolve(
 def resolve_loss(choice: LossChoice) -> Any:
     """Return the loss that a name or a part stands for; one loss by many names is one part.
 
-    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
+    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30". A name
+    with a hyphen is that of a registered part.
     """
     name, _, parameter = choice.partition(":") if isinstance(choice, str) else ("", "", "")
+    if "-" in name:
+        return resolve("loss", choice, LOSSES, "gradient")
     if name in FAMILIES and parameter:
         try:
             number = float(parameter)
@@ -160,7 +187,7 @@ def resolve_tolerance(choice: ToleranceChoice) -> float | Callable[[int], float]
     return float(choice)
 
 
-def with_fields(part: Any, **values: tuple[str, float]) -> Any:
+def with_fields(part: Any, **values: tuple[str, Any]) -> Any:
     """Return a part with numbers in those of its fields that have these names.
 
     Parameters
@@ -196,7 +223,7 @@ def _field_names(part: object) -> set[str]:
     return {field.name for field in fields(part)} if is_dataclass(part) else set()
 
 
-def resolve_updater(choice: str | Updater, loss: Loss, fixed: int, damping: float) -> Updater:
+def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: float) -> Updater:
     """Return the updater that a name or a part stands for; "auto" is the fastest one."""
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:

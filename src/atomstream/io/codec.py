@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.core.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.io.archive import read_archive, write_archive
 from atomstream.io.registry import MODELS, model_class, part_class, tag_of, value_class
@@ -44,7 +45,8 @@ def save(model: BaseEstimator, path: str | Path) -> None:
     ----------
     model : estimator of atomstream
         Parts of your own (a loss, a schedule) are saved by their class's name and their fields: of
-        a dataclass all, of another class the attributes that its ``SAVED`` lists.
+        a dataclass all, of another class the attributes that its ``SAVED`` lists. A part that is
+        registered (`atomstream.register`) is found again by the name it is registered by.
     path : path
         By custom ``*.atoms``.
 
@@ -86,8 +88,9 @@ def load(
     path : path
         Of a file, or of a run.
     parts : iterable of type, default=()
-        Classes of your own whose instances the model holds; no other class is ever made from a
-        file, besides those of the library.
+        Classes of your own whose instances the model holds. Besides these and the library's, a
+        file can name only classes that are registered: by `atomstream.register`, or by an
+        installed package's entry point in the group ``atomstream.parts``.
     kind : type, optional
         Class of the model that is expected, `OnlineNMF`: type checkers know it then, and a file
         with another model is refused.
@@ -98,7 +101,8 @@ def load(
         Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or
         senseless ones.
     ModelFileError
-        Where a class of your own is missing from ``parts``, and for models of another ``kind``.
+        Where a class of your own is missing from ``parts`` and not registered, and for models of
+        another ``kind``.
     """
     model = read_model(path, parts)[0]
     if kind is not None and not isinstance(model, kind):
@@ -236,8 +240,15 @@ class Encoder:
             raise TypeError(
                 f"a {kind.__name__} has no fields; use a part of atomstream, or a dataclass."
             )
+        # A younger field at its old value is left out: the file is that of an older release.
+        absent = getattr(kind, "ABSENT", {})
         values = {name: getattr(value, name) for name in _field_names(kind)}
-        return {tag: kind.__name__, "fields": self.fields(values)}
+        values = {k: v for k, v in values.items() if k not in absent or v is not absent[k]}
+        encoded: dict[str, Any] = {tag: kind.__name__, "fields": self.fields(values)}
+        name = name_of(kind) if tag == "own" else None
+        if name is not None:  # who offers it, so that a loader can find it, or say what is missing
+            encoded |= {"name": name, "of": kind.__module__.split(".")[0]}
+        return encoded
 
 
 class Decoder:
@@ -324,20 +335,31 @@ class Decoder:
 
     def _object(self, encoded: dict[str, Any]) -> Any:
         """Return an instance of a class of the caller's own."""
-        name = encoded["own"]
-        if name not in self._own:
-            raise ModelFileError(
-                f"holds a {name!r:.80}, which is no part of atomstream: give its class, as in "
-                f"load(path, parts=[{name}])."
-            )
-        kind = self._own[name]
+        kind = self._class_of(encoded)
         if hasattr(kind, "SAVED"):
             return self._value(kind, encoded["fields"])
         return kind(**self.fields(encoded["fields"]))
 
+    def _class_of(self, encoded: dict[str, Any]) -> Any:
+        """Return the caller's own class, or one registered by the name in the file."""
+        name, registered_as = encoded["own"], encoded.get("name")
+        if name in self._own:
+            return self._own[name]
+        try:
+            kind = registered(registered_as) if isinstance(registered_as, str) else None
+        except ValueError as error:
+            raise ModelFileError(f"holds a {name!r:.80}: {error}") from None
+        if kind is not None:
+            return kind
+        offer = f"give its class, as in load(path, parts=[{name}])"
+        if isinstance(registered_as, str):
+            package = encoded.get("of")
+            offer = f"install {package!r:.80}, call atomstream.register({name}), or {offer}"
+        raise ModelFileError(f"holds a {name!r:.80}, which is no part of atomstream: {offer}.")
+
     def _value(self, kind: Any, encoded: dict[str, Any]) -> Any:
         """Return a value that learning changes, made of its attributes."""
-        values = self.fields(encoded)
+        values = getattr(kind, "ABSENT", {}) | self.fields(encoded)
         if set(values) != set(_field_names(kind)):
             raise ValueError(f"a {kind.__name__} of {sorted(values)}")
         made: Any = object.__new__(kind)

@@ -163,7 +163,10 @@ class GramSums(Statistics[GramDelta, Aggregates]):
     .. math:: \tfrac12 \|M(x - hD')\|^2 \le \tfrac12 \|Mx + (1 - M)hD - hD'\|^2
               \quad \text{for every } D',
 
-    so an update that does not raise the surrogate stays one.
+    so an update that does not raise the surrogate stays one. The same holds for weights of entries
+    from 0 to 1, W in place of M: :math:`\tfrac12 \sum_j w_j (x_j - y_j)^2` lies below half of
+    :math:`\|Wx + (1 - W)hD - y\|^2` plus a constant, and touches it at y = hD, for it has the same
+    slope there and no more curvature.
 
     Parameters
     ----------
@@ -202,7 +205,10 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         gram = unit * (h.T @ weighted).astype(np.float64)
         # Missing entries are taken as the codes reconstruct them: the completed loss touches the
         # observed one at these atoms and lies above it elsewhere.
-        X = batch.X if batch.mask is None else batch.complete(dictionary.decode(h))
+        X, slack = batch.X, np.zeros(len(h))
+        if batch.mask is not None:
+            decoded = dictionary.decode(h)
+            X, slack = batch.complete(decoded), batch.slack(decoded)
         cross: Sums
         # With fewer rows than atoms the two factors are smaller than their product.
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
@@ -213,7 +219,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             if unit != 1:
                 cross = unit * cross
         energy = batch.energy if X is batch.X else squared_norms(X)
-        constants = 0.5 * energy + objective.codes.elastic_net(h)
+        constants = 0.5 * energy + slack + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         # The sum of 1/2 |x - hD|^2 from sums alone; no reconstruction is formed.
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -22,6 +23,8 @@ from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
+
+log = logging.getLogger(__name__)
 
 FORMAT = 1  # of folders; one that says nothing of it is older than this number
 STEP = re.compile(r"step-(\d+)\.atoms")
@@ -185,6 +188,7 @@ class RunFolder:
         write_model(path, model, notes | {"run": self._identity()})
         self._newest = path
         self.publish()
+        log.info("Checkpoint %s written.", path)
         for old in self._saved()[keep:]:
             old.unlink(missing_ok=True)
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from atomstream.callbacks import History
+from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
 from atomstream.io.holdout import Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of, making_sense, read_checkpoint
-from atomstream.runs.task import Task, View, view_of
+from atomstream.runs.task import VIEWS, Task, View, view_of
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,33 @@ def open_record(path: Path) -> Record:
         task.check_model(settings, model)
     with making_sense(path):
         return Record(path, model, notes, task, settings, *_beside(model, notes))
+
+
+def record_of(model: Any, *, held_out: Any = None, history: History | None = None) -> Record:
+    """Return what can be looked at of a model in memory.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    held_out : array-like, frame or sparse of shape (n_rows, n_features), optional
+        Rows that were not learned from.
+    history : History, optional
+        The objective along the stream.
+
+    Raises
+    ------
+    InputError
+        For a model that has not learned, and for objects that no view is known of.
+    """
+    name = type(model).__name__
+    if name not in VIEWS:
+        raise InputError(f"No report is known of a {name}; give one of {', '.join(VIEWS)}.")
+    if not model.__sklearn_is_fitted__():
+        raise InputError(f"This {name} has not learned anything; call fit before report.")
+    shape, names, empty, _ = _beside(model, {})
+    rows = None if held_out is None else check_X(model, held_out, reset=False)
+    past = empty if history is None else history
+    return Record(Path(name), model, {}, None, None, shape, names, past, rows)
 
 
 def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:

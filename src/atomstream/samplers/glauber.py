@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
+from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain
 
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
@@ -47,7 +48,7 @@ class MotifGlauber(MotifChain[int]):
 
     Warns
     -----
-    UserWarning
+    NetworkWarning
         Where the chain cannot reach all copies: several components, or a bipartite network.
 
     References
@@ -66,7 +67,7 @@ class MotifGlauber(MotifChain[int]):
         object.__setattr__(self, "motif", Motif.of(self.motif))
         problem = _unreachable(self.network, self.motif)
         if problem:
-            warnings.warn(problem, UserWarning, stacklevel=3)
+            warnings.warn(problem, NetworkWarning, stacklevel=3)
 
     def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return a copy of the motif, int64 (k,): the one given, or one grown from a random node.

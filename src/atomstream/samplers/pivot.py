@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
+from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain
 from atomstream.samplers.glauber import LARGEST, copy_of
 
@@ -84,6 +85,7 @@ class MotifPivot(MotifChain[bool]):
         if n_parts > 1:
             warnings.warn(
                 f"The network has {n_parts} components and the chain stays in one; {LARGEST}.",
+                NetworkWarning,
                 stacklevel=3,
             )
         if not (self.root_weights > 0).any():

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.network import Network
+from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import Chain
 
 __all__ = ["RandomWalk"]
@@ -33,7 +34,7 @@ class RandomWalk(Chain[None]):
 
     Warns
     -----
-    UserWarning
+    NetworkWarning
         Where the walk cannot return from everywhere to everywhere, or is periodic with period 2.
     """
 
@@ -55,14 +56,14 @@ class RandomWalk(Chain[None]):
             warnings.warn(
                 f"The network has {n_parts} strongly connected components, "
                 "the walk ends in one; give the largest.",
-                UserWarning,
+                NetworkWarning,
                 stacklevel=3,
             )
         elif network.undirected and network.bipartite:
             warnings.warn(
                 "The network is bipartite: the walk alternates between two classes and never "
                 "settles; look at every second step, or give nodes loops.",
-                UserWarning,
+                NetworkWarning,
                 stacklevel=3,
             )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import Fixed
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.losses import Loss
@@ -50,10 +51,13 @@ class Updater(ABC, Generic[StateT]):
     coder : Coder, optional
         Where its codes come from if none is chosen; None, the default, is the fastest coder for
         loss and set.
+    weighs_entries : bool, default=False
+        Whether it learns rightly from batches whose mask holds weights of entries.
     """
 
     statistics: ClassVar[Statistics]
     needs: ClassVar[Needs] = {}
+    weighs_entries: ClassVar[bool] = False
     coder: ClassVar[Coder | None] = None
 
     @property
@@ -67,8 +71,8 @@ class Updater(ABC, Generic[StateT]):
         return False
 
     @property
-    def fixed(self) -> int:
-        """Number of first atoms that never change."""
+    def fixed(self) -> Fixed:
+        """Which atoms never change: the first so many, or those at these places."""
         return 0
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
@@ -41,8 +42,8 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     ----------
     damping : float, default=0.0
         Added to the diagonal of A (kappa_1 / n of the paper).
-    fixed : int, default=0
-        The first so many atoms are never changed.
+    fixed : int or tuple of int, default=0
+        The first so many atoms, or those at these places, are never changed.
     n_sweeps : int, default=1
         Sweeps per batch.
     patience : float, default=10.0
@@ -56,12 +57,13 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     """
 
     damping: float = 0.0
-    fixed: int = 0
+    fixed: Fixed = 0
     n_sweeps: int = 1
     patience: float = PATIENCE
     statistics: ClassVar[GramSums] = GramSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
     settles: ClassVar[bool] = True
+    weighs_entries: ClassVar[bool] = True
 
     def update(
         self,
@@ -88,7 +90,8 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
 
     def value(self, state: State[Rows, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
-        atoms = state.dictionary.atoms()[self.fixed :]
+        atoms = state.dictionary.atoms()
+        atoms = atoms[~are_fixed(self.fixed, len(atoms))]
         size = np.vdot(atoms.astype(np.float64), atoms)
         return (
             state.memory.value(state.dictionary)
@@ -98,9 +101,15 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
 
 
 def _sweep(
-    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: int
+    atoms: NDArray, gram: NDArray, cross: NDArray, penalty: Penalty, damping: float, fixed: Fixed
 ) -> None:
     """Run `plain_sweep`, or its compiled twin where kernels know the shape of the set."""
+    if not isinstance(fixed, int):  # those that stay come first
+        order = np.argsort(~are_fixed(fixed, len(atoms)), kind="stable")
+        moved = atoms[order]
+        _sweep(moved, gram[np.ix_(order, order)], cross[order], penalty, damping, len(fixed))
+        atoms[order] = moved
+        return
     if penalty.shape is None:
         plain_sweep(atoms, gram, cross, penalty, damping, fixed)
         return
@@ -123,10 +132,10 @@ def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
     return cone and not (on_codes.l1 or on_codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
 
 
-def _short(atoms: NDArray, fixed: int) -> NDArray:
+def _short(atoms: NDArray, fixed: Fixed) -> NDArray:
     """Return the lengths of short atoms, 1 for others; those of no length become 0, in place."""
     lengths = np.linalg.norm(atoms, axis=1)
-    free = np.arange(len(atoms)) >= fixed
+    free = ~are_fixed(fixed, len(atoms))
     atoms[free & (lengths < NOTHING)] = 0
     return np.where((lengths >= NOTHING) & (lengths < SHORT) & free, lengths, 1.0)
 

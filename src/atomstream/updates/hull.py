@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
-from atomstream.dictionaries.hulls import Hulls
+from atomstream.dictionaries.hulls import Hulls, NamedRows
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
@@ -28,7 +28,9 @@ from atomstream.updates.base import Explained, Updater
 __all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
 
 KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
+REFILLS = 10  # rounds of clustering incomplete rows and filling their gaps
 CHUNK = 128  # rows whose products with each other are formed at a time
+EXACT = Accuracy(gap=1e-12)  # of codes that incomplete rows are filled by
 GAP = 1e-4  # of a quadratic problem, over the surrogate
 
 
@@ -77,6 +79,10 @@ class RowWise:
     gap : float, default=1e-4
         How exactly the problem of a row is solved: by how much the surrogate may lie above its
         minimum, relatively.
+    missing : bool, default=False
+        Whether entries of batches may be missing. An incomplete row is coded on what was observed,
+        with the atoms as they are then; completed by its reconstruction it has this same code, and
+        walks on as any other row.
 
     References
     ----------
@@ -91,8 +97,7 @@ class RowWise:
     assign: Callable[[Batch, np.random.Generator], NDArray]
     updater: HullUpdate
     gap: float = GAP
-
-    missing: ClassVar[bool] = False
+    missing: bool = False
 
     @property
     def statistics(self) -> GramSums:
@@ -106,12 +111,10 @@ class RowWise:
         places = batch.position + np.arange(batch.X.shape[0])
         chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
         parts = []
-        for start in range(0, batch.X.shape[0], CHUNK):
-            rows = slice(start, start + CHUNK)
-            weights = None if batch.weights is None else batch.weights[rows]
-            ids = None if batch.ids is None else batch.ids[rows]
-            part = Batch(batch.X[rows], weights, ids=ids, position=batch.position + start)
-            parts.append(self._walk(part, chosen[rows], state, clock))
+        for rows in _walked_together(batch.mask, batch.X.shape[0]):
+            part = self._complete(batch, rows, state)
+            observed = None if batch.mask is None else batch.mask[rows]
+            parts.append(self._walk(part, observed, chosen[rows], state, clock))
         # The rows are in the memory already, one after the other: this delta only tells callbacks
         # and the usage what the batch came to, hence no sums.
         h = np.concatenate([codes for codes, _ in parts])
@@ -134,9 +137,26 @@ class RowWise:
         """Leave the atoms as they are: what nothing uses costs nothing."""
         return 0
 
+    def _complete(self, batch: Batch, rows: slice, state: State[Hulls, Aggregates]) -> Batch:
+        """Return some rows of a batch, with their gaps filled by their reconstructions."""
+        weights, mask, ids = (
+            None if part is None else part[rows] for part in (batch.weights, batch.mask, batch.ids)
+        )
+        part = Batch(batch.X[rows], weights, mask)
+        if part.mask is not None:
+            codes = self.coder.encode(part, state.dictionary, self.objective, EXACT)
+            part = Batch(part.complete(state.dictionary.decode(codes.values)), weights)
+        return replace(part, ids=ids, position=batch.position + rows.start)
+
     def _walk(
-        self, batch: Batch, chosen: NDArray, state: State[Hulls, Aggregates], clock: Clock
+        self,
+        batch: Batch,
+        observed: NDArray | None,
+        chosen: NDArray,
+        state: State[Hulls, Aggregates],
+        clock: Clock,
     ) -> tuple[NDArray, NDArray]:
+        """Walk over complete rows; ``observed`` says which entries were before they were filled."""
         from atomstream._kernels.convex import walk
 
         hulls, memory = state.dictionary, state.memory
@@ -170,9 +190,11 @@ class RowWise:
         )
         if not (np.isfinite(values).all() and np.isfinite(W).all()):
             raise ValueError("Products of the rows are not finite; rescale the data.")
-        memory.absorb(*self._as_one_batch(X, h, weights, batch.energy))
-        indices = batch.position + np.arange(n)
-        hulls.swap(W[:, :N].copy(), source, batch.X, indices, np.asarray(batch.ids), int(n_swaps))
+        if weights.any():
+            memory.absorb(*self._as_one_batch(X, h, weights, batch.energy))
+        places = batch.position + np.arange(n)
+        known = NamedRows(batch.X, places, np.asarray(batch.ids), observed)
+        hulls.swap(W[:, :N].copy(), source, known, int(n_swaps))
         return h, values
 
     def _as_one_batch(
@@ -196,22 +218,31 @@ class RowWise:
         return delta, whole
 
 
+def _walked_together(mask: NDArray | None, n_rows: int) -> Iterator[slice]:
+    """Yield the rows of a batch piece by piece: an incomplete row alone, for it needs the atoms."""
+    n_seen = np.zeros(n_rows) if mask is None else mask.sum(axis=1)
+    # A row without any entry weighs nothing and is passed over.
+    whole = (n_seen == 0) | (n_seen == (0 if mask is None else mask.shape[1]))
+    start = 0
+    while start < n_rows:
+        piece = whole[start : start + CHUNK]
+        size = len(piece) if piece.all() else max(int(piece.argmin()), 1)
+        yield slice(start, start + size)
+        start += size
+
+
 def starting_hulls(
-    X: Matrix,
-    indices: NDArray,
-    ids: NDArray,
-    n_components: int,
-    labels: NDArray | None,
-    seed: int,
-    *,
-    shared: bool,
+    rows: NamedRows, n_components: int, labels: NDArray | None, seed: int, *, shared: bool
 ) -> Hulls:
     """Return hulls around the means of clusters: of k-means, or of known labels.
 
+    Gaps are filled by the mean of the cluster, feature by feature; where labels are not known,
+    clusters and means are found in turn.
+
     Parameters
     ----------
-    X : ndarray or csr_array of shape (n_representatives, n_features)
-    indices, ids : ndarray of shape (n_representatives,)
+    rows : NamedRows
+        The representatives, with zeros where entries are missing.
     n_components : int
     labels : ndarray of int of shape (n_representatives,), or None
     seed : int
@@ -220,16 +251,45 @@ def starting_hulls(
 
     References
     ----------
-    Agarwal, Peng, Milenkovic (2019), Algorithm 1.
+    Agarwal, Peng, Milenkovic (2019), Algorithm 1. Chi, Chi, Baraniuk (2016), "k-POD: a method for
+    k-means clustering of missing data", for rows with gaps.
     """
+    X, places, ids, observed = rows
+    if observed is not None and observed.all():
+        observed = None
     if labels is None:
-        labels = _clusters(X, n_components, seed)
+        labels = _clusters_of(X, observed, n_components, seed)
+    if observed is not None:
+        X = _filled(X, observed, labels)
     sizes = np.bincount(labels, minlength=n_components)
     order = np.argsort(labels, kind="stable")
     weights = np.zeros((n_components, len(order)))
     # Each atom begins as the mean of its cluster.
     weights[labels[order], np.arange(len(order))] = 1 / sizes[labels[order]]
-    return Hulls(X[order], weights, None if shared else sizes, indices[order], ids[order])
+    known = (places[order], ids[order], None if observed is None else observed[order])
+    return Hulls(X[order], weights, None if shared else sizes, *known)
+
+
+def _clusters_of(X: Matrix, observed: NDArray | None, n_components: int, seed: int) -> NDArray:
+    """Return labels of k-means; of incomplete rows, with gaps filled in turn."""
+    if observed is None:
+        return _clusters(X, n_components, seed)
+    labels = np.zeros(X.shape[0], np.int64)
+    for _ in range(REFILLS):
+        before = labels
+        labels = _clusters(_filled(X, observed, before), n_components, seed)
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def _filled(X: NDArray, observed: NDArray, labels: NDArray) -> NDArray:
+    """Return rows with gaps filled by the mean of their cluster, or of all where it shows none."""
+    member = (labels == np.arange(labels.max() + 1)[:, None]).astype(np.float64)
+    total, count = member @ np.where(observed, X, 0), member @ observed
+    overall = total.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
+    means = np.where(count > 0, total / np.maximum(count, 1), overall)
+    return np.where(observed, X, means[labels]).astype(X.dtype)
 
 
 def _clusters(X: Matrix, n_components: int, seed: int) -> NDArray:

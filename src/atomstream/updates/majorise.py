@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.products import losses
 from atomstream.core.state import State
@@ -49,8 +50,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
     ----------
     damping : float, default=0.0
         Added to the diagonal of A in the quadratic model.
-    fixed : int, default=0
-        The first so many atoms are never changed.
+    fixed : int or tuple of int, default=0
+        The first so many atoms, or those at these places, are never changed.
     newton : bool, default=True
         Whether the second proposal is made.
     folds : int, default=1
@@ -66,7 +67,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     """
 
     damping: float = 0.0
-    fixed: int = 0
+    fixed: Fixed = 0
     newton: bool = True
     folds: int = 1
     statistics: ClassVar[MajorantSums] = MajorantSums()
@@ -100,7 +101,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
             proposals.append(self._quadratic(atoms, memory, penalty))
         energy = memory.atom_energy(state.dictionary)
         kept = energy <= NOTHING * energy.max()
-        kept[: self.fixed] = True
+        kept |= are_fixed(self.fixed, len(atoms))
         for proposal in proposals:
             # What is 0 would stay 0.
             np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
@@ -119,7 +120,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
 
     def value(self, state: State[Rows, Majorants], objective: Objective) -> float:
         """Return the surrogate with the penalty on the atoms that may change."""
-        penalty = objective.atoms.value(state.dictionary.atoms()[self.fixed :])
+        atoms = state.dictionary.atoms()
+        penalty = objective.atoms.value(atoms[~are_fixed(self.fixed, len(atoms))])
         return state.memory.value(state.dictionary) + float(penalty.sum())
 
     def _majoriser(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
@@ -44,7 +45,7 @@ class Reseeding:
         codes: Codes,
         state: State,
         objective: Objective,
-        fixed: int,
+        fixed: Fixed,
         rng: np.random.Generator,
     ) -> int:
         """Replace idle atoms; rows are drawn in proportion to weight times loss.
@@ -55,7 +56,7 @@ class Reseeding:
             How many atoms were replaced.
         """
         idle = np.flatnonzero(state.usage.idle >= self.patience * len(state.usage.idle))
-        idle = idle[idle >= fixed]
+        idle = idle[~are_fixed(fixed, len(state.usage.idle))[idle]]
         if not len(idle):
             return 0
         losses = objective.losses(batch, codes.values, state.dictionary)
@@ -189,7 +190,7 @@ def _singular(
 
 def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
     """Return the mean of the observed entries of each feature, 0 where there is none."""
-    total, mass = weights @ batch.X, weights @ batch.mask
+    total, mass = weights @ batch.seen, weights @ batch.mask
     return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0).astype(batch.X.dtype)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.core.clock import Clock
+from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
@@ -37,8 +38,8 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     ----------
     a, b : float, default=2e4
         Above 0. The first steps have the length a / b. They have halved after b samples.
-    fixed : int, default=0
-        The first so many atoms are never changed.
+    fixed : int or tuple of int, default=0
+        The first so many atoms, or those at these places, are never changed.
     unit : {"curvature", "printed"}, default="curvature"
         Unit of the length: "curvature" is one over the curvature of each feature's problem (see
         `Subgradient`), so that the same a and b serve every loss and every scale of the data;
@@ -51,7 +52,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
 
     a: float = 2e4
     b: float = 2e4
-    fixed: int = 0
+    fixed: Fixed = 0
     unit: str = "curvature"
     statistics: ClassVar[Subgradients] = Subgradients()
     coder: ClassVar[Coder | None] = ProjectedSubgradient()
@@ -85,7 +86,8 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
         atoms = state.dictionary.atoms().astype(np.float64)
         moved = objective.atoms.prox(atoms - move, 0.0)
         # After the projection, which may move every row where the set ties rows together.
-        moved[: self.fixed] = atoms[: self.fixed]
+        stays = are_fixed(self.fixed, len(atoms))
+        moved[stays] = atoms[stays]
         state.dictionary.assign(moved)
 
     def sets(self, loss: Loss) -> tuple[Penalty, Penalty]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.domains.images.compression import check_limits, compress, decompress
 from atomstream.domains.images.pixels import psnr, white
+from atomstream.exceptions import DataWarning
 
 __all__ = ["SHORT", "check_worth", "compress_to", "reached_by"]
 
@@ -79,11 +80,13 @@ def check_worth(image: NDArray, atoms: NDArray, data: bytes, quality: float) -> 
         warnings.warn(
             f"The compressed image reaches {reached:.1f} decibels instead of {quality:g}: its "
             f"{len(atoms)} atoms allow no more; learn more atoms, or learn them from this image.",
+            DataWarning,
             stacklevel=3,
         )
     if len(data) > image.nbytes:
         warnings.warn(
             f"The compressed image has {len(data)} bytes, more than the {image.nbytes} of its "
             "pixels; learn fewer atoms, ask for less quality, or leave out the dictionary.",
+            DataWarning,
             stacklevel=3,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
-from atomstream.exceptions import InputError
+from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
@@ -21,6 +22,8 @@ from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inpu
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
+
+log = logging.getLogger(__name__)
 
 MODELS = ("nmf", "dictionary", "convex")
 
@@ -153,12 +156,12 @@ class RowsSettings(checkpoints, Settings):
             raise ValueError(
                 f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
             )
-        if self.missing or self.representatives < self.atoms:
+        if self.representatives < self.atoms:
             raise ValueError(
-                "The model 'convex' needs complete rows and a representative for each atom, got "
-                f"missing={self.missing} and {self.representatives} representatives of "
-                f"{self.atoms} atoms."
+                "The model 'convex' needs a representative for each atom, got "
+                f"{self.representatives} representatives of {self.atoms} atoms."
             )
+        common["missing"] = self.missing
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
 
@@ -239,7 +242,7 @@ class RowsTask(PassesTask):
             return
         sentence = dominance(rows, self.names, "--scale std")
         if sentence is not None and settings.model != "convex":
-            warnings.warn(sentence, UserWarning, stacklevel=2)
+            warnings.warn(sentence, DataWarning, stacklevel=2)
 
     def _without_bad_rows(self, piece: Piece) -> tuple[Piece, InputError | None]:
         """Return rows that can be learned, and what is to be said after them, if anything is.
@@ -253,6 +256,9 @@ class RowsTask(PassesTask):
             return piece, None
         if skip:
             self._n_bad, self._places = int(bad.sum()), np.flatnonzero(~bad)
+            text = "%d of %d rows of %s left out, the first of them row %d, counted from 0."
+            first, name = self.at.row + int(bad.argmax()), self.sources[self.at.source].name
+            log.info(text, self._n_bad, len(bad), name, first)
             return piece._replace(X=piece.X[~bad], ids=piece.ids[~bad]), None
         first = int(bad.argmax())
         self._places = self._places[:first]

@@ -23,7 +23,7 @@ from atomstream.estimators._backtest import (
     rolled,
 )
 from atomstream.estimators.series import SeriesDictionary
-from atomstream.exceptions import InputError
+from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
@@ -269,7 +269,7 @@ class ForecastTask(_SeriesTask):
             band = self.model.predict_interval(settings.horizon, settings.coverage)
             columns += [("_low", self.undo(band.low)), ("_high", self.undo(band.high))]
         except ValueError as error:
-            warnings.warn(f"No bands: {error}", UserWarning, stacklevel=2)
+            warnings.warn(f"No bands: {error}", DataWarning, stacklevel=2)
         ahead = self.times.at(1, settings.horizon)
         parts = np.stack([part for _, part in columns])
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
@@ -360,7 +360,7 @@ class ImputeTask(_SeriesTask):
             warnings.warn(
                 f"{counted(left, 'entry', 'entries')} could not be filled: nothing was "
                 "observed within a window.",
-                UserWarning,
+                DataWarning,
                 stacklevel=2,
             )
         self.table.write(folder / self.out, self.table.names, self.table.labels, filled)

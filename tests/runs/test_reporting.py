@@ -1,0 +1,66 @@
+"""The report of a model in memory: of every kind of model, and the same as of its file."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream import InputError, OnlineNMF, callbacks, load, report, save
+from atomstream.cli import main
+from atomstream.io.registry import MODELS
+from atomstream.runs.task import VIEWS
+
+GOLDEN = Path(__file__).parents[1] / "golden/models"
+X = np.random.default_rng(0).random((60, 6))
+
+
+def test_every_model_has_a_view():
+    assert sorted(VIEWS) == sorted(MODELS)
+
+
+@pytest.mark.parametrize("name", sorted(VIEWS))
+def test_every_model_has_a_report(name, tmp_path):
+    page = report(load(GOLDEN / f"{name}.atoms"), tmp_path)
+    assert page == tmp_path / "report.html"
+    text = page.read_text(encoding="utf-8")
+    assert name in text
+    assert "What was learned" in text
+    assert list((tmp_path / "figures").glob("*.svg")) or "<table" in text
+
+
+def test_it_is_the_report_of_the_command(tmp_path):
+    model = OnlineNMF(3, random_state=0).fit(X)
+    save(model, tmp_path / "model.atoms")
+    assert main(["report", str(tmp_path / "model.atoms")]) == 0
+    theirs = (tmp_path / "model-report/report.html").read_text(encoding="utf-8")
+    ours = report(model, tmp_path / "here").read_text(encoding="utf-8")
+
+    def body(text):
+        text = re.sub(r"data:image/png;base64,[^\"]*", "", text)
+        return re.sub(r"<(title|h1)>.*?</\1>", "", text)
+
+    assert body(ours) == body(theirs)
+
+
+def test_held_out_rows_and_the_learning_curve_are_in_it(tmp_path):
+    history = callbacks.History()
+    model = OnlineNMF(3, batch_size=20, random_state=0).set_callbacks(history).fit(X)
+    plain = report(model, tmp_path / "a").read_text(encoding="utf-8")
+    whole = report(model, tmp_path / "b", held_out=X[:20], history=history)
+    whole = whole.read_text(encoding="utf-8")
+    assert (tmp_path / "b/figures/objective.png").exists()
+    assert not (tmp_path / "a/figures/objective.png").exists()
+    assert "mean objective" in whole
+    assert "mean objective" not in plain
+
+
+def test_what_cannot_be_reported_says_so(tmp_path):
+    with pytest.raises(InputError, match="has not learned anything; call fit before report"):
+        report(OnlineNMF(2), tmp_path)
+    with pytest.raises(InputError, match="No report is known of a dict; give one of ColorRestorer"):
+        report({}, tmp_path)
+    with pytest.raises(ValueError, match="path must name a folder"):
+        report(OnlineNMF(2, random_state=0).fit(X), tmp_path / "report.html")
+    assert atomstream.report is report
