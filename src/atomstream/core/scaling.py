@@ -14,6 +14,7 @@ __all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 
 SCALES = ("none", "std", "max", "log1p", "tfidf")
 LEAST_ROWS, LEAST_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
+ENOUGH_ROWS = 2000  # of many, to look for it
 MOST = 0.5  # share of the energy that one column may have
 
 
@@ -166,10 +167,13 @@ class Scaling:
 def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None:
     """Return the column that has more than half of the energy of rows, and its share.
 
-    None where no column has it, and for fewer than 3 columns or 20 rows.
+    None where no column has it, and for fewer than 3 columns or 20 rows. Of many rows some 2,000,
+    evenly spread, are looked at.
     """
     if X.shape[0] < LEAST_ROWS or X.shape[1] < LEAST_COLUMNS:
         return None
+    some = slice(None, None, 1 + X.shape[0] // ENOUGH_ROWS)
+    X, weights = X[some], None if weights is None else weights[some]
     values, columns, row_weights, _ = _columns(X, weights)
     with np.errstate(over="ignore"):
         energy = _total(values.astype(np.float64) ** 2, columns, row_weights, X.shape[1])
