@@ -39,7 +39,7 @@ MODULES = {
         *("memory", "updates"),
     ),
     "Streams and chains": ("streams", "samplers"),
-    "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors"),
+    "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors", "cells"),
     "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
     "Pictures": ("plots",),
     "Files": ("io",),

@@ -7,6 +7,7 @@ import numpy as np
 
 from atomstream import (
     ColorRestorer,
+    ConsensusNMF,
     ImageDictionary,
     NetworkDictionary,
     OnlineConvexMF,
@@ -41,6 +42,11 @@ def materials():
 ZOO = {
     "nmf": (OnlineNMF(3, random_state=0), rows, "transform"),
     "dictionary learning": (OnlineDictionaryLearning(3, random_state=0), rows, "transform"),
+    "consensus": (
+        ConsensusNMF([2], n_replicates=3, n_epochs=1, random_state=0),
+        rows,
+        "transform",
+    ),
     "convex": (OnlineConvexMF(2, n_representatives=6, random_state=0), rows, "transform"),
     "tensors": (
         OnlineCPDictionary(2, n_epochs=2, random_state=0),

@@ -17,6 +17,7 @@ from . import streams as streams
 from . import updates as updates
 from .coders import tolerances as tolerances
 from .core.registered import register as register
+from .domains import cells as cells
 from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series

@@ -12,6 +12,7 @@ __all__ = ["library"]
 # What is imported, and the extra that installs it.
 EXTRAS = {
     "PIL": "images",
+    "anndata": "cells",
     "h5py": "io",
     "imageio": "video",
     "jinja2": "plots",

@@ -1,7 +1,7 @@
-"""Data of one kind per folder, without learning: networks, series, images, text, walks, tensors."""
+"""Data of one kind per folder, without learning: networks, series, images, text, walks, tensors, cells."""
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules={"images", "networks", "series", "tensors", "text", "walks"}
+    __name__, submodules={"cells", "images", "networks", "series", "tensors", "text", "walks"}
 )

@@ -1,0 +1,6 @@
+"""Cells and genes: AnnData in, in blocks that stay on disk, and programs and usages out."""
+
+from atomstream.domains.cells.counts import Genes, batches, overdispersed, read
+from atomstream.domains.cells.programs import annotate, write_tables
+
+__all__ = ["Genes", "annotate", "batches", "overdispersed", "read", "write_tables"]

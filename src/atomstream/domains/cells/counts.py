@@ -1,0 +1,196 @@
+"""Counts of genes in cells, read in blocks: what varies more than its mean explains."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.checks import check_count
+from atomstream.core.extras import library
+from atomstream.exceptions import InputError
+
+__all__ = ["Genes", "batches", "overdispersed", "read"]
+
+BLOCK = 4096  # cells
+BINS = 20  # of genes with similar means
+
+
+@dataclass(frozen=True)
+class Genes:
+    """Genes to learn from.
+
+    Attributes
+    ----------
+    places : ndarray of int of shape (n_genes,)
+        Their columns in the data, rising.
+    names : ndarray of str of shape (n_genes,)
+    deviation : ndarray of shape (n_genes,)
+        Standard deviation of each over all cells.
+    """
+
+    places: NDArray
+    names: NDArray
+    deviation: NDArray
+
+
+def read(path: str | Path) -> Any:
+    """Open counts of genes in cells as AnnData.
+
+    Parameters
+    ----------
+    path : path
+        An ``.h5ad`` file, whose matrix stays on disk; a ``.h5`` file or a folder with
+        ``matrix.mtx``, ``barcodes.tsv`` and ``features.tsv``, each perhaps with ``.gz``, as Cell
+        Ranger writes them.
+
+    Returns
+    -------
+    AnnData
+        Cells in rows.
+
+    Raises
+    ------
+    InputError
+        For other paths.
+    MissingLibraryError
+        Without anndata: ``pip install 'atomstream[cells]'``.
+    """
+    path, anndata = Path(path), library("anndata", "AnnData files")
+    if path.is_dir():
+        return _folder(path, anndata)
+    if not path.is_file():
+        raise InputError(f"There is no {path}.")
+    if path.suffix == ".h5ad":
+        return anndata.read_h5ad(path, backed="r")
+    if path.suffix == ".h5":
+        return _cell_ranger(path, anndata)
+    raise InputError(f"{path} must end in .h5ad or .h5, or be a folder with matrix.mtx.")
+
+
+def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
+    """Choose the genes that vary most for their mean, in one pass over the cells.
+
+    Genes are put into 20 bins of similar means; in each bin the logarithms of variance over mean
+    are centred by their median and divided by their median deviation, and the largest win.
+
+    Parameters
+    ----------
+    data : AnnData
+        Nonnegative counts; may be on disk.
+    n_genes : int, default=2000
+
+    Returns
+    -------
+    Genes
+
+    References
+    ----------
+    Zheng et al. (2017), "Massively parallel digital transcriptional profiling of single cells", the
+    normalised dispersion, with medians.
+    """
+    wanted = check_count("n_genes", n_genes)
+    total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
+    for block in _blocks(data, BLOCK):
+        total += np.asarray(block.sum(axis=0)).ravel()
+        squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
+    mean = total / data.n_obs
+    variance = np.maximum(squares / data.n_obs - mean**2, 0)
+    seen = np.flatnonzero((mean > 0) & (variance > 0))
+    if not len(seen):
+        raise ValueError("No gene varies from cell to cell; are these counts?")
+    dispersion = np.log(variance[seen] / mean[seen])
+    score = np.empty(len(seen))
+    for members in np.array_split(np.argsort(mean[seen], kind="stable"), min(BINS, len(seen))):
+        centred = dispersion[members] - np.median(dispersion[members])
+        spread = np.median(np.abs(centred))
+        score[members] = centred / (spread if spread > 0 else 1.0)
+    places = np.sort(seen[np.argsort(-score, kind="stable")[:wanted]])
+    return Genes(places, np.asarray(data.var_names)[places].astype(str), np.sqrt(variance[places]))
+
+
+def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.csr_array]:
+    """Yield the cells in blocks, each gene divided by its standard deviation, in float32.
+
+    Parameters
+    ----------
+    data : AnnData
+        May be on disk: blocks are read one after the other.
+    genes : Genes
+    batch_size : int, default=256
+        Cells in a block.
+
+    Yields
+    ------
+    csr_array of shape (batch_size, n_genes)
+    """
+    size = check_count("batch_size", batch_size)
+    scale = sp.diags_array(1 / genes.deviation)
+    for block in _blocks(data, max(BLOCK // size, 1) * size):
+        scaled = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
+        for start in range(0, scaled.shape[0], size):
+            yield scaled[start : start + size]
+
+
+def _blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
+    """Yield rows of the matrix, sparse, read from disk where it is there."""
+    for start in range(0, data.n_obs, size):
+        yield sp.csr_array(data.X[start : start + size], dtype=np.float64)
+
+
+def _folder(path: Path, anndata: Any) -> Any:
+    from scipy.io import mmread
+
+    matrix = _one_of(path, "matrix.mtx")
+    cells = _first_columns(_one_of(path, "barcodes.tsv"), 0)
+    features = _one_of(path, "features.tsv", "genes.tsv")
+    counts = sp.csr_matrix(mmread(matrix).T)
+    return _named(anndata, counts, cells, _first_columns(features, 1), path)
+
+
+def _cell_ranger(path: Path, anndata: Any) -> Any:
+    h5py = library("h5py", "HDF5 files")
+    with h5py.File(path, "r") as file:
+        if "matrix/features/name" not in file:
+            raise InputError(f"{path} has no matrix/features/name, as Cell Ranger writes it.")
+        part = file["matrix"]
+        stored = tuple(part[name][:] for name in ("data", "indices", "indptr"))
+        n_genes, n_cells = part["shape"][:]
+        names = [part["features/name"][:], part["barcodes"][:]]
+    genes, cells = ([name.decode() for name in found] for found in names)
+    # Columns of genes x cells are rows of cells x genes.
+    counts = sp.csr_matrix(stored, shape=(n_cells, n_genes))
+    return _named(anndata, counts, cells, genes, path)
+
+
+def _named(anndata: Any, counts: Any, cells: list[str], genes: list[str], path: Path) -> Any:
+    if counts.shape != (len(cells), len(genes)):
+        raise InputError(
+            f"{path} has {counts.shape[0]} x {counts.shape[1]} counts, {len(cells)} cells and "
+            f"{len(genes)} genes; they must agree."
+        )
+    data = anndata.AnnData(counts)
+    data.obs_names, data.var_names = cells, genes
+    data.var_names_make_unique()
+    return data
+
+
+def _one_of(folder: Path, *names: str) -> Path:
+    for name in names:
+        for found in (folder / name, folder / f"{name}.gz"):
+            if found.is_file():
+                return found
+    raise InputError(f"{folder} has no {' and no '.join(names)}.")
+
+
+def _first_columns(path: Path, column: int) -> list[str]:
+    """Return a column of a table with tabs; its only one where there is one."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return [row[min(column, len(row) - 1)] for row in rows]

@@ -1,0 +1,101 @@
+"""Cells and genes: AnnData in memory, on disk and as Cell Ranger writes it, in and out."""
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.io import mmwrite
+
+from atomstream import OnlineNMF, cells
+from atomstream.exceptions import InputError
+
+anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
+h5py = pytest.importorskip("h5py", reason="needs h5py, of the extra cells")
+
+rng = np.random.default_rng(0)
+MEANS = rng.gamma(2, 1, 60)
+PROGRAM = np.zeros(60)
+PROGRAM[[3, 14, 27, 41]] = 6
+COUNTS = rng.poisson(MEANS + np.outer(rng.random(300) < 0.2, PROGRAM))
+CELLS, GENES = [f"cell{i}" for i in range(300)], [f"gene{i}" for i in range(60)]
+
+
+@pytest.fixture
+def data():
+    made = anndata.AnnData(sp.csr_matrix(COUNTS.astype(np.float32)))
+    made.obs_names, made.var_names = CELLS, GENES
+    return made
+
+
+def test_genes_that_vary_beyond_their_means_are_chosen(data):
+    genes = cells.overdispersed(data, 4)
+    assert_array_equal(genes.places, [3, 14, 27, 41])
+    assert list(genes.names) == ["gene3", "gene14", "gene27", "gene41"]
+    assert_allclose(genes.deviation, COUNTS[:, genes.places].std(axis=0))
+
+
+def test_batches_are_the_rows_in_units_of_their_deviation(data):
+    genes = cells.overdispersed(data, 10)
+    blocks = list(cells.batches(data, genes, batch_size=70))
+    assert [block.shape[0] for block in blocks] == [70, 70, 70, 70, 20]
+    expected = COUNTS[:, genes.places] / COUNTS[:, genes.places].std(axis=0)
+    assert_allclose(sp.vstack(blocks).toarray(), expected, rtol=1e-6)
+
+
+def test_files_of_all_kinds_hold_the_same_cells(data, tmp_path):
+    data.write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        stored = sp.csr_matrix(COUNTS)
+        for name in ("data", "indices", "indptr"):
+            file[f"matrix/{name}"] = getattr(stored, name)
+        file["matrix/shape"] = COUNTS.shape[::-1]
+        file["matrix/barcodes"] = np.array(CELLS, "S")
+        file["matrix/features/name"] = np.array(GENES, "S")
+    (tmp_path / "folder").mkdir()
+    mmwrite(tmp_path / "folder/matrix.mtx", sp.coo_matrix(COUNTS.T))
+    (tmp_path / "folder/barcodes.tsv").write_text("\n".join(CELLS) + "\n")
+    with gzip.open(tmp_path / "folder/features.tsv.gz", "wt") as file:
+        file.writelines(f"id\t{gene}\tGene Expression\n" for gene in GENES)
+    expected = cells.overdispersed(data, 10)
+    for name in ("x.h5ad", "x.h5", "folder"):
+        found = cells.read(tmp_path / name)
+        assert list(found.obs_names) == CELLS
+        genes = cells.overdispersed(found, 10)
+        assert_array_equal(genes.names, expected.names)
+        blocks = sp.vstack(list(cells.batches(found, genes))).toarray()
+        assert_allclose(blocks * genes.deviation, COUNTS[:, genes.places], rtol=1e-6)
+
+
+def test_usages_and_programs_go_back_and_into_tables(data, tmp_path):
+    genes = cells.overdispersed(data, 20)
+    model = OnlineNMF(3, random_state=0).fit_stream(cells.batches(data, genes))
+    cells.annotate(data, model, genes)
+    usages, programs = data.obsm["X_programs"], data.varm["programs"]
+    assert_allclose(usages.sum(axis=1), 1)
+    assert np.isnan(programs).any(axis=1).sum() == 40
+    assert_allclose(programs[genes.places].T, model.components_ * genes.deviation)
+    paths = cells.write_tables(tmp_path, data, name="mine")
+    assert [path.name for path in paths] == [
+        "mine.usages.k_3.dt_0_5.consensus.txt",
+        "mine.spectra.k_3.dt_0_5.consensus.txt",
+    ]
+    head, *rows = (line.split("\t") for line in paths[0].read_text().splitlines())
+    assert head == ["", "1", "2", "3"]
+    assert [row[0] for row in rows] == CELLS
+    assert_allclose(np.array([row[1:] for row in rows], float), usages)
+    assert paths[1].read_text().splitlines()[0].split("\t")[1:] == list(genes.names)
+
+
+def test_what_does_not_fit_is_refused(data, tmp_path):
+    genes = cells.overdispersed(data, 20)
+    model = OnlineNMF(3, random_state=0).fit(COUNTS.astype(float))
+    with pytest.raises(ValueError, match="The model has 60 features, genes has 20"):
+        cells.annotate(data, model, genes)
+    with pytest.raises(ValueError, match="call annotate first"):
+        cells.write_tables(tmp_path, data)
+    with pytest.raises(InputError, match="There is no"):
+        cells.read(tmp_path / "none.h5ad")
+    with pytest.raises(InputError, match=r"has no matrix\.mtx"):
+        cells.read(tmp_path)
