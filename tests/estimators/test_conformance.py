@@ -117,6 +117,7 @@ TAGS = {
     "walks": {"one_d_array", "categorical", "string"},
     "series": {"two_d_array", "positive_only", "allow_nan"},
     "tensors": {"two_d_array", "three_d_array", "sparse", "positive_only"},
+    "consensus": {"two_d_array", "sparse", "positive_only"},
     "convex": {"two_d_array", "sparse"},
     "dictionary learning": {"two_d_array", "sparse"},
     "nmf": {"two_d_array", "sparse", "positive_only"},

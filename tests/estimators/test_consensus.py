@@ -11,7 +11,15 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from atomstream import ConsensusNMF, OnlineDictionaryLearning, OnlineNMF, align, load, save
+from atomstream import (
+    ConsensusNMF,
+    OnlineConvexMF,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+    align,
+    load,
+    save,
+)
 from atomstream.estimators._bootstrap import RowDraws
 
 
@@ -155,9 +163,16 @@ def test_settings_out_of_range_are_refused_in_a_sentence():
     for wrong, sentence in (
         ({"n_components": []}, "n_components must be a whole number or several"),
         ({"n_components": [0, 2]}, "n_components must be a whole number or several"),
-        ({"n_replicates": 1}, "n_replicates must be a whole number of at least 2"),
-        ({"holdout": 0.7}, "holdout must lie above 0 and be at most 0.5"),
-        ({"model": object()}, "model must be"),
+        (
+            {"n_replicates": 1},
+            "'n_replicates' parameter of ConsensusNMF must be a whole number from 2",
+        ),
+        (
+            {"holdout": 0.7},
+            "must be a number above 0, at most 0.5",
+        ),
+        ({"model": object()}, "'model' parameter of ConsensusNMF must be"),
+        ({"model": OnlineConvexMF()}, "model must be an OnlineNMF or an Onl"),
         ({"model": OnlineNMF(scale="std")}, "scale the rows first"),
         ({"model": OnlineNMF(), "loss": "kl"}, "belongs into model="),
     ):

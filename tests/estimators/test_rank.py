@@ -182,7 +182,7 @@ def test_settings_out_of_range_are_refused():
         ({"ranks": [0, 1]}, "ranks must be whole numbers"),
         ({"ranks": [1.5]}, "ranks must be whole numbers"),
         ({"ranks": [2], "n_seeds": 1}, "n_seeds must be a whole number of at least 2"),
-        ({"ranks": [2], "holdout": 1.0}, "holdout must lie above 0 and be at most 0.5"),
+        ({"ranks": [2], "holdout": 1.0}, "must be a number above 0, at most 0.5"),
         ({"ranks": 3}, "ranks must be whole numbers"),
         ({"ranks": [2], "model": NetworkDictionary()}, "patches of one network overlap"),
         ({"ranks": [2], "model": SeriesDictionary()}, "windows of one series overlap"),

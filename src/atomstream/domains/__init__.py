@@ -1,4 +1,4 @@
-"""Data of one kind per folder, without learning: networks, series, images, text, walks, tensors, cells."""
+"""Data of one kind per folder, without learning: networks, series, images, text, walks, cells."""
 
 import lazy_loader
 

@@ -6,7 +6,7 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.core.checks import check_count, check_n_jobs, check_number, counted, generator
+from atomstream.core.checks import counted, generator
 from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._ensemble import Ensemble
@@ -41,8 +41,6 @@ class _Step(NamedTuple):
 
 class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
     """The learning half of `ConsensusNMF`."""
-
-    OPTIONAL: ClassVar = ("n_epochs", "max_time")
 
     n_components: Any
     n_replicates: int
@@ -120,16 +118,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        self._ranks()
-        check_count("n_replicates", self.n_replicates, 2)
-        if isinstance(self.holdout, bool) or not isinstance(self.holdout, float | np.floating):
-            raise ValueError(f"holdout must be a number, got {self.holdout!r}.")
-        if not 0 < self.holdout <= 0.5:
-            raise ValueError(f"holdout must lie above 0 and be at most 0.5, got {self.holdout!r}.")
-        check_n_jobs(self.n_jobs)
-        for name in ("batch_size", "n_epochs", "max_time"):
-            if getattr(self, name) is not None or name not in self.OPTIONAL:
-                check_number(name, getattr(self, name))
+        self._validate_params()
         template = self._template()
         template.set_params(n_components=self._ranks()[0]).check()
 

@@ -32,6 +32,7 @@ from atomstream.estimators.registry import (
 __all__ = [
     "ASSIGNMENTS",
     "COLOR",
+    "CONSENSUS",
     "CONVEX",
     "CONVEX_CODES",
     "CP",
@@ -205,6 +206,15 @@ NMF = DICTIONARY_LEARNING | {
     "atoms": [Part("prox", {*SETS, "auto"})],
     "zeros": [Name("floor", "refuse")],
 }
+CONSENSUS = _table(
+    "batch_size shuffle n_jobs max_time random_state",
+    n_components=[COUNT, ARRAYS, None],
+    n_replicates=[Whole(2)],
+    loss=NMF["loss"],
+    model=[HasMethods("fit_stream"), None],
+    holdout=[Number(0, 0.5, above=True)],
+    n_epochs=[COUNT, None],
+)
 CONVEX = _table(
     f"{LEARNING} missing",
     n_representatives=[COUNT],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.estimators import _constraints
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
@@ -110,6 +111,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONSENSUS
     LEARNED = (
         "seed_",
         "ensemble_",
