@@ -19,7 +19,7 @@ from atomstream.exceptions import InputError
 __all__ = ["Genes", "batches", "overdispersed", "read"]
 
 BLOCK = 4096  # cells
-BINS = 20  # of genes with similar means
+BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def read(path: str | Path) -> Any:
 def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     """Choose the genes that vary most for their mean, in one pass over the cells.
 
-    Genes are put into 20 bins of similar means; in each bin the logarithms of variance over mean
+    Genes are put into at most 20 bins of similar means; in each bin the logarithms of variance over mean
     are centred by their median and divided by their median deviation, and the largest win.
 
     Parameters
@@ -107,7 +107,8 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
         raise ValueError("No gene varies from cell to cell; are these counts?")
     dispersion = np.log(variance[seen] / mean[seen])
     score = np.empty(len(seen))
-    for members in np.array_split(np.argsort(mean[seen], kind="stable"), min(BINS, len(seen))):
+    n_bins = min(BINS, max(len(seen) // LEAST, 1))
+    for members in np.array_split(np.argsort(mean[seen], kind="stable"), n_bins):
         centred = dispersion[members] - np.median(dispersion[members])
         spread = np.median(np.abs(centred))
         score[members] = centred / (spread if spread > 0 else 1.0)
