@@ -115,13 +115,18 @@ class ConsensusTask(RowsTask):
         } | self.tallies()
 
     def advice(self, history: History) -> str | None:
-        """Return why the number of atoms was chosen."""
-        return str(self.model.choice_.reason)
+        """Return what keeps the choice from being trusted."""
+        choice = self.model.choice_
+        if not choice.structured:
+            return str(choice.reason)
+        if len(choice.ranks) > 1 and choice.rank == choice.ranks[-1]:
+            return f"{choice.rank} is the largest number that was tried; try larger ones too."
+        return None
 
     def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        atoms = counted(self.model.n_components_, "atom")
-        return f"{atoms}, of {self.settings.atoms} compared on {counted(self._n_samples, 'sample')}"
+        """Return why the number of atoms was chosen, and from what."""
+        reason = self.model.choice_.reason.rstrip(".")
+        return f"{reason}; learned from {counted(self._n_samples, 'row')}"
 
 
 def ranks_of(text: str) -> list[int]:
