@@ -146,6 +146,15 @@ def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
     assert_array_equal(model.partial_fit(X[50:]).components_, again.partial_fit(X[50:]).components_)
 
 
+def test_a_first_batch_that_is_refused_leaves_nothing_learned():
+    model = ConsensusNMF([2], n_replicates=3, random_state=0)
+    for learn in (model.fit, model.partial_fit, lambda X: model.fit_stream([X])):
+        with pytest.raises(ValueError, match="Negative values"):
+            learn(-np.ones((5, 3)))
+        with pytest.raises(NotFittedError):
+            model.transform(np.ones((5, 3)))
+
+
 def test_intervals_hold_the_atoms_and_their_order_is_right():
     X, _ = planted()
     model = ConsensusNMF([3], n_replicates=20, n_epochs=5, random_state=0).fit(X)

@@ -111,7 +111,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : ignored
         """
-        self._learn(iter([self._next(X, np.inf)]), 1)
+        self._learn((self._next(rows, np.inf) for rows in [X]), 1)
         return self
 
     # -- settings

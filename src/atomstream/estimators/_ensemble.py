@@ -16,6 +16,7 @@ from sklearn.base import clone
 from atomstream.core.batch import Batch
 from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
+from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._hidden import hidden_errors, mean_errors
 from atomstream.estimators._rollback import Transaction
@@ -135,8 +136,10 @@ class Ensemble:
     # -- errors on hidden entries
 
     def judged(self) -> NDArray:
-        """Return which of the rows held are judged by some replicate."""
-        return np.flatnonzero(self.draws.part(self.places) < self.n_replicates)
+        """Return which of the rows held are judged by some replicate that has learned."""
+        numbers = [i for i, each in enumerate(self.learners[0]) if each.__sklearn_is_fitted__()]
+        left_out = np.array(numbers, np.int64) % self.draws.n_parts
+        return np.flatnonzero(np.isin(self.draws.part(self.places), left_out))
 
     def errors(self, index: int) -> tuple[NDArray, NDArray]:
         """Return the errors of a rank on the rows that are judged.
@@ -180,6 +183,15 @@ class Ensemble:
         batch = learner._observe(self.held[judged])
         errors = mean_errors(batch, means[parts], learner.method_)
         return errors, _n_observed(batch)
+
+    def validate(self) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        sizes = {len(replicates) for replicates in self.learners}
+        known = all(isinstance(each, OnlineDictionary) for row in self.learners for each in row)
+        if len(self.ranks) != len(self.learners) or len(sizes) != 1 or not known:
+            raise ValueError("replicates that do not fit together")
+        if type(self.draws) is not RowDraws or len(self.places) != self.held.shape[0]:
+            raise ValueError("rows to judge by that do not fit together")
 
     def _keep(self, X: Any, places: NDArray) -> None:
         """Count the rows of a batch, and keep those that belong to the sample."""

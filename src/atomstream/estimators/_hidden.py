@@ -16,6 +16,7 @@ from atomstream.penalties.base import weakened
 
 __all__ = ["hidden_errors", "mean_errors"]
 
+LEAST = 1e-9  # of the mean: what a column of zeros is foreseen with where a loss needs more
 ACCURACY = Accuracy(violation=1e-6, gap=1e-7)
 
 
@@ -53,6 +54,7 @@ def mean_errors(batch: Batch, means: NDArray, method: Method) -> NDArray:
     """Return what `hidden_errors` are where each row is predicted by its row of ``means``."""
     loss = method.objective.loss
     X = batch.X.toarray() if not isinstance(batch.X, np.ndarray) else batch.X
-    Y = np.maximum(means, np.finfo(np.float64).tiny) if loss.reconstruction == "positive" else means
+    floor = LEAST * means.mean() + np.finfo(np.float64).tiny
+    Y = np.maximum(means, floor) if loss.reconstruction == "positive" else means
     errors: NDArray = loss.value(X if batch.mask is None else np.where(batch.mask, X, Y), Y)
     return errors * (2.0 if loss.quadratic else 1.0)

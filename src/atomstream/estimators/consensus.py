@@ -74,8 +74,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
     importance_ : ndarray of shape (n_components_,)
         Share of each atom in codes times lengths, the median over replicates, scaled to sum one.
     intervals_, importance_intervals_ : tuple of two ndarrays
-        Lower and upper ends of the percentile intervals of 95 % over the replicates that have the
-        atom, for every entry, and for the importance.
+        Lower and upper ends of the percentile intervals of 95 % over the atoms of a cluster, for
+        every entry, and for the importance.
     replicates_ : dict of int to list of estimator
         For each rank its replicates.
     n_steps_, n_samples_seen_ : int
@@ -320,3 +320,4 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
             self.front_, OnlineDictionary
         ):
             raise ValueError("replicates that are none")
+        self.ensemble_.validate()

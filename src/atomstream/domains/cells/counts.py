@@ -77,8 +77,8 @@ def read(path: str | Path) -> Any:
 def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     """Choose the genes that vary most for their mean, in one pass over the cells.
 
-    Genes are put into at most 20 bins of similar means; in each bin the logarithms of variance over mean
-    are centred by their median and divided by their median deviation, and the largest win.
+    Genes are put into at most 20 bins of similar means. In each bin the logarithms of variance over
+    mean are centred by their median and divided by their median deviation; the largest win.
 
     Parameters
     ----------
