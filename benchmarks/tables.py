@@ -309,9 +309,10 @@ def consensus():
     parts = [
         "## Consensus of replicates\n",
         f"600 x 40, 5 planted atoms, ranks 3 to 8 with {results['replicates']} replicates each; "
-        "intervals from 100 replicates at the planted rank, `benchmarks/consensus.py`. Uniform noise "
-        "is not centred: its mean is a constant part of its own, which counts as a sixth atom "
-        "where it is large, and which no interval knows. Process seconds are those of the choice.\n",
+        "intervals from 100 replicates at the planted rank, `benchmarks/consensus.py`. Uniform "
+        "noise is not centred: its mean is a constant part of its own, which counts as a sixth "
+        "atom where it is large, and which no interval knows. Process seconds are those of the "
+        "choice.\n",
         table(titles, rows),
     ]
     if "independent" in results:
