@@ -809,7 +809,7 @@ VIDEOS = {
     "NaN in a pixel": ("video learn nan.npy --mode pixels --out new", "in the course of a pixel"),
     "negative values": (
         "video learn signed.npy --out new",
-        "needed is 0 or more; shift the data.$",
+        "needed is 0 or more; shift the data or say --no-nonnegative.$",
     ),
     "two arrays": ("video learn two.npz --out new", "choose one with --key"),
     "a word": ("video learn v.npy --snapshots a --out new", "snapshots holds 'a', needed are"),
@@ -820,7 +820,7 @@ VIDEOS = {
     "another mode": ("video learn v.npy --mode rows --out new", "needed is frames or pixels"),
     "other frames": ("encode frames odd --out c.csv", r"odd: Frame 1 has shape \(13, 10\)"),
     "other video": ("encode pixels two.npz --out c.csv", "choose one with --key"),
-    "shorter video": ("encode pixels one --out c.csv", "one has 1 frame"),
+    "shorter video": ("encode pixels one --out c.csv", "has 1 frame, the model has learned 40"),
     "an image": ("reconstruct frames v.npy", "has learned from a video and rebuilds no files"),
 }
 

@@ -38,7 +38,7 @@ def test_a_complete_run_fits_into_eighty_columns_and_twenty_four_lines(learned):
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     text = " ".join("\n".join(lines).split())
-    assert ": complete" in text
+    assert text.startswith("complete: ")
     assert " samples in 60 steps" in text
     for title in ("objective", "atoms moved", "samples that weigh", "drift"):
         assert title in text
@@ -83,7 +83,7 @@ def test_a_stopped_run_says_since_when_there_is_no_news(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
     assert main([*words, "--max-time", "0s"]) == 0
-    assert ": learning" in screen(tmp_path / "run")
+    assert "learning: " in screen(tmp_path / "run")
     later = time.time() + 3700
     monkeypatch.setattr(watching.time, "time", lambda: later)
     assert "no news for 1 h 1 min" in screen(tmp_path / "run")

@@ -65,11 +65,9 @@ def series(model, table):
 
 
 def image(model, grey):
-    packed = model.compress((grey * 255).astype(np.uint8), 28.0, include_dictionary=False)
     yield "components", model.components_
     yield "reconstruct", model.reconstruct(grey)
     yield "denoise", model.denoise(grey, 0.05, adapt=False)
-    yield "packed", np.frombuffer(packed, np.uint8)
     yield "after_components", model.partial_fit(grey).components_
 
 
@@ -123,11 +121,23 @@ def test_a_model_of_an_earlier_version_gives_what_it_gave(name):
     model = atomstream.load(GOLDEN / f"{name}.atoms")
     found = dict(OUTPUTS.get(name, rows)(model, given))
     with np.load(GOLDEN / f"{name}.npz") as expected:
-        assert sorted(expected.files) == sorted(found)
-        for key in expected.files:
+        keys = sorted(set(expected.files) - {"packed"})
+        assert keys == sorted(found)
+        for key in keys:
             got, wanted = np.asarray(found[key]), expected[key]
             if wanted.dtype.kind == "f":
                 assert got.dtype == wanted.dtype
                 assert_allclose(got, wanted, rtol=1e-6, atol=1e-10, err_msg=key)
             else:
                 assert_array_equal(got, wanted, err_msg=key)
+
+
+def test_an_image_packed_by_an_earlier_version_is_unpacked():
+    # Images are packed otherwise since the quality that is asked for is met.
+    model = atomstream.load(GOLDEN / "ImageDictionary.atoms")
+    with np.load(GOLDEN / "ImageDictionary.npz") as expected:
+        packed = expected["packed"].tobytes()
+    with np.load(GOLDEN / "inputs.npz") as inputs:
+        image = (inputs["ImageDictionary"] * 255).astype(np.uint8)
+    unpacked = atomstream.images.decompress(packed, model.components_)
+    assert 27 < atomstream.images.psnr(image, unpacked) < 31  # 28 was asked for

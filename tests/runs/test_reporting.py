@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from zoo import ZOO
 
 import atomstream
 from atomstream import InputError, OnlineNMF, callbacks, load, report, save
@@ -22,7 +24,12 @@ def test_every_model_has_a_view():
 
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_every_model_has_a_report(name, tmp_path):
-    page = report(load(GOLDEN / f"{name}.atoms"), tmp_path)
+    if (GOLDEN / f"{name}.atoms").exists():
+        model = load(GOLDEN / f"{name}.atoms")
+    else:  # younger than the golden files
+        new, data = next(entry[:2] for entry in ZOO.values() if type(entry[0]).__name__ == name)
+        model = clone(new).fit(data())
+    page = report(model, tmp_path)
     assert page == tmp_path / "report.html"
     text = page.read_text(encoding="utf-8")
     assert name in text

@@ -30,6 +30,10 @@ KINDS = {
         "--epochs 1",
         3,
     ),
+    "consensus": (
+        "consensus rows.csv --atoms 2,3 --replicates 3 --batch-size 40 --epochs 2",
+        6,
+    ),
     "patches as rows": (
         "learn pictures --model dictionary --center --patch 4 --per-image 60 --atoms 4 "
         "--batch-size 50 --epochs 2",
@@ -69,7 +73,10 @@ KINDS = {
     ),
     "walk of names": ("walk partition walk.txt --states --rank 3 --clusters 3 --passes 2", 6),
 }
-RESULTS = ("forecast.csv", "imputed.csv", "partition.csv", "partition.geojson")
+RESULTS = (
+    *("forecast.csv", "imputed.csv", "partition.csv", "partition.geojson"),
+    *("ranks.csv", "atoms.csv", "intervals.csv"),
+)
 
 
 @pytest.fixture

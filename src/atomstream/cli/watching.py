@@ -84,7 +84,7 @@ class _Look:
     def screen(self, width: int) -> RenderableType:
         """Return all of it, no wider than ``width``."""
         self._read()
-        head = Text(printable(f"{self._folder.path}: {self._state()}"), style="bold")
+        head = Text(printable(f"{self._state()}: {self._folder.path}"), style="bold", no_wrap=True)
         if self._record is None and not self._trace.n_samples:
             return Group(head, Text("Nothing has been learned yet."))
         curves = _curves(self._trace, width) if self._trace.n_samples else []

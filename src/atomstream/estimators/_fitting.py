@@ -38,8 +38,8 @@ class Fitting(Coding):
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
         mask : array-like of bool of the shape of X, optional
-            True where an entry was observed; False stands for NaN and needs ``missing=True``. (The
-            mask of a NumPy masked array says the opposite, and is understood so.)
+            True where an entry was observed; False stands for NaN and needs ``missing=True``. The
+            mask of a NumPy masked array says the opposite, and is understood so.
         entry_weight : array-like of the shape of X, optional
             How much each entry counts, under the squared loss: a row counts as much as its largest
             entry, and the others relative to that one. The same weight for all entries of a row
@@ -83,7 +83,9 @@ class Fitting(Coding):
 
         Parameters
         ----------
-        X, y, **fit_params
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : ignored
+        **fit_params
             As in `fit`.
 
         Returns

@@ -107,7 +107,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
     >>> model = ConsensusNMF(range(2, 5), n_replicates=10, random_state=0).fit(X)
     >>> model.n_components_
     3
-    >>> bool(model.stability_.min() > 0.9)
+    >>> bool(model.stability_.min() >= 0.9)
     True
     """
 

@@ -241,8 +241,9 @@ class OnlineConvexMF(OnlineDictionary):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y, sample_weight, ids : array-like of shape (n_samples,), optional
-        mask, entry_weight : array-like of shape (n_samples, n_features), optional
             All as in `fit`.
+        mask, entry_weight : array-like of shape (n_samples, n_features), optional
+            As in `fit`.
         time : number, datetime or numpy.datetime64, optional
             As in `OnlineNMF`.
         """

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from atomstream.callbacks import LearningBar
 from atomstream.core.checks import check_count
+from atomstream.core.matrices import checked_numbers
 from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.consensus import ConsensusNMF
@@ -115,7 +116,7 @@ def choose_rank(
 def _has_holes(X: Samples) -> bool:
     """Return whether entries are NaN; what holds no numbers is judged by the model."""
     try:
-        values: NDArray = np.asarray(X, dtype=np.float64)
+        values: NDArray = np.asarray(checked_numbers(X))
     except (TypeError, ValueError):
         return False
-    return bool(np.isnan(values).any())
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())

@@ -23,6 +23,7 @@ def report(
     Parameters
     ----------
     model : fitted estimator
+        Of any kind.
     path : path
         A folder, made if needed: it receives ``report.html`` and ``figures/``.
     held_out : array-like, frame or sparse of shape (n_rows, n_features), optional
