@@ -26,7 +26,7 @@ from atomstream import (
 )
 from atomstream.callbacks import Callback, History, LearningBar
 from atomstream.coders import ProjectedGradient
-from atomstream.core.parallel import one_blas_thread
+from atomstream.core import parallel
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
@@ -790,6 +790,7 @@ def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
     def threads():
         return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
 
+    one_blas_thread = type(parallel.one_blas_thread)()  # one that no test has interrupted
     with threadpool_limits(2, user_api="blas"):
         before = threads()
         with one_blas_thread:

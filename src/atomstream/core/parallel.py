@@ -56,17 +56,24 @@ class _OneBlasThread:
     def __enter__(self) -> None:
         with self._lock:
             self._holders += 1
-            for library in _blas():
-                if (n_threads := library.get_num_threads()) != 1:
-                    self._before.append((library, n_threads))
-                    library.set_num_threads(1)
+            try:
+                for library in _blas():
+                    if (n_threads := library.get_num_threads()) != 1:
+                        self._before.append((library, n_threads))
+                        library.set_num_threads(1)
+            except BaseException:  # an interrupt: nobody will leave
+                self._leave()
+                raise
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._holders -= 1
-            while not self._holders and self._before:
-                library, n_threads = self._before.pop()
-                library.set_num_threads(n_threads)
+            self._leave()
+
+    def _leave(self) -> None:
+        self._holders -= 1
+        while not self._holders and self._before:
+            library, n_threads = self._before.pop()
+            library.set_num_threads(n_threads)
 
 
 one_blas_thread = _OneBlasThread()

@@ -240,10 +240,9 @@ class OnlineConvexMF(OnlineDictionary):
         Parameters
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
-        y, sample_weight, ids : array-like of shape (n_samples,), optional
+        y, sample_weight : array-like of shape (n_samples,), optional
+        ids, mask, entry_weight : array-like, optional
             All as in `fit`.
-        mask, entry_weight : array-like of shape (n_samples, n_features), optional
-            As in `fit`.
         time : number, datetime or numpy.datetime64, optional
             As in `OnlineNMF`.
         """
