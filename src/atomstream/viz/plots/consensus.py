@@ -99,7 +99,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
         By default the one chosen.
     """
     cosines, labels = clustergram_data(model, rank)
-    figure = empty(6.2, 5.2)
+    figure = empty(6.6, 5.2)
     axes = figure.subplots()
     image = axes.imshow(cosines, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
     figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
