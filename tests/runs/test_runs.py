@@ -548,7 +548,8 @@ def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     process.stdin.flush()  # all of it has left our hands, most of it waits to be learned
     process.send_signal(signal.SIGTERM)
     told = json.loads(process.communicate(timeout=120)[0])
-    assert told["stopped_by"] == "SIGTERM"
+    # The end of the stream, which comes right after the signal, may be seen first.
+    assert told["stopped_by"] == "SIGTERM" or (told["complete"] and told["samples"] == 20_000)
     assert told["samples"] >= 15_000  # the rest was still in the pipe
 
 
