@@ -14,8 +14,10 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import atomstream
 from atomstream import (
@@ -23,6 +25,7 @@ from atomstream import (
     ModelFileError,
     NewerFormatError,
     NotAModelError,
+    OnlineConvexMF,
     OnlineDictionaryLearning,
     OnlineNMF,
 )
@@ -453,6 +456,10 @@ def test_files_of_the_first_format_stay_readable(path):
     assert_array_equal(model.memory_.gram, expected["gram"])
     assert model.n_steps_ == expected["n_steps"]
     assert_array_equal(model._run.rng.integers(2**31, size=4), expected["drawn"])
+    before, rows = model.n_steps_, np.ones((3, model.n_features_in_))
+    if hasattr(model, "feature_names_in_"):
+        rows = pandas.DataFrame(rows, columns=model.feature_names_in_)
+    assert model.partial_fit(rows).n_steps_ == before + 1
 
 
 def test_the_golden_files_are_there():
@@ -466,3 +473,21 @@ def test_a_model_of_another_kind_is_refused(tmp_path):
     assert_array_equal(loaded.components_, model.components_)
     with pytest.raises(ModelFileError, match=r"holds a model of OnlineNMF, not of TopicModel\."):
         atomstream.load(tmp_path / "model.atoms", kind=atomstream.TopicModel)
+
+
+@pytest.mark.parametrize("name", ["clock_", "_rng", "n_reseeded_", "batch_objective_"])
+def test_a_model_that_lacks_a_part_of_its_run_is_refused(name):
+    X = np.random.default_rng(0).random((20, 4))
+    model = OnlineNMF(2, random_state=0).partial_fit(X)
+    learned = {key: part for key, part in model.learned_attributes().items() if key != name}
+    with pytest.raises(ValueError, match="a run without"):
+        OnlineNMF(2, random_state=0).restore_learned(learned)
+
+
+@pytest.mark.parametrize("model", [OnlineNMF(2), OnlineConvexMF(2, n_representatives=8)])
+def test_a_model_whose_file_does_not_tell_the_loss_goes_on(model):
+    X = np.random.default_rng(0).random((20, 4))
+    learned = clone(model).partial_fit(X).learned_attributes()
+    again = clone(model)
+    again.restore_learned({key: part for key, part in learned.items() if key != "_loss"})
+    assert again.partial_fit(X).n_steps_ > 0

@@ -166,7 +166,8 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
     def _check_change(self, method: Method) -> None:
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
-        loss, learned = method.objective.loss, self._run.loss
+        loss = method.objective.loss
+        learned = vars(self._run).get("loss", loss)  # the first files did not tell
         kind, known = type(self._memory(method, 1, 1)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(
