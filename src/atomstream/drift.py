@@ -23,7 +23,7 @@ class DriftDetector:
     r"""A detector of upward changes in the mean of a scalar, such as the loss of batches.
 
     It is a cumulative sum (Page's test) of innovations: each value minus what its predecessor
-    foretells, so that dependence along the stream is no change. With the mean, the spread and the
+    predicts, so that dependence along the stream is no change. With the mean, the spread and the
     correlation of neighbours learned from the values before, :math:`z_t` the innovation in
     standard deviations, clipped at 2 and freed of its own mean and spread,
 

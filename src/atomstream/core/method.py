@@ -138,7 +138,7 @@ def check_compatible(method: Method) -> None:
     if method.updater.folds > 1 and not method.objective.loss.robust:
         raise IncompatiblePartsError(
             f"folds={method.updater.folds} needs a robust loss, got {method.objective.loss!r}: "
-            "others are infinite where codes foresee nothing; choose folds=1."
+            "others are infinite where codes predict nothing; choose folds=1."
         )
     for job in ("coder", "statistics", "updater"):
         part = getattr(method, job)

@@ -16,7 +16,7 @@ from atomstream.penalties.base import weakened
 
 __all__ = ["hidden_errors", "mean_errors"]
 
-LEAST = 1e-9  # of the mean: what a column of zeros is foreseen with where a loss needs more
+LEAST = 1e-9  # of the mean: what a column of zeros is predicted with where a loss needs more
 ACCURACY = Accuracy(violation=1e-6, gap=1e-7)
 
 

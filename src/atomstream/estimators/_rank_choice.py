@@ -30,7 +30,7 @@ class RankChoice:
     reason : str
         Why, in a sentence.
     structured : bool
-        Whether any rank foresees hidden entries better than the means of the columns do.
+        Whether any rank predicts hidden entries better than the means of the columns do.
     ranks : ndarray of int of shape (n_ranks,)
     error : ndarray of shape (n_ranks,)
         Error on hidden entries: mean squared error under the squared loss, else the mean loss.
@@ -178,7 +178,7 @@ def _reason(
     if not structured:
         meaning = "" if rank == 1 else f", so the {rank} atoms here mean nothing"
         return (
-            "The data show no structure: no rank foresees hidden entries better than the means of "
+            "The data show no structure: no rank predicts hidden entries better than the means of "
             f"the columns do{meaning}."
         )
     share = f"{stability[chosen]:.0%} of the replicates have its atoms on average"
@@ -186,8 +186,8 @@ def _reason(
         why = f"{rank} has the smallest error on hidden entries, and {share}"
     else:
         why = (
-            f"{rank} foresees hidden entries as well as {int(ranks[best])}, which does best, up to "
-            f"chance or atoms worth little, and {share}"
+            f"{rank} predicts hidden entries as well as {int(ranks[best])}, the best: the "
+            f"difference is chance, or atoms worth little; and {share}"
         )
     if len(ranks) > 1 and chosen == len(ranks) - 1:
         why += "; it is the largest that was tried, so try larger ones"
