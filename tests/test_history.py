@@ -167,3 +167,26 @@ def test_the_file_is_added_to_and_written_anew_when_points_thin(tmp_path):
         assert read.objective == history.objective
     assert history.every > 1
     assert not math.isnan(read.points["memory"][-1])
+
+
+def test_a_write_that_fails_leaves_no_repeats(tmp_path, monkeypatch):
+    from atomstream.runs.folder import RunFolder
+
+    folder, history = RunFolder(tmp_path), History()
+    learned(history, n_samples=200)
+    folder.write_history(history)
+    whole = Trace.lines
+
+    def cut(trace, first=0):
+        yield next(whole(trace, first))
+        raise OSError("the disk is full")
+
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0).fit(X[:200])
+    for start in (200, 220, 240):
+        history.note(model.partial_fit(X[start : start + 20]))
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "lines", cut)
+        with pytest.raises(OSError, match="full"):
+            folder.write_history(history)
+    folder.write_history(history)
+    assert read_history(tmp_path / "history.jsonl").points["step"] == history.points["step"]

@@ -98,6 +98,7 @@ class DriftDetector:
 
     @state.setter
     def state(self, numbers: Sequence[float]) -> None:
+        """Go on from what another detector has learned."""
         if len(numbers) != 9 or not all(map(math.isfinite, numbers)):
             raise ValueError(f"the state of a detector is nine numbers, got {numbers!r:.80}.")
         self._count, self.since = int(numbers[0]), int(numbers[1])

@@ -243,6 +243,7 @@ class RunFolder:
     def write_history(self, trace: Trace) -> None:
         """Bring ``history.jsonl`` up to date: new points are added, or all are written anew."""
         path, (every, n_written) = self._history, self._told
+        self._told = (0, 0)  # after a write that fails, all points are written anew
         if every == trace.every and n_written <= len(trace.n_samples):
             with path.open("a", encoding="utf-8") as file:
                 file.writelines(trace.lines(n_written))
