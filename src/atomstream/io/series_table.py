@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,15 @@ from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.heads import NOTHING, chosen, has_header, number_of, parsed, refuse_texts
 from atomstream.io.outputs import write_table
+from atomstream.io.source import reading
+from atomstream.io.tables import SAMPLE, Stream
 
 __all__ = ["SeriesTable", "read_series"]
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
-CHUNK, FIELDS = 1 << 20, 40  # bytes read at a time; memory for a byte of text, as fields at the end
+FIELDS = 1 << 16  # that are read together
+LABEL = 80  # bytes of a time as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
@@ -113,53 +118,82 @@ def read_series(
         For files that cannot be read, dates of another kind, and columns that are not numeric.
     """
     path = Path(path)
-    try:
-        text = _whole(path).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"There is no {path}.") from None
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
-    _, rows = parsed(text, str(path), decimal)
-    width, header = len(rows[0]), has_header(rows, decimal)
-    names = rows[0] if header else [str(number + 1) for number in range(width)]
-    rows = rows[header:]
-    uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
-    if uneven is not None or not rows:
-        raise InputError(
-            f"{path} has a header and no rows."
-            if uneven is None
-            else f"Expected {counted(width, 'column')} in row {uneven} of {path} (counted "
-            "from 0), got "
-            f"{len(rows[uneven])}."
-        )
-    fields = dict(enumerate(zip(*rows, strict=True)))
-    place = None if time is None else chosen(names, (time,), str(path))[0]
-    if place is None and all(DATE.fullmatch(field.strip()) for field in fields[0]):
-        place = 0
-    if place is None and not columns and LIKE_DATE.match(fields[0][0].strip()):
-        _times(fields[0], names[0], path)
-    kept = [i for i in chosen(names, columns, str(path)) if columns or i != place]
-    if place in kept or not kept:
-        raise InputError(
-            f"{path} has no column of numbers beside the times; choose others with --columns."
-        )
-    labels = (
-        np.arange(1, len(rows) + 1) if place is None else _times(fields[place], names[place], path)
-    )
-    values = np.column_stack([_numbers(fields[i], names[i], path, decimal) for i in kept])
-    time = "row" if place is None else names[place]
-    return SeriesTable(values, [names[i] for i in kept], labels, time, str(path))
+    if not path.exists():
+        raise InputError(f"There is no {path}.")
+    packed = path.suffix == ".gz"
+    with (
+        reading(str(path)),
+        gzip.open(path) if packed else path.open("rb", buffering=0) as file,
+    ):
+        stream = Stream(file.readinto, str(path))
+        delimiter, rows = parsed(stream.peek(SAMPLE).decode("utf-8-sig"), str(path), decimal)
+        header = has_header(rows, decimal)
+        names = rows[0] if header else [str(number + 1) for number in range(len(rows[0]))]
+        place = None if time is None else chosen(names, (time,), str(path))[0]
+        if place is None and rows[header:] and _like_dates(rows[header][0], bool(columns)):
+            place = 0
+        kept = [i for i in chosen(names, columns, str(path)) if columns or i != place]
+        if place in kept or not kept:
+            raise InputError(
+                f"{path} has no column of numbers beside the times; choose others with --columns."
+            )
+        lines = csv.reader(_lines(stream.chunks(skip_first=header), path), delimiter=delimiter)
+        labels: list[str] = []
+        blocks = [np.empty((0, len(kept)))]
+        for rows in _some(lines, len(names), path):
+            labels += () if place is None else (row[place].strip() for row in rows)
+            block = np.empty((len(rows), len(kept)))
+            for row, fields in zip(block, rows, strict=True):
+                row[:] = [_number(fields[i], names[i], path, decimal) for i in kept]
+            blocks.append(block)
+            held = 2 * sum(block.nbytes for block in blocks)  # once apart, once together
+            need(held + LABEL * len(labels), str(path))
+    values = np.concatenate(blocks)
+    if not len(values):
+        raise InputError(f"{path} has a header and no rows.")
+    times = np.arange(1, len(values) + 1) if place is None else _times(labels, names[place], path)
+    name = "row" if place is None else names[place]
+    return SeriesTable(values, [names[i] for i in kept], times, name, str(path))
+
+
+def _like_dates(field: str, columns: bool) -> bool:
+    """Return whether the first column holds times: a number in it would not look like a date."""
+    field = field.strip()
+    return bool(DATE.fullmatch(field) or (not columns and LIKE_DATE.match(field)))
+
+
+def _lines(chunks: Iterable[memoryview], path: Path) -> Iterator[str]:
+    """Yield the lines of text that are not empty."""
+    for chunk in chunks:
+        for line in bytes(chunk).decode("utf-8").split("\n"):
+            if "\0" in line:
+                raise InputError(f"{path} holds zero bytes, needed are lines of text.")
+            if line.strip():
+                yield line
+
+
+def _some(lines: Iterator[list[str]], width: int, path: Path) -> Iterator[list[list[str]]]:
+    """Yield rows of equal width, some at a time."""
+    n_rows = 0
+    while rows := list(islice(lines, max(1, FIELDS // width))):
+        for number, row in enumerate(rows, n_rows):
+            if len(row) != width:
+                raise InputError(
+                    f"Expected {counted(width, 'column')} in row {number} of {path} (counted "
+                    f"from 0), got {len(row)}."
+                )
+        yield rows
+        n_rows += len(rows)
 
 
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     """Return a column as dates or whole numbers."""
-    stripped = [field.strip() for field in fields]
-    if all(re.fullmatch(r"-?\d+", field) for field in stripped):
-        return np.array(stripped, dtype=np.int64)
-    odd = next((field for field in stripped if not DATE.fullmatch(field)), None)
+    if all(re.fullmatch(r"-?\d+", field) for field in fields):
+        return np.array(fields, dtype=np.int64)
+    odd = next((field for field in fields if not DATE.fullmatch(field)), None)
     try:
         if odd is None:
-            return np.array(stripped, dtype="datetime64")
+            return np.array(fields, dtype="datetime64")
     except ValueError as error:
         odd = str(error)
     raise InputError(
@@ -168,22 +202,11 @@ def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     )
 
 
-def _numbers(fields: Sequence[str], name: str, path: Path, decimal: str) -> NDArray:
-    """Return a column as numbers."""
-    values = np.empty(len(fields))
-    for place, field in enumerate(fields):
-        try:
-            values[place] = np.nan if field.strip() in NOTHING else number_of(field, decimal)
-        except ValueError:
+def _number(field: str, name: str, path: Path, decimal: str) -> float:
+    """Return the number in a field of a column; NaN where it is missing."""
+    try:
+        return number_of(field, decimal)
+    except ValueError:
+        if field.strip() not in NOTHING:
             refuse_texts({name: field}, str(path))
-    return values
-
-
-def _whole(path: Path) -> bytes:
-    """Return the bytes of a file, unpacked; refuse it as soon as they need too much memory."""
-    parts: list[bytes] = []
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        while part := file.read(CHUNK):
-            parts.append(part)
-            need(FIELDS * CHUNK * len(parts) if len(parts) > 1 else 0, str(path))
-    return b"".join(parts)
+        return np.nan

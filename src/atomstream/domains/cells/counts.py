@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import check_count
 from atomstream.core.extras import library
+from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io.source import reading
 
 __all__ = ["Genes", "batches", "overdispersed", "read"]
 
@@ -58,19 +60,20 @@ def read(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        For other paths.
+        For other paths, and files that are damaged.
     MissingLibraryError
         Without anndata: ``pip install 'atomstream[cells]'``.
     """
     path, anndata = Path(path), library("anndata", "AnnData files")
-    if path.is_dir():
-        return _folder(path, anndata)
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"There is no {path}.")
-    if path.suffix == ".h5ad":
-        return anndata.read_h5ad(path, backed="r")
-    if path.suffix == ".h5":
-        return _cell_ranger(path, anndata)
+    with reading(str(path)):
+        if path.is_dir():
+            return _folder(path, anndata)
+        if path.suffix == ".h5ad":
+            return anndata.read_h5ad(path, backed="r")
+        if path.suffix == ".h5":
+            return _cell_ranger(path, anndata)
     raise InputError(f"{path} must end in .h5ad or .h5, or be a folder with matrix.mtx.")
 
 
@@ -142,7 +145,9 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
 def _blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
     """Yield rows of the matrix, sparse, read from disk where it is there."""
     for start in range(0, data.n_obs, size):
-        yield sp.csr_array(data.X[start : start + size], dtype=np.float64)
+        with reading("The data"):
+            block = data.X[start : start + size]
+        yield checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")
 
 
 def _folder(path: Path, anndata: Any) -> Any:
@@ -166,7 +171,7 @@ def _cell_ranger(path: Path, anndata: Any) -> Any:
         names = [part["features/name"][:], part["barcodes"][:]]
     genes, cells = ([name.decode() for name in found] for found in names)
     # Columns of genes x cells are rows of cells x genes.
-    counts = sp.csr_matrix(stored, shape=(n_cells, n_genes))
+    counts = checked_numbers(sp.csr_matrix(stored, shape=(n_cells, n_genes)), str(path))
     return _named(anndata, counts, cells, genes, path)
 
 
