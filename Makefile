@@ -17,6 +17,7 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/mypy --strict --follow-imports=silent tests/typed
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 unit: .venv/ready
 	$(BIN)/python -m pytest -n 2 -q --durations=10

@@ -1,4 +1,4 @@
-"""What a user's type checker sees: checked by mypy in strict mode, never run."""
+"""What a user's type checker sees: checked by mypy in strict mode and by pyright, never run."""
 
 from collections.abc import Iterator
 from pathlib import Path
