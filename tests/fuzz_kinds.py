@@ -132,9 +132,9 @@ def model_file(model):
 # -- what is done with a file: an outcome, or an exception
 
 
-def words(error):
+def words(said):
     """What an error says, without its numbers and quotations."""
-    return type(error).__name__ + re.sub(r"'.*?'|[\d.+-]+|x\.\w+", "", str(error))[:80]
+    return "Refused: " + re.sub(r"'.*?'|[\d.+-]+|x\.\w+", "", said)[:80]
 
 
 def rows_of(path, **more):
@@ -212,7 +212,7 @@ def model_of(path):
         rows = np.ones((2, *shape))
         return model.transform(rows).shape, model.partial_fit(rows).n_steps_ >= 0
     except (ValueError, TypeError) as error:
-        return words(error)
+        return words(str(error))
 
 
 def digested(data):
