@@ -27,7 +27,7 @@ from atomstream.io import budget
 
 REFUSED = (InputError, ModelFileError)
 POOL = 200  # damaged files of each kind that are damaged further
-MOST_MEMORY = 3 << 30
+MOST_MEMORY = 6 << 30  # of address space; half of it are libraries
 SLOW = 20.0  # seconds that no case may take
 PACKAGE = str(Path(atomstream.__file__).parent)
 TOKENS = [
