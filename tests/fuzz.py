@@ -14,6 +14,7 @@ import resource
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from functools import partial
@@ -139,6 +140,7 @@ class Fuzz:
             said = str(error)
         except BaseException as error:
             (self.folder / f"case-{number}-{name}").write_bytes(written)
+            (self.folder / f"case-{number}.txt").write_text(traceback.format_exc())
             return f"case {number} ({kind}): {type(error).__name__}: {error!s:.300}"
         if said is not None:  # here nothing is left of what a library took
             outcome = words(said)

@@ -74,6 +74,8 @@ def test_weights_belong_to_rows_however_the_stream_is_cut():
     assert_array_equal(np.concatenate(parts, axis=1), whole)
     assert_array_equal(RowDraws(7, 10).weights(2, np.arange(1000)), whole[:2])
     assert not np.array_equal(RowDraws(8, 10).weights(5, np.arange(1000)), whole)
+    blocks = RowDraws(7, 10, block_size=4).weights(5, np.arange(400))
+    assert_array_equal(blocks, RowDraws(7, 10).weights(5, np.arange(100)).repeat(4, axis=1))
 
 
 def test_weights_are_those_of_a_bootstrap_without_a_tenth_of_the_rows():
@@ -181,7 +183,7 @@ def test_settings_out_of_range_are_refused_in_a_sentence():
             "must be a number above 0, at most 0.5",
         ),
         ({"model": object()}, "'model' parameter of ConsensusNMF must be"),
-        ({"model": OnlineConvexMF()}, "model must be an OnlineNMF or an Onl"),
+        ({"model": OnlineConvexMF()}, "model must be an OnlineNMF, an Onl"),
         ({"model": OnlineNMF(scale="std")}, "scale the rows first"),
         ({"model": OnlineNMF(), "loss": "kl"}, "belongs into model="),
     ):

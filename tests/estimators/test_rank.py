@@ -6,7 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import (
+    ConsensusNMF,
     NetworkDictionary,
+    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
     SeriesDictionary,
@@ -15,6 +17,7 @@ from atomstream import (
     plots,
 )
 from atomstream.estimators._rank_choice import choose
+from atomstream.streams import windows
 
 
 def test_a_permuted_scaled_dictionary_is_recognised():
@@ -189,6 +192,41 @@ def test_settings_out_of_range_are_refused():
     ):
         with pytest.raises(ValueError, match=sentence):
             choose_rank(X, **wrong)
+
+
+def test_the_number_of_rank_one_atoms_of_tensors_is_found():
+    rng = np.random.default_rng(1)
+    loadings = [rng.random((size, 3)) ** 3 for size in (7, 6)]
+    codes = rng.exponential(1.0, (400, 3))
+    X = np.einsum("nr,ir,jr->nij", codes, *loadings) + 0.01 * rng.random((400, 7, 6))
+    choice = choose_rank(X, range(1, 6), model=OnlineCPDictionary(n_epochs=8), random_state=0)
+    assert choice.rank == 3
+    model = ConsensusNMF(3, n_replicates=5, model=OnlineCPDictionary(), random_state=0).fit(X)
+    found = model.dictionary()
+    assert [matrix.shape for matrix in found.loadings_] == [(7, 3), (6, 3)]
+    true = np.einsum("ir,jr->rij", *loadings).reshape(3, -1)
+    atoms = found.components_.reshape(3, -1)
+    cosines = true @ atoms.T / np.outer(*(np.linalg.norm(rows, axis=1) for rows in (true, atoms)))
+    assert cosines.max(axis=1).min() > 0.97
+    assert model.transform(X[:4]).shape == (4, 3)
+
+
+def test_windows_of_a_series_are_judged_in_blocks():
+    """Where the noise of neighbours is the same, blocks keep it from those who learn."""
+    rng = np.random.default_rng(0)
+    motifs = rng.random((2, 8)) ** 4
+    series = np.zeros(3000)
+    for start in rng.integers(0, 2992, 400):
+        series[start : start + 8] += rng.exponential() * motifs[rng.integers(2)]
+    rows = next(windows(series, 8, len(series)))
+    choice = choose_rank(rows, [1, 4, 8], model=QUICK, block_size=80, random_state=0)
+    assert choice.structured
+    # A table whose rows come again and again: drawn one by one, each is also learned from.
+    X = np.repeat(rng.random((15, 12)), 20, axis=0)
+    settings = {"model": OnlineNMF(batch_size=60, n_epochs=60), "n_seeds": 5, "random_state": 0}
+    alone, blocks = (choose_rank(X, [1, 8], block_size=size, **settings) for size in (1, 20))
+    assert alone.structured
+    assert not blocks.structured
 
 
 @pytest.mark.slow

@@ -59,6 +59,7 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
     """
 
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
+    KNOWN: ClassVar[tuple[str, ...]] = ("n_features_in_",)  # of the shape of data, before learning
     # Parameters, which the constructors of the models store.
     n_components: int
     schedule: Any
@@ -338,6 +339,14 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
             return []
         self._start(self._starting_dictionary(first))
         return [first]
+
+    def _known_of_data(self) -> dict[str, Any]:
+        """Return what the model knows of the shape of its data before it learns from them."""
+        return {name: getattr(self, name) for name in self.KNOWN}
+
+    def _starting_from(self, atoms: NDArray) -> Any:
+        """Return atoms as rows in the form that ``from_components`` takes."""
+        return atoms
 
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the dictionary given, or one made from the first batch."""

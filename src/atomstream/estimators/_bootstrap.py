@@ -30,16 +30,24 @@ class RowDraws:
     n_parts : int
         A replicate leaves out one of so many parts of the rows: number r those of part
         r mod ``n_parts``.
+    block_size : int, default=1
+        Consecutive rows that are drawn and left out together.
+
+    References
+    ----------
+    Künsch (1989), "The jackknife and the bootstrap for general stationary observations": blocks of
+    dependent rows.
     """
 
-    SAVED: ClassVar = ("seed", "n_parts")
+    SAVED: ClassVar = ("seed", "n_parts", "block_size")
 
     seed: int
     n_parts: int
+    block_size: int = 1
 
     def part(self, places: NDArray) -> NDArray:
         """Return the part of each row, whole numbers below ``n_parts`` of shape (n_rows,)."""
-        drawn = self._uniform(np.array([PART]), places)[0]
+        drawn = self._uniform(np.array([PART]), places // self.block_size)[0]
         parts: NDArray = (drawn * self.n_parts).astype(np.int64)
         return parts
 
@@ -50,7 +58,7 @@ class RowDraws:
         the replicate leaves out.
         """
         numbers = np.arange(n_replicates)
-        drawn = self._uniform(numbers + FIRST_COLUMN + 1, places)
+        drawn = self._uniform(numbers + FIRST_COLUMN + 1, places // self.block_size)
         weights = np.searchsorted(UP_TO, drawn, side="right").astype(np.float64)
         left_out = self.part(places) == (numbers % self.n_parts)[:, None]
         weights[left_out] = 0

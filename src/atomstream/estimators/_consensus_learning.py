@@ -21,6 +21,7 @@ from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import LossChoice, RandomSource, Samples
+from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.estimators.nmf import OnlineNMF
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
     loss: LossChoice
     model: Any
     holdout: float
+    block_size: int
     batch_size: int
     n_epochs: int | None
     shuffle: bool
@@ -136,12 +138,12 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         """Return the model that replicates are clones of."""
         if self.model is None:
             return OnlineNMF(loss=self.loss)
-        if not isinstance(self.model, _OnlineMatrixFactorization):
+        if not isinstance(self.model, _OnlineMatrixFactorization | OnlineCPDictionary):
             raise ValueError(
-                "model must be an OnlineNMF or an OnlineDictionaryLearning, which learn rows with "
-                f"weights, got {self.model!r:.80}."
+                "model must be an OnlineNMF, an OnlineDictionaryLearning or an OnlineCPDictionary, "
+                f"which learn samples with weights, got {self.model!r:.80}."
             )
-        if self.model.scale != "none":
+        if getattr(self.model, "scale", "none") != "none":
             raise ValueError(
                 f"Replicates would each have a scale of their own, got scale={self.model.scale!r}; "
                 "scale the rows first."
@@ -155,7 +157,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         self.check()
         template, ranks = self._template(), self._ranks()
         self.seed_ = int(generator(self.random_state).integers(2**63))
-        draws = RowDraws(self.seed_, round(1 / self.holdout))
+        draws = RowDraws(self.seed_, round(1 / self.holdout), self.block_size)
         self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
         self.front_ = template.set_params(n_components=ranks[0])
         self.front_._begin()

@@ -213,6 +213,7 @@ CONSENSUS = _table(
     loss=NMF["loss"],
     model=[HasMethods("fit_stream"), None],
     holdout=[Number(0, 0.5, above=True)],
+    block_size=[COUNT],
     n_epochs=[COUNT, None],
 )
 CONVEX = _table(

@@ -66,6 +66,12 @@ def starting_loadings(
     return rows
 
 
+def nearest_loadings(atoms: NDArray, sizes: Sequence[int], parts: Any) -> list[NDArray]:
+    """Return the loadings of the rank-one tensors nearest to atoms given as rows."""
+    found = [rank_one(row.reshape(sizes), parts) for row in atoms]
+    return [np.stack(columns, axis=1) for columns in zip(*found, strict=True)]
+
+
 def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: int) -> float:
     """Return how far loadings are from a critical point; see `OnlineCPDictionary.stationarity`.
 

@@ -92,9 +92,13 @@ class Ensemble:
         jobs = [job for replicates in self.learners for job in enumerate(replicates)]
 
         def learn(job: tuple[int, Any]) -> None:
-            """Let a replicate make a step."""
+            """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
             number, learner = job
-            _learn(learner, _weighted(batch, weights[number]), horizons[number])
+            if "_run" not in vars(learner):
+                vars(learner).update(front._known_of_data())
+                learner._begin()
+            learner._run.clock.horizon = horizons[number]
+            learner._learn([_weighted(batch, weights[number])])
 
         with ExitStack() as stack, one_blas_thread:
             for _, learner in jobs:
@@ -221,15 +225,6 @@ def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:
     """Return a model that has learned nothing, with a seed of its own."""
     own = int(np.random.default_rng([seed, rank, number]).integers(2**31))
     return clone(template).set_params(n_components=rank, random_state=own)
-
-
-def _learn(learner: Any, batch: Batch, horizon: float) -> None:
-    """Make a step as ``fit_stream`` does, on rows that were checked."""
-    if "_run" not in vars(learner):
-        learner.n_features_in_ = batch.X.shape[1]
-        learner._begin()
-    learner._run.clock.horizon = horizon
-    learner._learn([batch])
 
 
 def _weighted(batch: Batch, weights: NDArray) -> Batch:

@@ -39,11 +39,15 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
     loss : str or loss part, default="squared"
         As in `OnlineNMF`.
     model : estimator, optional
-        An `OnlineNMF` or `OnlineDictionaryLearning`, not fitted, whose settings replicates have;
-        ``n_components`` and ``random_state`` are set here. By default ``OnlineNMF(loss=loss)``.
+        An `OnlineNMF`, `OnlineDictionaryLearning` or `OnlineCPDictionary`, not fitted, whose
+        settings replicates have; ``n_components`` and ``random_state`` are set here. By default
+        ``OnlineNMF(loss=loss)``.
     holdout : float, default=0.1
         Share of the rows that a replicate leaves out, and share of the columns that are hidden in
         these at a time; above 0 and at most 0.5.
+    block_size : int, default=1
+        Consecutive rows that are drawn and left out together. For rows that overlap, such as
+        windows of a series, at least ten times as many rows as overlap.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, optional
@@ -65,7 +69,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         the choice in a sentence.
     components_ : ndarray of shape (n_components_, n_features)
         The consensus atoms, most important first: of Euclidean length one, or under divergences of
-        sum one.
+        sum one. Atoms of tensors are flattened; ``dictionary().loadings_`` has them by modes.
     stability_ : ndarray of shape (n_components_,)
         Share of the replicates that have the atom: of which the partner, one-to-one, is within a
         cosine of 0.9.
@@ -130,6 +134,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         loss: LossChoice = "squared",
         model: Any = None,
         holdout: float = 0.1,
+        block_size: int = 1,
         batch_size: int = 256,
         n_epochs: int | None = None,
         shuffle: bool = True,
@@ -142,6 +147,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         self.loss = loss
         self.model = model
         self.holdout = holdout
+        self.block_size = block_size
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
@@ -238,13 +244,14 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
         Returns
         -------
-        OnlineNMF or OnlineDictionaryLearning
-            With an empty memory; it can go on learning.
+        OnlineNMF, OnlineDictionaryLearning or OnlineCPDictionary
+            With an empty memory; it can go on learning. Its atoms are the consensus atoms, or the
+            rank-one tensors nearest to them.
         """
-        atoms = self.consensus(rank).atoms
+        start = self.front_._starting_from(self.consensus(rank).atoms)
         kind, settings = type(self.front_), self.front_.get_params(deep=False)
-        settings |= {"n_components": len(atoms), "init": atoms, "random_state": self.seed_}
-        return kind.from_components(atoms, **settings)
+        settings |= {"n_components": self.consensus(rank).atoms.shape[0], "init": start}
+        return kind.from_components(start, **settings | {"random_state": self.seed_})
 
     # -- codes
 
@@ -262,8 +269,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         ndarray or csr_array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        rows = self._checked(X, reset=False)
-        return self.dictionary().transform(rows, sparse_output=sparse_output)
+        samples = self.front_._samples(self._checked(X, reset=False))
+        return self.dictionary().transform(samples, sparse_output=sparse_output)
 
     def inverse_transform(self, codes: Any) -> NDArray:
         """Return the reconstructions of codes.
@@ -286,7 +293,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
         check_is_fitted(self)
         if "_found" not in vars(self):
             ensemble = self.ensemble_
-            shape = self.front_.method_.objective.atoms.shape
+            shape = getattr(self.front_.method_.objective.atoms, "shape", None)  # of tensors none
             by_sum = bool(shape and shape.total)
             agreed = [
                 Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)

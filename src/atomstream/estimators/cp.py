@@ -22,6 +22,7 @@ from atomstream.estimators._cp_loadings import (
     batch_norm,
     check_loadings,
     loadings_stationarity,
+    nearest_loadings,
     starting_loadings,
 )
 from atomstream.estimators._run_state import RunState
@@ -154,6 +155,7 @@ class OnlineCPDictionary(OnlineDictionary):
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
     LEARNED = (*OnlineDictionary.LEARNED, "norm_")
+    KNOWN = ("n_features_in_", "axes_")
     _several = True
 
     axes_: Axes
@@ -339,6 +341,10 @@ class OnlineCPDictionary(OnlineDictionary):
         return super()._begin()
 
     # -- the start
+
+    def _starting_from(self, atoms: NDArray) -> list[NDArray]:
+        """Return the loadings of the rank-one tensors nearest to atoms."""
+        return nearest_loadings(atoms, self.axes_.sizes, self.method_.objective.atoms)
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         if not self._run.has_state:

@@ -20,11 +20,16 @@ from atomstream.estimators.nmf import OnlineNMF
 
 __all__ = ["RankChoice", "choose_rank"]
 
+COMPARE = "compare reconstructions instead"
 OVERLAPPING = {
-    "NetworkDictionary": "the patches of one network overlap",
-    "SeriesDictionary": "the windows of one series overlap",
-    "ImageDictionary": "the patches of one image overlap",
-    "VideoDictionary": "the frames of one video repeat each other",
+    "NetworkDictionary": ("the patches of one network overlap", COMPARE),
+    "SeriesDictionary": (
+        "the windows of one series overlap",
+        "give the windows (atomstream.streams.windows) to an OnlineNMF, with block_size= ten times "
+        "their length",
+    ),
+    "ImageDictionary": ("the patches of one image overlap", COMPARE),
+    "VideoDictionary": ("the frames of one video repeat each other", COMPARE),
 }
 
 
@@ -35,6 +40,7 @@ def choose_rank(
     model: BaseEstimator | None = None,
     n_seeds: int = 10,
     holdout: float = 0.1,
+    block_size: int = 1,
     max_time: float | None = None,
     progress: bool = False,
     random_state: RandomSource = None,
@@ -49,16 +55,20 @@ def choose_rank(
     Parameters
     ----------
     X : array-like, frame or sparse of shape (n_samples, n_features)
-        NaN stands for entries that are missing anyway.
+        NaN stands for entries that are missing anyway. For an `OnlineCPDictionary` tensors of shape
+        (n_samples, I_1, ..., I_n).
     ranks : iterable of int
         Numbers of atoms to choose from.
     model : estimator, optional
-        An `OnlineNMF` or `OnlineDictionaryLearning`, not fitted: its loss, penalties, sets, batches
-        and passes are those of all replicates. By default ``OnlineNMF()``.
+        An `OnlineNMF`, `OnlineDictionaryLearning` or `OnlineCPDictionary`, not fitted: its loss,
+        penalties, sets, batches and passes are those of all replicates. By default ``OnlineNMF()``.
     n_seeds : int, default=10
         Replicates of each rank, at least 2. With ten or more every row is judged.
     holdout : float, default=0.1
         Share of the rows that are left out, and of the columns that are hidden in these at a time.
+    block_size : int, default=1
+        Consecutive rows that are left out together. For windows of a series
+        (`atomstream.streams.windows`), which overlap, ten times the length of a window or more.
     max_time : float, optional
         Seconds after which learning ends, at the end of a batch.
     progress : bool, default=False
@@ -88,10 +98,11 @@ def choose_rank(
     3
     """
     base: Any = OnlineNMF() if model is None else model
-    if (overlap := OVERLAPPING.get(type(base).__name__)) is not None:
+    if (found := OVERLAPPING.get(type(base).__name__)) is not None:
+        overlap, remedy = found
         raise ValueError(
             f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "
-            "in one is seen in another; compare reconstructions or forecasts instead."
+            f"in one is seen in another; {remedy}."
         )
     if hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
         base = clone(base).set_params(missing=True)
@@ -103,6 +114,7 @@ def choose_rank(
         n_replicates=check_count("n_seeds", n_seeds, 2),
         model=base,
         holdout=holdout,
+        block_size=block_size,
         batch_size=getattr(base, "batch_size", 256),
         n_epochs=getattr(base, "n_epochs", None),
         max_time=max_time,
