@@ -39,7 +39,7 @@ def test_a_run_is_what_python_learns(folder):
     model = ConsensusNMF(
         [2, 3, 4], n_replicates=6, model=OnlineNMF(batch_size=50, random_state=0), random_state=0
     )
-    table = pd.read_csv(folder / "x.csv").to_numpy()
+    table = pd.read_csv(folder / "x.csv", float_precision="round_trip").to_numpy()
     batches = [table[:50], table[50:100], table[100:]]
     model.fit_stream(batches)
     for _ in range(3):
