@@ -46,3 +46,36 @@ def test_of_named_features_the_largest_are_drawn(model):
     assert_array_equal(atom, model.components_[1][order])
     bars = plots.intervals(model, features, top=4).axes[1].patches
     assert_allclose([bar.get_width() for bar in bars], atom)
+
+
+def test_in_the_tree_of_ranks_each_atom_hangs_on_the_nearest_of_the_rank_before(model):
+    first, second = plots.rank_tree_data(model)
+    assert (first.rank, second.rank) == (2, 3)
+    assert len(first.parents) == 0
+    before, after = model.consensus(2).atoms, model.consensus(3).atoms
+    for atom, parent, cosine in zip(after, second.parents, second.cosines, strict=True):
+        nearest = [row @ atom / np.linalg.norm(row) / np.linalg.norm(atom) for row in before]
+        assert parent == np.argmax(nearest)
+        assert cosine == pytest.approx(max(nearest))
+    order = np.argsort(second.heights)
+    assert (np.diff(first.heights[second.parents[order]]) >= 0).all()  # no lines cross
+    axes = plots.rank_tree(model).axes[0]
+    assert len(axes.collections) == 2
+    assert sorted(text.get_text() for text in axes.texts) == ["0", "0", "1", "1", "2"]
+
+
+def test_usages_are_drawn_at_the_places_of_the_samples():
+    rng = np.random.default_rng(0)
+    usages, places = rng.random((50, 3)) * [1, 3, 2], rng.random((50, 2))
+    atoms, shown, where = plots.usage_maps_data(usages, places, 2)
+    assert_array_equal(atoms, [1, 2])
+    assert_array_equal(shown, usages[:, [1, 2]])
+    assert_array_equal(where, places)
+    panels = [axes for axes in plots.usage_maps(usages, places).axes if axes.get_title()]
+    assert [axes.get_title() for axes in panels] == ["atom 1", "atom 2", "atom 0"]
+    drawn = panels[0].collections[0]
+    order = np.argsort(usages[:, 1])
+    assert_allclose(drawn.get_offsets(), places[order])
+    assert_allclose(drawn.get_array(), usages[order, 1])
+    with pytest.raises(ValueError, match=r"places must be of shape \(n_samples, 2\)"):
+        plots.usage_maps(usages, places[:4])

@@ -5,6 +5,8 @@ from atomstream.viz.plots.consensus import (
     clustergram_data,
     intervals,
     intervals_data,
+    usage_maps,
+    usage_maps_data,
 )
 from atomstream.viz.plots.dictionaries import (
     FEW,
@@ -16,8 +18,6 @@ from atomstream.viz.plots.dictionaries import (
     curves_data,
     objective,
     objective_data,
-    rank,
-    rank_data,
     reconstruction,
     reconstruction_data,
     triples,
@@ -39,6 +39,7 @@ from atomstream.viz.plots.networks import (
     spins_data,
 )
 from atomstream.viz.plots.parts import parts, parts_data
+from atomstream.viz.plots.ranks import rank, rank_data, rank_tree, rank_tree_data
 from atomstream.viz.plots.series import (
     series_atoms,
     series_atoms_data,
@@ -88,6 +89,8 @@ __all__ = [
     "parts_data",
     "rank",
     "rank_data",
+    "rank_tree",
+    "rank_tree_data",
     "reconstruction",
     "reconstruction_data",
     "reduced_chain",
@@ -112,4 +115,6 @@ __all__ = [
     "topics_over_time_data",
     "triples",
     "triples_data",
+    "usage_maps",
+    "usage_maps_data",
 ]

@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["clustergram", "clustergram_data", "intervals", "intervals_data"]
+__all__ = [
+    "clustergram",
+    "clustergram_data",
+    "intervals",
+    "intervals_data",
+    "usage_maps",
+    "usage_maps_data",
+]
 
 MOST = 1500  # atoms that are drawn in a clustergram
 FEW = 32  # features that are drawn as bars
@@ -29,6 +36,14 @@ class Agreement(Protocol):
     @property
     def atoms(self) -> NDArray:
         """The consensus atoms."""
+
+    @property
+    def importance(self) -> NDArray:
+        """Share of each atom in codes times lengths."""
+
+    @property
+    def share(self) -> NDArray:
+        """Share of the replicates that have each atom."""
 
 
 class Replicated(Fitted, Protocol):
@@ -182,4 +197,75 @@ def intervals(
         share, kept = model.importance_[number], model.stability_[number]
         title = f"atom {number}: {100 * share:.0f} %, in {100 * kept:.0f} % of replicates"
         axes.set_title(title, fontsize=8)
+    return figure
+
+
+def usage_maps_data(
+    usages: ArrayLike, places: ArrayLike, n_atoms: int | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `usage_maps` draws: numbers of atoms, their usages, places.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+    places : array-like of shape (n_samples, 2)
+    n_atoms : int, optional
+        Those that are used most.
+
+    Returns
+    -------
+    atoms : ndarray of int of shape (n_atoms,)
+    usages : ndarray of shape (n_samples, n_atoms)
+    places : ndarray of shape (n_samples, 2)
+
+    Raises
+    ------
+    ValueError
+        For places that are not two numbers for each sample.
+    """
+    usages, places = np.asarray(usages, dtype=float), np.asarray(places, dtype=float)
+    if usages.ndim != 2 or places.shape != (len(usages), 2):
+        raise ValueError(
+            "places must be of shape (n_samples, 2) for usages of shape (n_samples, n_components), "
+            f"got {places.shape} and {usages.shape}."
+        )
+    atoms = np.argsort(-usages.sum(axis=0), kind="stable")[:n_atoms]
+    return atoms, usages[:, atoms], places
+
+
+def usage_maps(
+    usages: ArrayLike, places: ArrayLike, *, n_atoms: int | None = None, n_columns: int = 4
+) -> Figure:
+    """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+        Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
+    places : array-like of shape (n_samples, 2)
+        On a map or in an embedding, such as ``obsm["X_umap"]``.
+    n_atoms : int, optional
+        How many atoms to draw, those used most first; by default all.
+    n_columns : int, default=4
+    """
+    atoms, shown, where = usage_maps_data(usages, places, n_atoms)
+    grid, figure = panels(len(atoms), n_columns, 2.4, 2.3)
+    size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
+    for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
+        order = np.argsort(usage, kind="stable")  # the largest on top
+        top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
+        signed = bool((usage < 0).any())
+        drawn = axes.scatter(
+            *where[order].T,
+            c=usage[order],
+            s=size,
+            cmap="RdBu_r" if signed else "viridis",
+            vmin=-top if signed else 0,
+            vmax=top,
+            linewidths=0,
+            rasterized=True,
+        )
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=6)
+        axes.set_title(f"atom {atom}", fontsize=8)
+        axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

@@ -13,7 +13,6 @@ from atomstream.viz.plots.canvas import (
     BLUE,
     ORANGE,
     Fitted,
-    Ranks,
     Recoding,
     empty,
     heading,
@@ -37,8 +36,6 @@ __all__ = [
     "curves_data",
     "objective",
     "objective_data",
-    "rank",
-    "rank_data",
     "reconstruction",
     "reconstruction_data",
     "triples",
@@ -253,41 +250,6 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
         axes.set_ylabel(title, fontsize=8)
-    return figure
-
-
-def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
-    """Return what `rank` draws.
-
-    These are ranks, mean errors on hidden entries, their standard errors, stability, choice.
-    """
-    return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
-
-
-def rank(choice: Ranks) -> Figure:
-    """Draw the error on hidden entries and the stability of the atoms against their number.
-
-    Parameters
-    ----------
-    choice : RankChoice
-        Result of `atomstream.choose_rank`, or ``choice_`` of a `ConsensusNMF`.
-    """
-    ranks, error, spread, stability, chosen = rank_data(choice)
-    figure = empty(7, 4.6)
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
-    top.axhline(
-        choice.baseline, color="0.6", linewidth=0.8, linestyle=":", label="means of the columns"
-    )
-    top.set_ylabel("error on hidden entries")
-    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
-    bottom.set(xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
-    bottom.set_ylim(min(0, stability.min()), 1.03)
-    for axes in (top, bottom):
-        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
-        axes.grid(alpha=0.3)
-    bottom.xaxis.get_major_locator().set_params(integer=True)
-    top.legend(frameon=False, fontsize=8)
     return figure
 
 
