@@ -3,10 +3,12 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import mmwrite
+from scipy.optimize import nnls
 
 from atomstream import OnlineNMF, cells
 from atomstream.exceptions import InputError
@@ -77,15 +79,30 @@ def test_usages_and_programs_go_back_and_into_tables(data, tmp_path):
     assert np.isnan(programs).any(axis=1).sum() == 40
     assert_allclose(programs[genes.places].T, model.components_ * genes.deviation)
     paths = cells.write_tables(tmp_path, data, name="mine")
-    assert [path.name for path in paths] == [
-        "mine.usages.k_3.dt_0_5.consensus.txt",
-        "mine.spectra.k_3.dt_0_5.consensus.txt",
+    assert [str(path.relative_to(tmp_path)) for path in paths] == [
+        "mine/mine.usages.k_3.dt_0_5.consensus.txt",
+        "mine/mine.spectra.k_3.dt_0_5.consensus.txt",
+        "mine/mine.gene_spectra_score.k_3.dt_0_5.txt",
+        "mine/mine.gene_spectra_tpm.k_3.dt_0_5.txt",
+        "mine/mine.overdispersed_genes.txt",
     ]
-    head, *rows = (line.split("\t") for line in paths[0].read_text().splitlines())
-    assert head == ["", "1", "2", "3"]
-    assert [row[0] for row in rows] == CELLS
-    assert_allclose(np.array([row[1:] for row in rows], float), usages)
-    assert paths[1].read_text().splitlines()[0].split("\t")[1:] == list(genes.names)
+    tables = [pd.read_csv(path, sep="\t", index_col=0) for path in paths[:4]]
+    coded = np.concatenate([model.transform(block) for block in cells.batches(data, genes)])
+    assert list(tables[0].index) == CELLS
+    assert list(tables[0].columns) == ["1", "2", "3"]
+    assert_allclose(tables[0], coded, rtol=1e-5)
+    assert_allclose(tables[0].div(tables[0].sum(axis=1), axis=0), usages, rtol=1e-5)
+    assert list(tables[1].columns) == list(genes.names) == paths[4].read_text().split("\n")
+    assert_allclose(
+        tables[1], model.components_ / model.components_.sum(axis=1, keepdims=True), rtol=1e-5
+    )
+    # What the pipeline computes with everything in memory.
+    transcripts = COUNTS / COUNTS.sum(axis=1, keepdims=True) * 1e6
+    standard = (transcripts - transcripts.mean(axis=0)) / transcripts.std(axis=0)
+    assert list(tables[2].columns) == list(tables[3].columns) == GENES
+    assert_allclose(tables[2], np.linalg.pinv(coded) @ standard, rtol=1e-4, atol=1e-9)
+    shares = np.asarray(usages, float)
+    assert_allclose(tables[3].T, [nnls(shares, gene)[0] for gene in transcripts.T], rtol=1e-6)
 
 
 def test_what_does_not_fit_is_refused(data, tmp_path):

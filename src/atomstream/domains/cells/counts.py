@@ -18,7 +18,7 @@ from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.source import reading
 
-__all__ = ["Genes", "batches", "overdispersed", "read"]
+__all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
 
 BLOCK = 4096  # cells
 BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
@@ -100,7 +100,7 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     """
     wanted = check_count("n_genes", n_genes)
     total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
-    for block in _blocks(data, BLOCK):
+    for block in blocks(data, BLOCK):
         total += np.asarray(block.sum(axis=0)).ravel()
         squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
     mean = total / data.n_obs
@@ -136,13 +136,13 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
     """
     size = check_count("batch_size", batch_size)
     scale = sp.diags_array(1 / genes.deviation)
-    for block in _blocks(data, max(BLOCK // size, 1) * size):
+    for block in blocks(data, max(BLOCK // size, 1) * size):
         scaled = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
         for start in range(0, scaled.shape[0], size):
             yield scaled[start : start + size]
 
 
-def _blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
+def blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
     """Yield rows of the matrix, sparse, read from disk where it is there."""
     for start in range(0, data.n_obs, size):
         with reading("The data"):
