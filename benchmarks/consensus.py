@@ -3,7 +3,8 @@
 ``python benchmarks/consensus.py [SEEDS]`` writes ``consensus.json``. Planted data have 5 atoms of
 40 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part common
 to all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that of the
-signal, cut at zero; one more kind has uniform noise that is not centred.
+signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform noise
+that is not centred. Intervals are judged on Poisson counts of the same signals, too.
 """
 
 import json
@@ -39,6 +40,18 @@ def planted(kind, noise, seed):
     if kind == "uniform noise":
         return signal + np.sqrt(12) * spread * rng.random(signal.shape), parts
     return np.maximum(signal + spread * rng.standard_normal(signal.shape), 0), parts
+
+
+def counted(kind, seeds=COVERED):
+    """Return the coverage of intervals under noise without a mean: counts, 10 for a signal of 1."""
+    coverage = []
+    for seed in range(seeds):
+        signal, parts = planted(kind, 0.0, seed)
+        counts = np.random.default_rng(seed).poisson(10 * signal)
+        model = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(counts / 10)
+        coverage.append(covered(model, parts))
+    zeros, others = np.mean(coverage, axis=0)
+    return {"kind": kind, "coverage_of_zeros": zeros, "coverage_of_others": others}
 
 
 def independent(seed):
@@ -120,6 +133,7 @@ def main(seeds):
         for noise in NOISES:
             figures["planted"].append(judged(kind, noise, seeds))
             write(figures)
+    figures["counts"] = [counted(kind) for kind in KINDS[:3]]
     claimed = [
         ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed)
         .fit(independent(seed))

@@ -162,7 +162,7 @@ def test_time_ends_learning_and_what_it_costs_is_logged(caplog):
         choice = choose_rank(X, [2, 3], n_seeds=3, max_time=0.0, random_state=0)
     assert choice.rank in (2, 3)
     said = " ".join(caplog.messages)
-    assert "6 models (2 ranks with 3 replicates each) in 25 passes over 2,000 rows" in said
+    assert "6 models (2 ranks with 3 replicates each) in 10 passes over 2,000 rows" in said
     assert "max_time ends learning after 1 batch." in said
 
 

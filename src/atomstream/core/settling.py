@@ -27,7 +27,7 @@ ACCURACY = Accuracy(violation=1e-3, gap=1e-9)  # of codes
 
 
 def rounds(
-    batches: Sequence[Batch], state: State, method: Method, clock: Clock
+    batches: Sequence[Batch], state: State, method: Method, clock: Clock, most: int = MOST
 ) -> Iterator[Progress]:
     """Learn from all of the data in every round, until a round gains next to nothing.
 
@@ -41,16 +41,18 @@ def rounds(
         The data, cut in blocks so that what a block needs stays small.
     state, method, clock
         What changes, and how; the clock is only read.
+    most : int, default=500
+        Rounds at most.
 
     Yields
     ------
     Progress
-        After every round, `MOST` times at most, with the last block.
+        After every round, with the last block.
     """
     n_components, n_features = state.dictionary.shape
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
-    for number in range(1, MOST + 1):
+    for number in range(1, most + 1):
         latest = [
             Explained(batch, _coded(batch, state, method, last))
             for batch, last in zip(batches, codes, strict=True)

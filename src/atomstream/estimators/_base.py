@@ -307,13 +307,13 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
         stopped = context is not None and self._notify(context, progress)
         return stopped or time.monotonic() >= deadline
 
-    def _settle(self, blocks: list[Batch], context: Any, deadline: float) -> None:
+    def _settle(self, blocks: list[Batch], context: Any, deadline: float, most: int = MOST) -> None:
         """Alternate over all of the data until that gains nothing more."""
         run, n_rounds = self._run, 0
         if not blocks or not self.method_.updater.settles:
             return
         with one_blas_thread:
-            for progress in rounds(blocks, run.state, self.method_, run.clock):
+            for progress in rounds(blocks, run.state, self.method_, run.clock, most):
                 n_rounds += 1
                 if self._after_step(progress, context, deadline):
                     return

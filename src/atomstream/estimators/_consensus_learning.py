@@ -27,7 +27,8 @@ from atomstream.estimators.nmf import OnlineNMF
 log = logging.getLogger(__name__)
 
 RANKS = range(5, 31)  # that are compared where none are given
-ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
+ENOUGH, MOST = 50_000, 10  # rows to learn, and passes, where no number of passes is given
+FEW = 5_000  # rows up to which replicates then alternate over all of them
 TIMED = 3  # batches after which the time left is told
 DENSE = 0.02  # share of stored entries from which a batch is made dense, once for all models
 
@@ -76,7 +77,14 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             n_epochs = self.n_epochs or min(MOST, max(1, -(-ENOUGH // n_rows)))
             self._say_cost(n_rows, n_epochs)
             n_batches = n_epochs * -(-n_rows // self.batch_size)
-            self._learn(self._cut(rows, n_epochs), n_batches)
+            begun = time.monotonic()
+            stopped = self._learn(self._cut(rows, n_epochs), n_batches)
+            if self.n_epochs is None and n_rows <= FEW and not stopped:
+                deadline = begun + (np.inf if self.max_time is None else self.max_time)
+                n_threads = effective_n_jobs(self.n_jobs)
+                self.ensemble_.settle(
+                    rows, front=self.front_, n_threads=n_threads, deadline=deadline
+                )
             self._conclude()
         return self
 
@@ -199,8 +207,8 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         mass = horizon * (1 - 1 / self.ensemble_.draws.n_parts)
         return _Step(rows, places, np.full(self.ensemble_.n_replicates, mass))
 
-    def _learn(self, steps: Iterator[_Step], n_batches: int | None) -> None:
-        """Make steps until the stream, the time or a callback ends."""
+    def _learn(self, steps: Iterator[_Step], n_batches: int | None) -> bool:
+        """Make steps until the stream, the time or a callback ends; not the stream: return true."""
         begun, context, n_made, stopped = time.monotonic(), None, 0, False
         while not stopped:
             with Transaction(self):
@@ -222,6 +230,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
                 log.info("max_time ends learning after %s.", counted(n_made, "batch", "batches"))
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
+        return stopped
 
     def _make(self, step: _Step) -> None:
         """Make one step of all replicates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import copy
@@ -24,6 +24,7 @@ from atomstream.estimators._rollback import Transaction
 __all__ = ["Ensemble"]
 
 MOST_HELD = 1000  # rows kept to judge by
+ROUNDS = 3  # over all rows, after the passes of the online loop
 
 
 class Ensemble:
@@ -89,31 +90,60 @@ class Ensemble:
         """
         weights = self.draws.weights(self.n_replicates, places)
         batch = front._observe(X)
-        jobs = [job for replicates in self.learners for job in enumerate(replicates)]
 
-        def learn(job: tuple[int, Any]) -> None:
+        def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
-            number, learner = job
             if "_run" not in vars(learner):
                 vars(learner).update(front._known_of_data())
                 learner._begin()
             learner._run.clock.horizon = horizons[number]
             learner._learn([_weighted(batch, weights[number])])
 
-        with ExitStack() as stack, one_blas_thread:
-            for _, learner in jobs:
-                stack.enter_context(Transaction(learner))
-            if n_threads == 1:
-                for job in jobs:
-                    learn(job)
-            else:
-                with ThreadPoolExecutor(n_threads) as pool:
-                    list(pool.map(learn, jobs))
+        self._all(learn, n_threads)
         stepped = copy(self)
         stepped.n_rows += X.shape[0]
         if np.isinf(horizons).all():  # later passes bring the same rows
             stepped._keep(X, places)
         return stepped
+
+    def settle(self, X: Any, *, front: Any, n_threads: int = 1, deadline: float = np.inf) -> None:
+        """Let every replicate alternate over all of its rows, a few times.
+
+        These rounds take out what the first codes left in the memory. More of them would leave only
+        what chance makes of a bootstrap, and intervals that are too narrow.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_rows, n_features)
+            The rows of a pass, in order.
+        front : estimator
+        n_threads : int, default=1
+        deadline : float, default=inf
+            Seconds of the monotonic clock at which rounds end.
+        """
+        weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
+
+        def settle(number: int, learner: Any) -> None:
+            """Alternate over the rows of a replicate."""
+            rows = np.flatnonzero(weights[number])
+            if len(rows):
+                blocks = [front._observe(X[rows], weights[number, rows])]
+                learner._settle(blocks, None, deadline, ROUNDS)
+
+        self._all(settle, n_threads)
+
+    def _all(self, task: Callable[[int, Any], None], n_threads: int) -> None:
+        """Give every replicate, with its number, to a task; if one raises, all are as before."""
+        jobs = [job for replicates in self.learners for job in enumerate(replicates)]
+        with ExitStack() as stack, one_blas_thread:
+            for _, learner in jobs:
+                stack.enter_context(Transaction(learner))
+            if n_threads == 1:
+                for job in jobs:
+                    task(*job)
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    list(pool.map(lambda job: task(*job), jobs))
 
     def atoms(self, index: int) -> NDArray:
         """Return the atoms of all replicates of a rank, (n_learned, n_components, n_features)."""

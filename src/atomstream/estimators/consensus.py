@@ -51,7 +51,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, optional
-        Passes of `fit`; by default as many as make 50,000 rows, at most 25.
+        Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
+        of up to 5,000 rows make three rounds over all of their rows.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
