@@ -7,6 +7,8 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "docs/_ext"), str(ROOT / "docs")]
 
 
+from figures import returned  # noqa: E402
+
 import atomstream  # noqa: E402
 
 project = "atomstream"
@@ -46,6 +48,8 @@ sphinx_gallery_conf = {
     "reference_url": {"atomstream": None},
     "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"plot_",
+    "image_scrapers": (returned, "matplotlib"),
+    "ignore_repr_types": r".*matplotlib.*",
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
@@ -63,7 +67,9 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
-html_additional_pages = {"index": "first.html"}  # the first page of the folder leads to the home page
+html_additional_pages = {
+    "index": "first.html"
+}  # the first page of the folder leads to the home page
 html_theme_options = {
     "logo": {"text": "atomstream"},
     "header_links_before_dropdown": 6,

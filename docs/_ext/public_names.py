@@ -21,7 +21,9 @@ def leaves(module: str) -> list[str]:
     room = getattr(atomstream, module)
     things = [(key, getattr(room, key)) for key in room.__all__]
     inner = [key for key, it in things if isinstance(it, ModuleType)]
-    named = [f"{module}.{key}" for key, it in things if inspect.isclass(it) or inspect.isroutine(it)]
+    named = [
+        f"{module}.{key}" for key, it in things if inspect.isclass(it) or inspect.isroutine(it)
+    ]
     return named + [
         f"{module}.{key}.{name}"
         for key in inner

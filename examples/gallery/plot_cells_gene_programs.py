@@ -2,8 +2,9 @@
 Gene programs of single cells
 =============================
 
-Which genes are switched on together? You have counts of genes in cells, and every cell runs a mixture of programs.
-The counts of this example are made by the script, so that you can compare what is found with the truth.
+Which genes are switched on together? You have counts of genes in cells, and every cell runs a
+mixture of programs. The counts of this example are made by the script, so that you can compare
+what is found with the truth.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +20,8 @@ counts = rng.poisson(3 * usage @ programs).astype(float)
 X = counts / counts.std(axis=0)
 
 # %%
-# How many programs are there? Many replicates of each number are learned, from other cells each, and
-# only programs that come back count.
+# How many programs are there? Many replicates of each number are learned, from other cells each,
+# and only programs that come back count.
 
 model = ConsensusNMF(range(3, 9), n_replicates=10, n_epochs=3, random_state=0).fit(X)
 print(model.choice_.reason)

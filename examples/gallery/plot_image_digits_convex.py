@@ -20,7 +20,7 @@ model = OnlineConvexMF(10, n_representatives=200, n_epochs=5, random_state=0).fi
 # ``explain`` lists the samples of an atom, the largest share first.
 
 for part in model.explain(0, top=3):
-    print(part)
+    print(f"{part.share:.0%} of row {part.id}, a {digits.target[part.index]}")
 
 # %%
 # On the left stands an atom, on the right the samples that it is made of, with their shares.
@@ -30,10 +30,10 @@ figure, axes = plt.subplots(6, 6, figsize=(6.4, 7), layout="constrained")
 for line, atom in zip(axes, order, strict=True):
     line[0].imshow(model.components_[atom].reshape(8, 8), cmap="Blues")
     line[0].set_title(f"atom {atom}")
-    kept, shares = model.representatives_[atom].samples, model.weights_[atom]
-    for axis, sample in zip(line[1:], np.argsort(-shares)[:5], strict=True):
-        axis.imshow(kept[sample].reshape(8, 8), cmap="Greys")
-        axis.set_title(f"{shares[sample]:.0%}")
+    parts = model.explain(atom, top=5)
+    for axis, part in zip(line[1:], parts, strict=False):
+        axis.imshow(part.sample.reshape(8, 8), cmap="Greys")
+        axis.set_title(f"{part.share:.0%}")
 for axis in axes.flat:
     axis.set(xticks=[], yticks=[])
 

@@ -2,7 +2,7 @@
 Faces with outliers
 ===================
 
-Some pixels of your faces are wrong: a fifth of them is black or white. Can you still learn what
+One pixel in seven of your faces is wrong: it is black or white. Can you still learn what
 faces are made of? The squared loss believes every pixel. The Huber loss stops believing a pixel
 whose error is large.
 """
@@ -15,14 +15,14 @@ from atomstream import OnlineNMF
 
 faces = lfw_subset()[:100].reshape(100, -1)  # 25 x 25 pixels each
 rng = np.random.default_rng(0)
-wrong = rng.random(faces.shape) < 0.2
+wrong = rng.random(faces.shape) < 0.15
 damaged = np.where(wrong, rng.integers(0, 2, faces.shape), faces)
 
 # %%
 # ``"huber:0.1"`` says that an error of more than 0.1, on a scale where white is 1, is suspicious.
 
-plain = OnlineNMF(25, random_state=0, n_epochs=60).fit(damaged)
-robust = OnlineNMF(25, loss="huber:0.1", random_state=0, n_epochs=60).fit(damaged)
+plain = OnlineNMF(16, batch_size=50, n_epochs=60, random_state=0).fit(damaged)
+robust = OnlineNMF(16, loss="huber:0.1", batch_size=50, n_epochs=60, random_state=0).fit(damaged)
 rebuilt = {
     "squared loss": plain.inverse_transform(plain.transform(damaged)),
     "Huber loss": robust.clean(damaged),

@@ -15,7 +15,8 @@ from atomstream import OnlineNMF, images, plots, streams
 photograph = load_sample_image("china.jpg").mean(axis=2) / 255
 
 # %%
-# A stream is any iterable of arrays. This one draws 60,000 patches of 12 x 12 pixels, 256 at a time.
+# A stream is any iterable of arrays. This one draws 60,000 patches of 12 x 12 pixels, 256 at a
+# time.
 
 patches = streams.patches(photograph, 12, 256, n_samples=60_000, rng=np.random.default_rng(0))
 model = OnlineNMF(n_components=100, alpha=0.01, random_state=0).fit_stream(patches)

@@ -2,8 +2,9 @@
 A spectrum image with few counts
 ================================
 
-Which materials are in a specimen, and where? A detector counts photons at each place and energy. There are few, so
-most channels are empty. Counts have Poisson noise, and the loss that belongs to it is Kullback-Leibler.
+Which materials are in a specimen, and where? A detector counts photons at each place and energy.
+There are few, so most channels are empty. Counts have Poisson noise, and the loss that belongs to
+it is Kullback-Leibler.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +24,9 @@ spectra /= spectra.sum(axis=1, keepdims=True)
 fields = gaussian_filter(rng.standard_normal((3, side, side)), (0, 6, 6))
 where = np.exp(80 * fields) / np.exp(80 * fields).sum(axis=0)
 counts = rng.poisson(25 * np.einsum("kij,ke->ije", where, spectra)).reshape(-1, 200).astype(float)
-print(f"{counts.sum(axis=1).mean():.0f} photons a pixel, {(counts == 0).mean():.0%} of the entries are 0")
+print(
+    f"{counts.sum(axis=1).mean():.0f} photons a pixel, {(counts == 0).mean():.0%} of the entries are 0"
+)
 
 # %%
 # Pixels stream by, 256 at a time. Ten passes are the default.

@@ -39,7 +39,7 @@ for day in days:
 # %%
 # ``fit_stream`` reads the documents once, in their order.
 
-model = TopicModel(4, vectorizer="counts", random_state=0).fit_stream(documents)
+model = TopicModel(4, vectorizer="counts", random_state=0).fit(documents)
 for words in model.top_words(4):
     print(", ".join(word for word, _ in words))
 
