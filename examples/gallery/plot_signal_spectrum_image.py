@@ -24,9 +24,8 @@ spectra /= spectra.sum(axis=1, keepdims=True)
 fields = gaussian_filter(rng.standard_normal((3, side, side)), (0, 6, 6))
 where = np.exp(80 * fields) / np.exp(80 * fields).sum(axis=0)
 counts = rng.poisson(25 * np.einsum("kij,ke->ije", where, spectra)).reshape(-1, 200).astype(float)
-print(
-    f"{counts.sum(axis=1).mean():.0f} photons a pixel, {(counts == 0).mean():.0%} of the entries are 0"
-)
+photons, empty = counts.sum(axis=1).mean(), (counts == 0).mean()
+print(f"{photons:.0f} photons a pixel, {empty:.0%} of the channels are empty")
 
 # %%
 # Pixels stream by, 256 at a time. Ten passes are the default.
