@@ -27,6 +27,7 @@ extensions = [
     *("myst_parser", "sphinx_design", "sphinx_click", "sphinx_gallery.gen_gallery"),
     *("mathml", "pages", "public_names"),
 ]
+suppress_warnings = ["config.cache"]  # a function among the settings of the gallery
 templates_path = ["_templates"]
 
 myst_heading_anchors = 4

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import sys
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 
@@ -16,36 +18,45 @@ import atomstream
 SPAN = re.compile(r"(?:atomstream\.)?([A-Za-z_][\w.]*)(?:\(.*\))?")
 
 
-def leaves(module: str) -> list[str]:
-    """Return the names of a public module that have a page: its classes and functions."""
-    room = getattr(atomstream, module)
-    things = [(key, getattr(room, key)) for key in room.__all__]
-    inner = [key for key, it in things if isinstance(it, ModuleType)]
-    named = [
-        f"{module}.{key}" for key, it in things if inspect.isclass(it) or inspect.isroutine(it)
-    ]
-    return named + [
-        f"{module}.{key}.{name}"
-        for key in inner
-        for name in getattr(getattr(room, key), "__all__", ())
-        if callable(getattr(getattr(room, key), name))
-    ]
+def inside(room: str) -> list[str]:
+    """Return the public names in a module, those of the modules in it included."""
+    names = []
+    for key in attrgetter(room)(atomstream).__all__:
+        thing = attrgetter(f"{room}.{key}")(atomstream)
+        if isinstance(thing, ModuleType):
+            sys.modules.setdefault(f"atomstream.{room}.{key}", thing)
+            names += inside(f"{room}.{key}")
+        elif inspect.isclass(thing) or inspect.isroutine(thing):
+            names.append(f"{room}.{key}")
+    return names
 
 
-def names() -> dict[str, list[str]]:
-    """Return the public names under the titles of the reference."""
-    found = {title: list(inner) for title, inner in NAMES.items()}
-    for title, modules in MODULES.items():
-        found[title] = [name for module in modules for name in leaves(module)]
+def listed() -> dict[str, list[str]]:
+    """Return the public names under the titles of the reference.
+
+    Some modules are attributes of the package alone; autodoc asks for them as modules.
+    """
+    found = {title: list(names) for title, names in NAMES.items()}
+    for title, rooms in MODULES.items():
+        for room in rooms:
+            sys.modules.setdefault(f"atomstream.{room}", getattr(atomstream, room))
+        found[title] = [name for room in rooms for name in inside(room)]
     return found
+
+
+LISTED = listed()
+FIRST = {}  # the name under which each thing has its page
+for _name in (name for names in LISTED.values() for name in names):
+    FIRST.setdefault(attrgetter(_name)(atomstream), _name)
+PAGE = {name: FIRST[attrgetter(name)(atomstream)] for names in LISTED.values() for name in names}
 
 
 def write(app: Sphinx) -> None:
     """Write the list from which autosummary makes the pages."""
     lines = [":orphan:", "", "Pages of the reference", "======================", ""]
-    for title, inner in names().items():
+    for title, names in LISTED.items():
         lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: api", ""]
-        lines += [f"   atomstream.{name}" for name in inner] + [""]
+        lines += [f"   atomstream.{name}" for name in names if PAGE[name] == name] + [""]
     text = "\n".join(lines)
     path = Path(app.srcdir) / "docs/all-names.rst"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -59,32 +70,53 @@ class Linked(SphinxTransform):
 
     def apply(self, **_: object) -> None:
         """Go through the code of a page."""
-        known = self.config.public_names
         for literal in list(self.document.findall(nodes.literal)):
             match = SPAN.fullmatch(literal.astext())
             linked = isinstance(literal.parent, nodes.reference | addnodes.pending_xref)
-            if not match or match[1] not in known or linked:
+            if not match or match[1] not in PAGE or linked:
                 continue
-            link = addnodes.pending_xref(
-                "", refdomain="py", reftype="obj", reftarget=f"atomstream.{match[1]}"
-            )
+            target = f"atomstream.{PAGE[match[1]]}"
+            link = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=target)
             literal.replace_self(link)
             link["refdoc"] = self.env.docname
             link += literal
 
 
 def foreign(app: Sphinx, what: str, name: str, thing: object, skip: bool, _: object) -> bool | None:
-    """Leave out what scikit-learn gives every estimator, and what is not documented."""
+    """Leave out what scikit-learn gives every estimator."""
     inner = getattr(thing, "fget", thing)
     ours = str(getattr(inner, "__module__", "atomstream")).startswith("atomstream")
     return None if ours and name[0] != "_" else True
 
 
+# What stays as it is in a docstring: examples, formulas, code, the heads of parameters.
+KEPT = re.compile(
+    r"(^ *>>>.*(?:\n.+)*|^( *)\.\. math::.*\n(?:(?:\2 +.*)?\n)*|`+[^`]*`+|^ *[\w, ]+(?: : |$))",
+    re.MULTILINE,
+)
+
+
+def plain(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list) -> None:
+    """Take names that end in an underscore, and bars, for what they are; in RST they are marks."""
+    text, end, parts = "\n".join(lines) + "\n", 0, []
+    for match in [*KEPT.finditer(text), None]:
+        between = text[end : match.start() if match else None]
+        parts.append(re.sub(r"(?<=\w)_(?=\W|$)|\||(?<=, )\*(?=\w)", r"\\\g<0>", between))
+        parts.append(match[0] if match else "")
+        end = match.end() if match else end
+    lines[:] = "".join(parts).split("\n")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Write the list before autosummary reads it, and link names as pages are read."""
-    known = {name for inner in names().values() for name in inner}
-    app.add_config_value("public_names", known, "env")
-    app.connect("builder-inited", write, priority=100)
+    """Write the list of names, and link names as pages are read."""
+    things = {name: attrgetter(name)(atomstream) for name in PAGE}
+    places = {
+        f"atomstream.{name}": f"{thing.__module__}.{name.rpartition('.')[2]}"
+        for name, thing in things.items()
+    }
+    app.config.autosummary_context = {"places": places}  # where the examples are searched for it
+    write(app)  # now: autosummary looks through the files that are there when the build begins
     app.connect("autodoc-skip-member", foreign)
+    app.connect("autodoc-process-docstring", plain, priority=100)  # before numpydoc
     app.add_transform(Linked)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
