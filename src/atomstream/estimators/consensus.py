@@ -189,12 +189,12 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
     @property
     def intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the entries, each (n_components_, n_features)."""
+        """Ends of the intervals of the entries, each ``(n_components_, n_features)``."""
         return self.consensus().intervals
 
     @property
     def importance_intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the importance, each (n_components_,)."""
+        """Ends of the intervals of the importance, each ``(n_components_,)``."""
         return self.consensus().importance_intervals
 
     @property
