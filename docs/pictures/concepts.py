@@ -7,12 +7,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_sample_image
+from sklearn.datasets import load_digits
 
-from atomstream import OnlineNMF, schedules, streams
+from atomstream import OnlineNMF, schedules
 
 HERE = Path(__file__).parent
-SIZE = 12
 
 
 def save(figure, name):
@@ -20,37 +19,25 @@ def save(figure, name):
     figure.savefig(HERE / f"concept-{name}.png", dpi=100, pil_kwargs={"optimize": True})
 
 
-def learned():
-    """Return a model of a photograph, and some patches."""
-    photograph = load_sample_image("china.jpg").mean(axis=2) / 255
-    stream = streams.patches(photograph, SIZE, 256, rng=np.random.default_rng(0))
-    batches = [next(stream) for _ in range(301)]
-    return OnlineNMF(60, alpha=0.03, random_state=0).fit_stream(batches[:300]), batches[300]
-
-
-def draw_atom(model, patches):
-    """Draw a patch as a sum of a few atoms, each times a number, and its code."""
-    codes = model.transform(patches)
-    energy = patches.std(axis=1)
-    row = np.argmax(np.where((codes > 0.15).sum(axis=1) <= 5, energy, 0))
-    code = codes[row]
-    parts = np.argsort(-code)[:4]
-    rebuilt = model.inverse_transform(code[None])[0]
-    pictures = [patches[row], rebuilt, *(code[parts, None] * model.components_[parts])]
-    titles = [
-        "a sample",
-        "≈ its reconstruction",
-        *(f"{code[part]:.2f} x atom {part}" for part in parts),
-    ]
-    signs = ["", "=", "+", "+", "+", "+ …"]
-    figure, axes = plt.subplots(1, 6, figsize=(10, 2.0), layout="constrained")
-    for number, (axis, picture, title) in enumerate(zip(axes, pictures, titles, strict=True)):
-        axis.imshow(picture.reshape(SIZE, SIZE), cmap="gray", vmin=0, vmax=patches[row].max())
+def draw_atom():
+    """Draw a digit as a sum of a few atoms, each times a number, and its code."""
+    digits = load_digits().data / 16
+    model = OnlineNMF(24, alpha=0.05, random_state=0).fit(digits)
+    codes = model.transform(digits)
+    few = (codes > 0).sum(axis=1) <= 7
+    row = np.argmax(np.where(few, np.sort(codes, axis=1)[:, -4], 0))  # its fourth atom counts too
+    code, rebuilt = codes[row], model.inverse_transform(codes[row : row + 1])[0]
+    parts = np.argsort(-code)[:5]
+    pictures = [digits[row], rebuilt, *(code[parts, None] * model.components_[parts])]
+    titles = ["a sample", "its reconstruction"]
+    titles += [f"{code[part]:.2f} x atom {part}" for part in parts]
+    figure, axes = plt.subplots(1, 7, figsize=(11, 1.9), layout="constrained")
+    signs = ["≈", "=", "+", "+", "+", "+", ""]
+    for axis, picture, title, sign in zip(axes, pictures, titles, signs, strict=True):
+        axis.imshow(picture.reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
         axis.set_title(title, fontsize=10)
         axis.set(xticks=[], yticks=[])
-        if number < 5 and number:
-            axis.text(1.07, 0.5, signs[number], transform=axis.transAxes, fontsize=14, va="center")
-    axes[5].text(1.07, 0.5, "…", transform=axes[5].transAxes, fontsize=14, va="center")
+        axis.text(1.05, 0.5, sign, transform=axis.transAxes, fontsize=14, va="center")
     save(figure, "atom")
     figure, axis = plt.subplots(figsize=(10, 2.2), layout="constrained")
     axis.bar(range(len(code)), code)
@@ -126,7 +113,7 @@ def draw_dependence():
 
 def main():
     """Draw all of them."""
-    draw_atom(*learned())
+    draw_atom()
     draw_memory()
     draw_forgetting()
     draw_dependence()
