@@ -28,7 +28,7 @@ extensions = [
     *("mathml", "pages", "public_names"),
 ]
 suppress_warnings = ["config.cache"]  # a function among the settings of the gallery
-templates_path = ["_templates"]
+templates_path = [str(ROOT / "docs/_templates")]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "attrs_inline", "attrs_block"]

@@ -24,12 +24,12 @@ print(model.n_components_, model.choice_.reason)
 # %%
 # Cosines between all atoms of all replicates: five blocks, so five atoms that return.
 
-plots.clustergram(model)
+figure = plots.clustergram(model)
 
 # %%
 # The error on hidden entries stops falling at five. From there on the stability falls.
 
-plots.rank(model.choice_)
+figure = plots.rank(model.choice_)
 
 # sphinx_gallery_thumbnail_number = 2
 plt.show()

@@ -28,13 +28,13 @@ model.n_samples_seen_, model.components_.shape
 
 rebuilt = images.reconstruct(model, photograph, size=12, stride=4)
 print(f"{images.psnr(photograph, rebuilt):.1f} dB")
-plots.reconstruction(photograph, rebuilt)
+figure = plots.reconstruction(photograph, rebuilt)
 
 # %%
 # The atoms are edges and shades. The most important one comes first; below each stands its share of
 # all codes.
 
-plots.atoms(model, (12, 12))
+figure = plots.atoms(model, (12, 12))
 
 # sphinx_gallery_thumbnail_number = 2
 plt.show()

@@ -18,7 +18,7 @@ hubs = nx.barabasi_albert_graph(200, 3, seed=0)
 # The first network consists of five groups that hardly know each other.
 
 model = NetworkDictionary("path:21", n_components=9, n_batches=40, random_state=0).fit(communities)
-plots.network_atoms(model, n_atoms=9, n_columns=3)
+figure = plots.network_atoms(model, n_atoms=9, n_columns=3)
 
 # %%
 # The second one has hubs that know many. Its atoms are crosses: one node joined to all others.

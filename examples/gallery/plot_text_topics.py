@@ -39,6 +39,6 @@ model = TopicModel(12, vectorizer="tfidf", n_features=4000, min_df=5, random_sta
 # %%
 # Each panel is a topic with its most important words.
 
-plots.topics(model, n_topics=12)
+figure = plots.topics(model, n_topics=12)
 
 plt.show()

@@ -48,6 +48,6 @@ for words in model.top_words(4):
 
 over_time = model.topics_over_time(documents, np.array(dates), freq="W")
 names = [words[0][0] for words in model.top_words(1)]
-plots.topics_over_time(over_time, names)
+figure = plots.topics_over_time(over_time, names)
 
 plt.show()

@@ -43,6 +43,6 @@ labels = model.partition(4)
 # %%
 # The river and the railway appear, although the model has never seen a map.
 
-plots.partition_map(grid, model.states_, labels)
+figure = plots.partition_map(grid, model.states_, labels)
 
 plt.show()
