@@ -47,7 +47,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "docs/gallery/backreferences",
     "doc_module": ("atomstream",),
     "reference_url": {"atomstream": None},
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "themes.ByTheme",
     "filename_pattern": r"plot_",
     "image_scrapers": (returned, "matplotlib"),
     "ignore_repr_types": r".*matplotlib.*",
