@@ -61,6 +61,7 @@ bench: .venv-bench/ready
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready
+	rm -rf docs/_build/html/_modules
 	MPLBACKEND=agg OMP_NUM_THREADS=1 .venv-docs/bin/sphinx-build -q -W --keep-going \
 		-c docs -d docs/_build/doctrees . docs/_build/html
 	.venv-docs/bin/python docs/check_links.py docs/_build/html

@@ -35,7 +35,17 @@ OBJECTS = {
     *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "method", "state"),
     *("memory_", "clock_", "learner_", "representatives_"),
     *("np", "xarray", "copy", "sklearn", "networkx", "network", "ranking"),
-    *("X", "D", "components_", "cp", "tl", "gensim", "lazy", "zarr", "torch"),  # as callers name them
+    *(
+        "X",
+        "D",
+        "components_",
+        "cp",
+        "tl",
+        "gensim",
+        "lazy",
+        "zarr",
+        "torch",
+    ),  # as callers name them
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),

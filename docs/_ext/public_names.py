@@ -20,10 +20,12 @@ SPAN = re.compile(r"(?:atomstream\.)?([A-Za-z_][\w.]*)(?:\(.*\))?")
 
 def inside(room: str) -> list[str]:
     """Return the public names in a module, those of the modules in it included."""
-    names = []
-    for key in attrgetter(room)(atomstream).__all__:
-        thing = attrgetter(f"{room}.{key}")(atomstream)
+    names, module = [], attrgetter(room)(atomstream)
+    for key in module.__all__:
+        thing = getattr(module, key)
         if isinstance(thing, ModuleType):
+            if getattr(thing, thing.__all__[0]).__module__ != thing.__name__:
+                continue  # its names have their pages where they are defined
             sys.modules.setdefault(f"atomstream.{room}.{key}", thing)
             names += inside(f"{room}.{key}")
         elif inspect.isclass(thing) or inspect.isroutine(thing):
