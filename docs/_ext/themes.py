@@ -1,6 +1,17 @@
 """The order of the examples: by what they are about, pictures first."""
 
-THEMES = "image video text cells signal series network walk tensor data".split()
+THEMES = (
+    "image",
+    "video",
+    "text",
+    "cells",
+    "signal",
+    "series",
+    "network",
+    "walk",
+    "tensor",
+    "data",
+)
 
 
 class ByTheme:
