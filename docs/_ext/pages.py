@@ -1,5 +1,6 @@
 """What pages written for a repository need on a site: named places, and links to files."""
 
+import os
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from sphinx.application import Sphinx
 
 PLACE = re.compile(r'<a id="([\w-]+)"></a>')
 LINK = re.compile(r"\]\(([^)#:\s]*)#([\w-]+)\)")
+EXAMPLES = "examples/gallery"
 FILE = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#:\s]+)\)")
 
 
@@ -17,7 +19,7 @@ def named_places(root: Path) -> set[str]:
 
 
 def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Name places as MyST does; show what is not a page of the site by its name alone."""
+    """Name places as MyST does; lead to the pages of examples, and no link to other files."""
     path = Path(app.env.doc2path(docname))
     if path.suffix != ".md":
         return
@@ -28,8 +30,12 @@ def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
 
     def file(match: re.Match) -> str:
         target = (path.parent / match[2]).resolve()
-        inside = target.relative_to(app.srcdir).with_suffix("")
-        return match[0] if str(inside) in on_site else match[1]
+        inside = str(target.relative_to(app.srcdir).with_suffix(""))
+        if inside.startswith(EXAMPLES):  # scripts have pages
+            name = inside.removeprefix(EXAMPLES).strip("/") or "index"
+            page = os.path.relpath(f"{app.srcdir}/docs/gallery/{name}.rst", path.parent)
+            return f"[{match[1]}]({page})"
+        return match[0] if inside in on_site else match[1]
 
     text = PLACE.sub(lambda match: f"({match[1]})=", source[0])
     source[0] = FILE.sub(file, LINK.sub(link, text))
