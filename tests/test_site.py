@@ -91,6 +91,26 @@ def test_lines_before_and_after_run(page, monkeypatch):
     assert COMING_FROM["run"](page)
 
 
+def contents():
+    """Return every page that the table of contents of some page names."""
+    found = set()
+    for page in ROOT.glob("docs/**/*.md"):
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            for entry in re.findall(r"^[\w./*-]+$", block, re.MULTILINE):
+                folder, name = (page.parent / entry).parent, Path(entry).name
+                found |= {path.resolve() for path in folder.glob(f"{name}.md")}
+    return found
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")]
+    pages += [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT")]
+    home = ROOT / "docs/index.md"
+    missing = {page.resolve() for page in pages} - contents() - {home.resolve()}
+    assert not missing, "name it in the toctree of a page above it"
+
+
 def test_pictures_of_pages_are_there_and_small_and_have_a_script():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     shown = {

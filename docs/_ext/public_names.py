@@ -24,7 +24,7 @@ def inside(room: str) -> list[str]:
     for key in module.__all__:
         thing = getattr(module, key)
         if isinstance(thing, ModuleType):
-            if getattr(thing, thing.__all__[0]).__module__ != thing.__name__:
+            if not thing.__name__.startswith(module.__name__):
                 continue  # its names have their pages where they are defined
             sys.modules.setdefault(f"atomstream.{room}.{key}", thing)
             names += inside(f"{room}.{key}")
