@@ -46,9 +46,15 @@ def listed() -> dict[str, list[str]]:
     return found
 
 
+def elsewhere(name: str) -> bool:
+    """Return whether the module of a name is not the one that defines the thing."""
+    room = attrgetter(name.rpartition(".")[0])(atomstream) if "." in name else atomstream
+    return attrgetter(name)(atomstream).__module__ != room.__name__
+
+
 LISTED = listed()
-FIRST = {}  # the name under which each thing has its page
-for _name in (name for names in LISTED.values() for name in names):
+FIRST = {}  # the name under which each thing has its page: where it is defined, if that is public
+for _name in sorted((name for names in LISTED.values() for name in names), key=elsewhere):
     FIRST.setdefault(attrgetter(_name)(atomstream), _name)
 PAGE = {name: FIRST[attrgetter(name)(atomstream)] for names in LISTED.values() for name in names}
 
