@@ -105,10 +105,14 @@ KEPT = re.compile(
 
 
 def plain(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list) -> None:
-    """Take names that end in an underscore, and bars, for what they are; in RST they are marks."""
+    """Take names that end in an underscore, and bars, for what they are; in RST they are marks.
+
+    Pages that are named by their path become links.
+    """
     text, end, parts = "\n".join(lines) + "\n", 0, []
     for match in [*KEPT.finditer(text), None]:
         between = text[end : match.start() if match else None]
+        between = re.sub(r"\bdocs/([\w/-]+)\.md", r":doc:`\1 </docs/\1>`", between)
         parts.append(re.sub(r"(?<=\w)_(?=\W|$)|\||(?<=, )\*(?=\w)", r"\\\g<0>", between))
         parts.append(match[0] if match else "")
         end = match.end() if match else end
