@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 PLACE = re.compile(r'<a id="([\w-]+)"></a>')
 LINK = re.compile(r"\]\(([^)#:\s]*)#([\w-]+)\)")
 EXAMPLES = "examples/gallery"
+HELP = "*Symbols are those of [notation](../notation.md), words those of the [glossary](../glossary.md).*"
 FILE = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#:\s]+)\)")
 
 
@@ -37,6 +38,8 @@ def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
             return f"[{match[1]}]({page})"
         return match[0] if inside in on_site else match[1]
 
+    if docname.startswith("docs/algorithms/"):
+        source[0] = source[0].replace("\n\n", f"\n\n{HELP}\n\n", 1)
     text = PLACE.sub(lambda match: f"({match[1]})=", source[0])
     source[0] = FILE.sub(file, LINK.sub(link, text))
 
