@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 PLACE = re.compile(r'<a id="([\w-]+)"></a>')
 LINK = re.compile(r"\]\(([^)#:\s]*)#([\w-]+)\)")
 EXAMPLES = "examples/gallery"
-HELP = "*Symbols are those of [notation](../notation.md), words those of the [glossary](../glossary.md).*"
+HELP = "*Symbols: [notation](../notation.md). Words: [glossary](../glossary.md).*"
 FILE = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#:\s]+)\)")
 
 
