@@ -3,7 +3,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
 
-.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard clean
+.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard \
+	docs pictures release-check clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -58,6 +59,27 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/pictures.py
 	.venv-bench/bin/python benchmarks/photographs.py
 
+# The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
+docs: .venv-docs/ready
+	rm -rf docs/_build/html/_modules
+	MPLBACKEND=agg OMP_NUM_THREADS=1 .venv-docs/bin/sphinx-build -q -W --keep-going \
+		-c docs -d docs/_build/doctrees . docs/_build/html
+	.venv-docs/bin/python docs/check_links.py docs/_build/html
+
+# The pictures that pages show; each script draws its own.
+pictures: .venv-docs/ready
+	for script in docs/pictures/*.py; do MPLBACKEND=agg .venv-docs/bin/python $$script || exit 1; done
+
+# Builds what a release publishes, and tries it with the core dependencies alone.
+release-check: .venv/ready
+	rm -rf dist .venv-release
+	$(BIN)/python -m hatchling build -d dist
+	tar -tzf dist/*.tar.gz
+	$(BIN)/python -m zipfile -l dist/*.whl
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet dist/*.whl
+	.venv-release/bin/python tests/clean_install.py
+
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -73,6 +95,13 @@ bench: .venv-bench/ready
 	.venv-floor/bin/uv pip install --quiet --python .venv-floor --constraint .venv-floor/oldest.txt --editable '.[all]' --group floor
 	touch $@
 
+.venv-docs/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --upgrade pip
+	.venv-docs/bin/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 # The peers, some of them GPL, live in an environment of their own.
 .venv-bench/ready: pyproject.toml benchmarks/requirements.txt
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -82,4 +111,5 @@ bench: .venv-bench/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-floor demo
+	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-release demo dist docs/_build docs/api \
+		docs/gallery docs/all-names.rst

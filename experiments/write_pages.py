@@ -1,7 +1,8 @@
 """Write the pages of experiments from their templates and from the numbers of their results.
 
 Each file ``pages/<name>.md.jinja`` is the section of one experiment. It sets ``ids``, ``title``,
-``script`` and ``asks`` (one line for the index), and reads numbers by ``results(name)``, which is
+``script``, and for the index ``asks`` (the question), ``verdict`` (a key of `VERDICTS`) and
+``finds`` (what came out, in a sentence or two), and reads numbers by ``results(name)``, which is
 what ``results/<name>.json`` holds; ``figure`` shows ``results/<name>.png`` with a caption. A number
 that the file does not have is an error, and a test refuses measured numbers that are written out; a
 published number that equals a measured one by chance stands in braces.
@@ -145,12 +146,7 @@ def order(path: Path) -> list[tuple[int, str]]:
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
     found = sections()
-    rows = [
-        f"| [{each.said.ids}]({each.page}#{each.name}) | {each.said.asks} "
-        f"| [{each.said.script}]({each.said.script}) |"
-        for each in found
-    ]
-    table = ["| id | question | script |", "|---|---|---|", *rows]
+    tables = "\n".join(verdict_table(found, *each) for each in VERDICTS.items())
     papers = {f"{id_}-{name}.md": title for id_, (name, title) in PAPERS.items()}
     made = {
         page: "\n".join(
@@ -159,9 +155,28 @@ def pages() -> dict[str, str]:
         )
         for page, title in papers.items()
     }
-    return {"README.md": INTRODUCTION + "\n".join(table) + "\n"} | made
+    return {"README.md": INTRODUCTION + tables} | made
 
 
+def verdict_table(found: list[Section], verdict: str, heading: str) -> str:
+    """Return the table of the experiments that end with a verdict, under its heading."""
+    rows = [
+        f"| [{each.said.ids}]({each.page}#{each.name}) | {each.said.asks} "
+        f"| {' '.join(str(each.said.finds).split())} | [{each.said.script}]({each.said.script}) |"
+        for each in found
+        if each.said.verdict == verdict
+    ]
+    head = ["| id | question | what came out | script |", "|---|---|---|---|"]
+    return "\n".join([f"## {heading}", "", *head, *rows, ""])
+
+
+VERDICTS = {
+    "differs": "Where we and the papers differ",
+    "in part": "What is confirmed in part",
+    "agrees": "What is confirmed",
+    "no number": "Where the paper has pictures and no number",
+    "own question": "What the papers do not ask",
+}
 INTRODUCTION = """# Experiments
 
 Each script checks claims of one of the five papers, and leaves figures and a JSON file of numbers

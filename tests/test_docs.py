@@ -35,6 +35,17 @@ OBJECTS = {
     *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "method", "state"),
     *("memory_", "clock_", "learner_", "representatives_"),
     *("np", "xarray", "copy", "sklearn", "networkx", "network", "ranking"),
+    *(
+        "X",
+        "D",
+        "components_",
+        "cp",
+        "tl",
+        "gensim",
+        "lazy",
+        "zarr",
+        "torch",
+    ),  # as callers name them
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),
@@ -45,6 +56,9 @@ ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"}
     "ScoringMonitor",
     "DataLoader",  # of torch
     "TensorDataset",
+    # of scikit-learn, gensim, TensorLy, HyperSpy and the papers' code: pages on coming from these
+    *("MiniBatchNMF", "MiniBatchDictionaryLearning", "Dictionary", "Nmf", "CPTensor"),
+    *("Online_NMF", "Wtd_NNetwork", "Pivot_update", "NetDictLearner"),
 }
 
 

@@ -52,6 +52,17 @@ def test_a_script_imports_names_that_the_library_has(path):
             assert [each.name for each in node.names if not hasattr(module, each.name)] == []
 
 
+def test_the_index_says_what_came_out_of_every_experiment():
+    index = PAGES["README.md"]
+    headings = [f"## {heading}" for heading in write_pages.VERDICTS.values()]
+    assert re.findall(r"^## .*$", index, re.MULTILINE) == headings
+    assert "differ" in headings[0], "contradictions come first"
+    for section in SECTIONS:
+        assert section.said.verdict in write_pages.VERDICTS
+        assert index.count(f"#{section.name})") == 1
+        assert len(str(section.said.finds).split()) >= 5, section.name
+
+
 def test_every_record_is_read_by_one_section():
     assert sorted(name for section in SECTIONS for name in section.records) == RECORDS
 

@@ -335,3 +335,20 @@ def test_public_names_are_loaded_when_they_are_used():
         "print(sorted(before), sorted(ours()))"
     )
     assert run(code) == "[] ['atomstream.exceptions']"
+
+
+def test_every_public_module_is_there_without_any_other():
+    """A name that works only once something else was imported is not there."""
+    names = [
+        name for name, place in public().items() if target(*place) == ".".join(place).strip(".")
+    ]
+    code = (
+        f"import sys\nfor name in {names}:\n"
+        "    for old in [one for one in sys.modules if one.startswith('atomstream')]:\n"
+        "        del sys.modules[old]\n"
+        "    import atomstream\n"
+        "    getattr(atomstream, name)\n"
+        "print('all')"
+    )
+    assert "tolerances" in names
+    assert run(code) == "all"

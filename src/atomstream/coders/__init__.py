@@ -1,5 +1,6 @@
 """Codes of samples under a fixed dictionary, one room per kind of loss."""
 
+from atomstream.coders import tolerances as tolerances
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.pursuit import pursue

@@ -170,32 +170,32 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Con
 
     @property
     def components_(self) -> NDArray:
-        """The consensus atoms, (n_components_, n_features), most important first."""
+        """The consensus atoms, ``(n_components_, n_features)``, most important first."""
         return self.consensus().atoms
 
     @property
     def stability_(self) -> NDArray:
-        """Share of the replicates that have each atom, (n_components_,)."""
+        """Share of the replicates that have each atom, ``(n_components_,)``."""
         return self.consensus().share
 
     @property
     def cosine_(self) -> NDArray:
-        """Mean cosine of the nearest atom of each replicate, (n_components_,)."""
+        """Mean cosine of the nearest atom of each replicate, ``(n_components_,)``."""
         return self.consensus().cosine
 
     @property
     def importance_(self) -> NDArray:
-        """Share of each atom in codes times lengths, (n_components_,)."""
+        """Share of each atom in codes times lengths, ``(n_components_,)``."""
         return self.consensus().importance
 
     @property
     def intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the entries, each (n_components_, n_features)."""
+        """Ends of the intervals of the entries, each ``(n_components_, n_features)``."""
         return self.consensus().intervals
 
     @property
     def importance_intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the importance, each (n_components_,)."""
+        """Ends of the intervals of the importance, each ``(n_components_,)``."""
         return self.consensus().importance_intervals
 
     @property

@@ -1,0 +1,44 @@
+"""
+Faces with outliers
+===================
+
+One pixel in seven of your faces is wrong: it is black or white. Can you still learn what
+faces are made of? The squared loss believes every pixel. The Huber loss stops believing a pixel
+whose error is large.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from skimage.data import lfw_subset
+
+from atomstream import OnlineNMF
+
+faces = lfw_subset()[:100].reshape(100, -1)  # 25 x 25 pixels each
+rng = np.random.default_rng(0)
+wrong = rng.random(faces.shape) < 0.15
+damaged = np.where(wrong, rng.integers(0, 2, faces.shape), faces)
+
+# %%
+# ``"huber:0.1"`` says that an error of more than 0.1, on a scale where white is 1, is suspicious.
+
+plain = OnlineNMF(16, batch_size=50, n_epochs=60, random_state=0).fit(damaged)
+robust = OnlineNMF(16, loss="huber:0.1", batch_size=50, n_epochs=60, random_state=0).fit(damaged)
+rebuilt = {
+    "squared loss": plain.inverse_transform(plain.transform(damaged)),
+    "Huber loss": robust.clean(damaged),
+}
+for name, rows in rebuilt.items():
+    print(f"{name}: error {np.linalg.norm(rows - faces) / np.linalg.norm(faces):.3f}")
+
+# %%
+# Each column is a face. Neither model has seen the top row.
+
+rows = {"truth": faces, "what you have": damaged} | rebuilt
+figure, axes = plt.subplots(4, 7, figsize=(8, 5), layout="constrained")
+for line, (title, pictures) in zip(axes, rows.items(), strict=True):
+    for axis, picture in zip(line, pictures[::14], strict=False):
+        axis.imshow(picture.reshape(25, 25), cmap="gray", vmin=0, vmax=1)
+        axis.set(xticks=[], yticks=[])
+    line[0].set_ylabel(title)
+
+plt.show()

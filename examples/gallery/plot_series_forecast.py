@@ -1,0 +1,48 @@
+"""
+Forecasts with bands
+====================
+
+What comes next, and how sure can you be? The series are the water temperatures of the Pacific, one
+number a month since 1950. Atoms are patterns of two years. Forecasts are honest: each was made
+before the value was known.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import statsmodels.api as sm
+
+from atomstream import SeriesDictionary
+
+table = sm.datasets.elnino.load_pandas().data
+temperature = table.drop(columns="YEAR").to_numpy().reshape(-1, 1)
+first_year = int(table["YEAR"].iloc[0])
+
+# %%
+# The series must not be negative; it is measured from its smallest value so far.
+
+low = temperature[:600].min()
+series = np.maximum(temperature - low, 0)
+horizon = 18
+model = SeriesDictionary(20, window=24, random_state=0).fit(series[:-horizon])
+ahead = model.predict(horizon)
+band = model.predict_interval(horizon, coverage=0.8)
+error = np.abs(ahead - series[-horizon:]).mean()
+print(f"mean error over {horizon} months: {error:.2f} degrees")
+
+# %%
+# The band of the first month holds the truth with a chance of at least 80 %. Later bands are wider.
+
+months = first_year + np.arange(len(series)) / 12
+past, future = slice(-horizon - 60, -horizon), slice(-horizon, None)
+figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
+axis.plot(months[past], low + series[past], color="black", label="known")
+axis.plot(months[future], low + series[future], "k.", label="what came")
+axis.plot(months[future], low + ahead, color="C1", label="forecast")
+axis.fill_between(
+    months[future], low + band.low[:, 0], low + band.high[:, 0], color="C1", alpha=0.25,
+    label="band of 80 %",
+)  # fmt: skip
+axis.set(ylabel="sea temperature, °C", title="Pacific near Peru, monthly")
+axis.legend(loc="upper left", ncols=2)
+
+plt.show()

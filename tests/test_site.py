@@ -1,0 +1,172 @@
+"""The site: examples that run, pages that run, pictures and settings that belong together."""
+
+import ast
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GALLERY = sorted((ROOT / "examples/gallery").glob("plot_*.py"))
+QUICK = ("data_missing_entries", "image_digits_convex", "network_hidden_edges", "series_drift")
+COMING_FROM = runpy.run_path(str(ROOT / "docs/coming-from/run.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# What builds the site installs these; so does every environment in which examples are looked at.
+BESIDE = {"skimage", "statsmodels"}
+
+
+def test_the_gallery_is_large_enough():
+    assert len(GALLERY) >= 24
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_every_example_asks_a_question_and_ends_with_a_figure(path):
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    title, underline, empty, *rest = ast.get_docstring(tree).splitlines()
+    assert underline == "=" * len(title)
+    assert not empty
+    assert "?" in " ".join(rest), "an example begins with the question that it answers"
+    assert text.rstrip().endswith("plt.show()")
+    assert "\n# %%\n" in text
+    compile(tree, str(path), "exec")
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_examples_need_only_what_the_site_installs(path):
+    given = {*sys.stdlib_module_names, *BESIDE, "atomstream", "numpy", "scipy", "sklearn", "joblib"}
+    given |= {"matplotlib", "networkx"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) else []
+        assert {name.split(".")[0] for name in names} <= given
+    assert "fetch_" not in path.read_text(encoding="utf-8"), "examples download nothing"
+
+
+@pytest.mark.slow
+def test_quick_examples_run():
+    """The others run whenever the site is built."""
+    paths = [str(ROOT / f"examples/gallery/plot_{name}.py") for name in QUICK]
+    code = (
+        "import matplotlib.pyplot as plt, runpy, sys\n"
+        "for path in sys.argv[1:]:\n"
+        "    print(path)\n"
+        "    runpy.run_path(path)\n"
+        "    plt.close('all')"
+    )
+    command = [sys.executable, "-W", "error::UserWarning", "-c", code, *paths]
+    headless = {**os.environ, "MPLBACKEND": "agg"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=headless)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# -- pages
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs/coming-from").glob("*.md")), ids=lambda page: page.stem
+)
+def test_lines_before_and_after_run(page, monkeypatch):
+    blocks = COMING_FROM["blocks"](page)
+    if not blocks:
+        return
+    for block in blocks:
+        ast.parse(block)
+    needed = {
+        alias.name if isinstance(node, ast.Import) else node.module
+        for block in blocks
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    missing = {name.split(".")[0] for name in needed if find_spec(name.split(".")[0]) is None}
+    if missing:
+        pytest.skip(f"not installed: {', '.join(sorted(missing))}")
+    assert COMING_FROM["run"](page)
+
+
+def contents():
+    """Return every page that the table of contents of some page names."""
+    found = set()
+    for page in ROOT.glob("docs/**/*.md"):
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            for entry in re.findall(r"^[\w./*-]+$", block, re.MULTILINE):
+                folder, name = (page.parent / entry).parent, Path(entry).name
+                found |= {path.resolve() for path in folder.glob(f"{name}.md")}
+    return found
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")]
+    pages += [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT")]
+    home = ROOT / "docs/index.md"
+    missing = {page.resolve() for page in pages} - contents() - {home.resolve()}
+    assert not missing, "name it in the toctree of a page above it"
+
+
+def test_pictures_of_pages_are_there_and_small_and_have_a_script():
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    shown = {
+        (page.parent / target).resolve()
+        for page in pages
+        for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    folder = ROOT / "docs/pictures"
+    there = {path for path in folder.iterdir() if path.suffix in {".png", ".gif"}}
+    assert there <= shown, "a picture that no page shows"
+    assert all(path.stat().st_size < 1_000_000 for path in shown)
+    scripts = " ".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    for path in there:
+        stem = path.stem.removeprefix("concept-").removeprefix("measured-")
+        assert path.name in scripts or f'"{stem}"' in scripts, path.name
+
+
+def test_the_readme_fits_on_a_page():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    checker = runpy.run_path(str(ROOT / "docs/check_links.py"))
+    (tmp_path / "a.html").write_text('<a href="b.html#here">x</a> <p id="top"> <a href="#top">')
+    (tmp_path / "b.html").write_text('<a href="gone.html">x</a> <i id="there">')
+    assert sorted(checker["broken"](tmp_path)) == [
+        "a.html: no place #here in b.html",
+        "b.html: gone.html is not there",
+    ]
+    (tmp_path / "b.html").write_text('<i id="here"> <script src="https://x.org/y.js"></script>')
+    assert list(checker["broken"](tmp_path)) == []
+    assert checker["outside"](tmp_path) == {"https://x.org/y.js"}
+
+
+# -- habits of the project
+
+
+def test_the_recipe_for_conda_follows_the_package():
+    text = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
+    runs = text.split("  run:\n")[1].split("\ntests:")[0]
+    listed = {line.strip("- ").replace(" >=", ">=") for line in runs.strip().splitlines()}
+    assert listed - {"python>=${{ python_min }}"} == set(PROJECT["project"]["dependencies"])
+    assert f'python_min: "{PROJECT["project"]["requires-python"].removeprefix(">=")}"' in text
+    version = re.search(r'__version__ = "(.+)"', (ROOT / "src/atomstream/__init__.py").read_text())
+    assert f'version: "{version[1]}"' in text
+
+
+def test_the_hook_before_a_commit_is_make_lint():
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert "entry: make lint" in text
+    assert "\nlint:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_goals_that_pages_name_exist():
+    goals = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
+    for page in pages:
+        named = re.findall(r"`make ([\w-]+)", page.read_text(encoding="utf-8"))
+        assert set(named) <= goals, page.name
