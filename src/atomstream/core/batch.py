@@ -7,11 +7,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.losses import squared_norms
 
 __all__ = ["Batch"]
+
+FEW = 0.25  # of the features: a batch with entries in more of them is learned from as a whole
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,38 @@ class Batch:
     def mass(self) -> float:
         """Sum of the sample weights."""
         return float(self.X.shape[0]) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def touched(self) -> NDArray | None:
+        """The features in which a sample has an entry; None where they are not few, or none."""
+        if self.mask is not None:
+            return None
+        n_features = self.X.shape[1]
+        if isinstance(self.X, np.ndarray):
+            if not len(self.X) or np.count_nonzero(self.X[0]) > FEW * n_features:
+                return None
+            seen = self.X.any(axis=0)
+        else:
+            seen = np.zeros(n_features, bool)
+            seen[self.X.indices[self.X.data != 0]] = True
+        features = np.flatnonzero(seen)
+        return features if 0 < len(features) <= FEW * n_features else None
+
+    def merged(self, features: NDArray) -> Batch:
+        """Return the samples on these features, and all others, where they are 0, as one more."""
+        n_rows, n_features = self.X.shape
+        if isinstance(self.X, np.ndarray):
+            X = sp.csr_array(self.X[:, features])
+            parts, n_features = (X.data, X.indices, X.indptr), len(features) + 1
+        else:
+            places = np.zeros(n_features, self.X.indices.dtype)
+            places[features] = np.arange(len(features))
+            X, n_features = self.X, len(features) + 1
+            if not X.data.all():
+                X = X.copy()
+                X.eliminate_zeros()
+            parts = (X.data, places[X.indices], X.indptr)
+        return Batch(sp.csr_array(parts, shape=(n_rows, n_features)), self.weights)
 
     @cached_property
     def energy(self) -> NDArray:

@@ -12,6 +12,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
+from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta, Statistics
 from atomstream.penalties.base import weakened
@@ -75,6 +76,9 @@ def step(
     r, d = state.dictionary.shape
     if method.updater.folds > 1 and d >= LEAST_FEATURES * r:
         codes, delta, latest = _cross_fit(batch, state.dictionary, method, clock.tolerance, rng)
+    elif method.statistics.merges(method.objective) and batch.touched is not None:
+        codes, delta = _on_touched(batch, state.dictionary, method, clock.tolerance)
+        latest = [Explained(batch, codes)]
     else:
         codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
@@ -85,6 +89,25 @@ def step(
     state.usage.absorb(delta, energy, state.dictionary.gram())
     method.updater.update(state, method.objective, clock, latest)
     return codes, delta
+
+
+def _on_touched(
+    batch: Batch, dictionary: Any, method: Method, accuracy: Accuracy
+) -> tuple[Codes, Delta]:
+    """Explain samples with entries in few features, all others merged into one.
+
+    A feature in which no sample has an entry costs a constant times its reconstruction, so of all
+    of them the sum of the atoms is enough: the loss stays what it is, and its cost is that of the
+    features with entries.
+    """
+    features: Any = batch.touched
+    part = dictionary.on(features).atoms()
+    rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
+    atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
+    batch = batch.merged(features)
+    codes = method.coder.encode(batch, atoms, method.objective, accuracy)
+    delta: Any = method.statistics.measure(batch, codes, atoms, method.objective)
+    return codes, delta.touching(features, dictionary)
 
 
 def _cross_fit(

@@ -55,8 +55,7 @@ class State(Generic[DictionaryT, MemoryT]):
 
     def restore(self, snapshot: State[DictionaryT, MemoryT]) -> None:
         """Go back to a snapshot."""
-        for name in ("dictionary", "memory", "usage"):
-            vars(getattr(self, name)).update(vars(getattr(snapshot, name)))
+        vars(self).update(vars(snapshot.snapshot()))
 
     def merge(self, other: State[DictionaryT, MemoryT], clock: Clock, other_clock: Clock) -> None:
         """Take in what another part of the stream left, coded with the same dictionary (law 9).

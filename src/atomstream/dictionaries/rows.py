@@ -29,6 +29,7 @@ class Rows:
 
     SAVED = ("_rows",)
     _gram: NDArray | None = None
+    _totals: NDArray | None = None
 
     def __init__(self, rows: NDArray) -> None:
         self._rows = np.ascontiguousarray(rows)
@@ -63,6 +64,12 @@ class Rows:
             rows = self._rows.astype(np.float64, copy=False)
             self._gram = rows @ rows.T
         return self._gram
+
+    def totals(self) -> NDArray:
+        """Return the sums of the atoms in float64; computed once per dictionary."""
+        if self._totals is None:
+            self._totals = self._rows.sum(axis=1, dtype=np.float64)
+        return self._totals
 
     def gram_on(self, observed: NDArray) -> NDArray:
         """Return the inner products of the atoms over the observed features, in float64.
@@ -110,7 +117,8 @@ class Rows:
 
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""
-        vars(self).update(_rows=np.ascontiguousarray(rows, dtype=self._rows.dtype), _gram=None)
+        own = np.ascontiguousarray(rows, dtype=self._rows.dtype)
+        vars(self).update(_rows=own, _gram=None, _totals=None)
 
 
 class Derived(ABC):

@@ -103,6 +103,13 @@ class Statistics(ABC, Generic[DeltaT, MemoryT]):
 
     needs: ClassVar[Needs] = {}
 
+    def merges(self, objective: Objective) -> bool:
+        """Return whether features in which no sample has an entry may count as one; by default not.
+
+        Deltas then need a method ``touching``, as `MajorantDelta` has.
+        """
+        return False
+
     @abstractmethod
     def start(self, n_components: int, n_features: int, loss: Loss) -> MemoryT:
         """Return an empty memory of the right kind and size."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
@@ -21,10 +22,13 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, power_value, times_power
 from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.memory.column_sums import ColumnSums
 
-__all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
+__all__ = ["MajorantDelta", "MajorantSums", "Majorants", "TouchedDelta"]
 
-MAJORANT_SUMS = ("plus", "minus", "gram", "target", "slope", "bend", "constant")
+QUADRATIC = ("target", "slope", "bend")
+MAJORANT_SUMS = ("plus", "minus", "gram", *QUADRATIC, "constant")
+TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6  # of the mean curvature, which a feature without data counts with
 
 
@@ -58,8 +62,14 @@ class MajorantDelta(Delta):
     gram: NDArray
     constant: float
     atoms: NDArray
+    features: ClassVar[None] = None
 
-    def __add__(self, other: MajorantDelta) -> MajorantDelta:
+    def spread(self) -> MajorantDelta:
+        """Return the sums for all features."""
+        return self
+
+    def __add__(self, other: MajorantDelta | TouchedDelta) -> MajorantDelta:
+        other = other.spread()
         names = [field.name for field in fields(self) if field.name != "atoms"]
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return MajorantDelta(**sums, atoms=self.atoms)
@@ -84,6 +94,26 @@ class MajorantDelta(Delta):
             mass=mass,
         )
 
+    def touching(self, features: NDArray, dictionary: Dictionary) -> TouchedDelta:
+        """Return sums measured with all features but these merged into one, the last.
+
+        Parameters
+        ----------
+        features : ndarray of int of shape (n_touched,)
+        dictionary : Dictionary
+            With all features.
+        """
+        # The Gram matrix has the mean of the curvature over features, which are more than it knew.
+        share = self.atoms.shape[1] / dictionary.shape[1]
+        return TouchedDelta(
+            features=features,
+            dictionary=copy(dictionary),
+            plus=self.plus[:, 0],
+            **{name: getattr(self, name)[..., :-1] for name in ("minus", "bend", "atoms")},
+            gram=share * self.gram,
+            **{name: getattr(self, name) for name in ("constant", "usage", "objective", "mass")},
+        )
+
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss in the atoms, where it was measured."""
         return (self.plus - self.minus) / self.mass
@@ -94,7 +124,60 @@ class MajorantDelta(Delta):
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
 
 
-class Majorants(Memory[MajorantDelta]):
+@dataclass(frozen=True, kw_only=True)
+class TouchedDelta(Delta):
+    """A `MajorantDelta` of samples that have entries in few features, known in these alone.
+
+    Attributes
+    ----------
+    plus : ndarray of shape (n_components,)
+        Of every feature: where the slope at zero is constant all have the same.
+    minus, atoms : ndarray of shape (n_components, n_touched)
+    bend : ndarray of shape (n_touched,)
+    gram, constant
+        As in `MajorantDelta`.
+    features : ndarray of int of shape (n_touched,)
+        In ascending order; ``minus`` and ``bend`` are 0 in all others.
+    dictionary : Dictionary
+        The one that it was measured at.
+    """
+
+    plus: NDArray
+    minus: NDArray
+    bend: NDArray
+    gram: NDArray
+    constant: float
+    atoms: NDArray
+    features: NDArray
+    dictionary: Dictionary
+
+    def spread(self) -> MajorantDelta:
+        """Return the sums for all features."""
+        atoms = self.dictionary.atoms().astype(np.float64)
+        minus, bend = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
+        minus[:, self.features], bend[self.features] = self.minus, self.bend
+        return MajorantDelta(
+            plus=np.repeat(self.plus[:, None], len(bend), axis=1),
+            minus=minus,
+            bend=bend,
+            atoms=atoms,
+            **{name: getattr(self, name) for name in ("gram", "constant")},
+            **{name: getattr(self, name) for name in ("usage", "objective", "mass")},
+        )
+
+    def __add__(self, other: Any) -> Any:
+        return self.spread() + other
+
+    def gradient(self, dictionary: Dictionary) -> NDArray:
+        """Return the gradient of the mean loss in the atoms, where it was measured."""
+        return self.spread().gradient(dictionary)
+
+    def smoothness(self) -> float:
+        """Return a Lipschitz constant of that gradient."""
+        return self.spread().smoothness()
+
+
+class Majorants(Memory[Any]):
     r"""Weighted averages of the power majorisers of past batches, and of quadratic models.
 
     The majorisers add up to one bound of the average objective of past samples at their stored
@@ -124,9 +207,15 @@ class Majorants(Memory[MajorantDelta]):
         Average second derivative of each feature's loss in its reconstruction.
     constant : float
         c.
+    columns : ColumnSums, optional
+        As long as all batches had entries in few features: P and N, at a cost that goes by those.
+        There is no quadratic model then, which sparse data have no use for; ``plus``, ``minus``,
+        ``target``, ``slope`` and ``bend`` are None.
     """
 
-    SAVED = ("exponents", *MAJORANT_SUMS)
+    SAVED = ("exponents", *MAJORANT_SUMS, "columns")
+    ABSENT: ClassVar[dict[str, Any]] = dict.fromkeys(("plus", "minus", *QUADRATIC, "columns"))
+    columns: ColumnSums | None = None
 
     def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:
         self.exponents = exponents
@@ -138,6 +227,12 @@ class Majorants(Memory[MajorantDelta]):
     def validate(self, n_components: int, n_features: int) -> None:
         """Refuse sums read from a file that are of other sizes, and exponents that are none."""
         r, d = n_components, n_features
+        if self.columns is not None:
+            self.columns.validate(r, d)
+            if any(getattr(self, name) is not None for name in ("plus", "minus", *QUADRATIC)):
+                raise ValueError("sums of two kinds")
+            check_arrays(self, {"gram": (r, r), "constant": ()})
+            return
         shapes = dict.fromkeys(("plus", "minus", "target", "slope"), (r, d))
         check_arrays(self, {**shapes, "gram": (r, r), "bend": (d,), "constant": ()})
         if not isinstance(self.exponents, tuple) or len(self.exponents) != 2:
@@ -145,8 +240,15 @@ class Majorants(Memory[MajorantDelta]):
         if not (np.isfinite(self.exponents).all() and self.exponents[0] > self.exponents[1]):
             raise ValueError(f"exponents {self.exponents!r:.80}")
 
-    def absorb(self, delta: MajorantDelta, weight: float) -> None:
+    def absorb(self, delta: MajorantDelta | TouchedDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
+        # A weight of 1 keeps nothing of the past, so the kind of its sums does not matter.
+        if delta.features is not None and (weight == 1 or self.columns is not None):
+            self._absorb_touched(delta, weight)
+            return
+        delta = delta.spread()
+        if self.columns is not None:
+            self._spread(delta.atoms)
         # The coefficients belong to plus z^p / p - minus z^q / q, whose gradient at the atoms of
         # the batch must be plus - minus of the batch: hence the old powers are divided out.
         p, q = self.exponents
@@ -160,6 +262,46 @@ class Majorants(Memory[MajorantDelta]):
             "constant": delta.constant,
         }
         self._move(weight, batch, delta.mass)
+
+    def _absorb_touched(self, delta: TouchedDelta, weight: float) -> None:
+        share, keep = weight / delta.mass, 1 - weight
+        minus = share * times_power(delta.minus, delta.atoms, 1 - self.exponents[1])
+        plus = share * delta.plus
+        if self.columns is None or not keep:
+            sums = np.zeros(delta.dictionary.shape[::-1])
+            sums[delta.features] = minus.T
+            columns = ColumnSums.of(sums, plus, 1 / (1 - self.exponents[1]))
+        else:
+            columns = self.columns.moved(keep, delta.features, minus, plus)
+        vars(self).update(dict.fromkeys(("plus", "minus", *QUADRATIC)))
+        vars(self).update(
+            columns=columns,
+            gram=keep * self.gram + share * delta.gram,
+            constant=keep * self.constant + share * delta.constant,
+        )
+
+    def _spread(self, atoms: NDArray) -> None:
+        """Go on with sums for all features, and a quadratic model around these atoms."""
+        q = self.exponents[1]
+        plus, minus = self._coefficients()
+        slopes, middle = times_power(minus, atoms, q - 1), plus[:, 0] @ atoms
+        # The curvature of the past is not known: that of its mean stands for it.
+        bend = (1 - q) * (slopes * atoms).sum(axis=0) / np.maximum(middle, TINY) ** 2
+        vars(self).update(
+            columns=None,
+            plus=plus,
+            minus=minus,
+            target=self.gram @ atoms,
+            slope=plus - slopes,
+            bend=bend,
+        )
+
+    def _coefficients(self) -> tuple[NDArray, NDArray]:
+        """Return P and N, each (n_components, n_features)."""
+        if self.columns is None:
+            return self.plus, self.minus
+        minus = np.ascontiguousarray(self.columns.minus())
+        return np.repeat(self.columns.plus[:, None], minus.shape[1], axis=1), minus
 
     @property
     def cross(self) -> NDArray:
@@ -175,7 +317,9 @@ class Majorants(Memory[MajorantDelta]):
 
     def forget(self, atoms: NDArray) -> None:
         """Clear the rows of all sums, and the columns of A."""
-        changing = "plus", "minus", "gram", "target", "slope"
+        changing: tuple[str, ...] = ("plus", "minus", "gram", "target", "slope")
+        if self.columns is not None:
+            self.columns, changing = self.columns.without(atoms), ("gram",)
         known = {name: getattr(self, name).copy() for name in changing}
         for sums in known.values():
             sums[atoms] = 0
@@ -185,6 +329,13 @@ class Majorants(Memory[MajorantDelta]):
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         (p, q), column = self.exponents, scale[:, None]
+        if self.columns is not None:
+            # As below: where q is 0 the power of N is 1, and its sums are known.
+            sums = self.columns.unit * self.columns.sizes
+            constant = self.constant - (float(sums @ np.log(scale)) if q == 0 else 0.0)
+            columns, gram = self.columns.rescaled(scale, q), self.gram * scale * column
+            vars(self).update(constant=constant, gram=gram, columns=columns)
+            return
         # For q = 0 the concave part is a logarithm: scaling adds a constant instead of a factor.
         logarithms = float(self.minus.sum(axis=1) @ np.log(scale)) if q == 0 else 0.0
         vars(self).update(
@@ -199,13 +350,17 @@ class Majorants(Memory[MajorantDelta]):
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the surrogate, an upper bound of the average objective of past samples."""
         atoms = dictionary.atoms().astype(np.float64)
-        return self.constant + float(
-            power_value(atoms, self.plus, self.minus, self.exponents).sum()
-        )
+        plus, minus = self._coefficients()
+        return self.constant + float(power_value(atoms, plus, minus, self.exponents).sum())
 
     def merge(self, other: Self, share: float) -> None:
         """Move every average towards another memory's by its share of the mass."""
-        self._move(share, {name: getattr(other, name) for name in MAJORANT_SUMS}, 1.0)
+        both = [copy(memory) for memory in (self, other)]
+        for memory in both:
+            if memory.columns is not None:
+                memory._spread(memory.columns.atoms(1.0, np.float64).atoms())
+        vars(self).update(vars(both[0]))
+        self._move(share, {name: getattr(both[1], name) for name in MAJORANT_SUMS}, 1.0)
 
     def _move(self, weight: float, batch: dict[str, Any], mass: float) -> None:
         # Sums over the batch become its averages.
@@ -216,7 +371,7 @@ class Majorants(Memory[MajorantDelta]):
 
 
 @dataclass(frozen=True)
-class MajorantSums(Statistics[MajorantDelta, Majorants]):
+class MajorantSums(Statistics[Any, Majorants]):
     """Measures the power majoriser of past losses, and a quadratic model beside it.
 
     References
@@ -225,6 +380,16 @@ class MajorantSums(Statistics[MajorantDelta, Majorants]):
     """
 
     needs: ClassVar[Needs] = {"loss": ("exponents",)}
+
+    def merges(self, objective: Objective) -> bool:
+        """Return whether features in which no sample has an entry may count as one.
+
+        So they do where their loss is a slope times the reconstruction, and where the majoriser is
+        minimised on a simplex, on which all of them have the same multiplier.
+        """
+        shape = objective.atoms.shape
+        simplex = shape is not None and shape.total > 0 and not objective.atoms.l2
+        return simplex and objective.loss.ratio_power is not None
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Majorants:
         """Return an empty memory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from atomstream.core.products import losses
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses.majorisers import exponents_of, power_step, times_power
+from atomstream.memory.column_sums import FLOOR, ColumnSums
 from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
@@ -25,7 +26,6 @@ from atomstream.updates.block_coordinate import _size_is_free, _sweep
 __all__ = ["Majorise"]
 
 NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
-FLOOR = 1e-8  # of an atom's mean entry that each of its entries has at least
 NOTHING = 1e-12  # an atom with less of the largest energy is used by nothing but rounding
 
 
@@ -91,6 +91,9 @@ class Majorise(Updater[State[Rows, Majorants]]):
     ) -> None:
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory = state.memory
+        if memory.columns is not None:
+            self._normalise(state, memory.columns, objective)
+            return
         atoms = state.dictionary.atoms().astype(np.float64)
         # Where codes take up any scale, the size of atoms is only a convention: atoms are found
         # without the set and scaled onto it, and the memory with them.
@@ -99,12 +102,10 @@ class Majorise(Updater[State[Rows, Majorants]]):
         proposals = [self._majoriser(atoms, memory, objective, penalty)]
         if self.newton and latest:
             proposals.append(self._quadratic(atoms, memory, penalty))
-        energy = memory.atom_energy(state.dictionary)
-        kept = energy <= NOTHING * energy.max()
-        kept |= are_fixed(self.fixed, len(atoms))
+        kept = self._kept(state)
         for proposal in proposals:
             # What is 0 would stay 0.
-            np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
+            proposal += FLOOR * proposal.mean(axis=1, keepdims=True)
             proposal[kept] = atoms[kept]
         best = proposals[0]
         if len(proposals) > 1:
@@ -117,6 +118,21 @@ class Majorise(Updater[State[Rows, Majorants]]):
         if free:
             memory.rescale(scale)
         state.dictionary.assign(best)
+
+    def _kept(self, state: State[Any, Majorants]) -> NDArray:
+        """Return which atoms stay as they are: those without use, and fixed ones."""
+        energy = state.memory.atom_energy(state.dictionary)
+        return (energy <= NOTHING * energy.max()) | are_fixed(self.fixed, len(energy))
+
+    def _normalise(self, state: State[Any, Majorants], sums: ColumnSums, objective: Objective) -> None:
+        """Put the minimiser on the simplex in place, as below, at the cost of a few products."""
+        total, before = objective.atoms.shape.total, state.dictionary
+        kept = self._kept(state) | (sums.sizes == 0)
+        if _size_is_free(objective.codes, objective.atoms, at_most=False):
+            scale = np.where(kept, 1.0, sums.lengths() / total)
+            state.memory.rescale(scale)
+        found, own = sums.atoms(total, before.dtype), np.flatnonzero(kept)
+        state.dictionary = found.with_own(own, before.atoms()[own]) if len(own) else found
 
     def value(self, state: State[Rows, Majorants], objective: Objective) -> float:
         """Return the surrogate with the penalty on the atoms that may change."""

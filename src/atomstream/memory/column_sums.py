@@ -1,0 +1,133 @@
+"""Sums of majorisers of sparse batches, at a cost that goes by what a batch touches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.columns import Columns
+from atomstream.dictionaries.normalized import Normalized
+
+__all__ = ["ColumnSums"]
+
+FLOOR = 1e-8  # of an atom's mean entry that each of its entries has more than its sums say
+SMALLEST = 1e-60  # of the common factors: before, they are multiplied in
+RENEWED = 4096  # changes after which running sums are formed anew: rounding adds up
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    r"""Coefficients of a majoriser whose convex part is linear and alike for all features.
+
+    That is the case for losses with a constant slope at zero, as Kullback-Leibler's: p is 1,
+    :math:`P_{kf} = P_k`, and only entries of the data add to N. Its minimiser on a simplex is
+    then proportional to :math:`N^{1/(1-q)}`, whatever the atoms are now. The weight of all that
+    is past falls by a factor with every batch, which is kept apart: :math:`N_{kf} = u_k M_{fk}`,
+    so M changes only in the features where a batch has an entry.
+
+    Attributes
+    ----------
+    counts : Columns of shape (n_features, n_components)
+        M.
+    unit, plus : ndarray of shape (n_components,)
+        u and P.
+    power : float
+        1 / (1 - q).
+    sizes : ndarray of shape (n_components,)
+        Sums of the columns of :math:`M^{1/(1-q)}`.
+    inner : ndarray of shape (n_components, n_components)
+        Inner products of these columns.
+    age : int
+        Number of changes since the last two were summed as a whole.
+    """
+
+    SAVED = ("counts", "unit", "plus", "power", "sizes", "inner", "age")
+
+    counts: Columns
+    unit: NDArray
+    plus: NDArray
+    power: float
+    sizes: NDArray
+    inner: NDArray
+    age: int = 0
+
+    @classmethod
+    def of(cls, minus: NDArray, plus: NDArray, power: float) -> Self:
+        """Return sums whose coefficients N are the columns of a matrix (n_features, r)."""
+        raised = _raised(minus, power)
+        moments = raised.sum(axis=0), raised.T @ raised
+        return cls(Columns(minus), np.ones(len(plus)), plus, power, *moments)
+
+    def validate(self, n_components: int, n_features: int) -> None:
+        """Refuse sums read from a file that do not fit together."""
+        r = n_components
+        self.counts.validate((n_features, r))
+        vectors = (self.unit, self.plus, self.sizes)
+        good = all(part.shape == (r,) for part in vectors) and self.inner.shape == (r, r)
+        good &= isinstance(self.power, float) and isinstance(self.age, int)
+        if not good or not all(np.isfinite(part).all() for part in (*vectors, self.inner)):
+            raise ValueError("sums of columns that do not fit together")
+        if not (self.unit > 0).all() or not 0 < self.power < np.inf:
+            raise ValueError("sums of columns in units that make no sense")
+
+    def minus(self) -> NDArray:
+        """Return N, (n_components, n_features)."""
+        return (self.counts.array * self.unit).T
+
+    def moved(self, keep: float, features: NDArray, minus: NDArray, plus: NDArray) -> ColumnSums:
+        """Return ``keep`` times these sums plus those of a batch.
+
+        Parameters
+        ----------
+        keep : float
+            Above 0.
+        features : ndarray of int of shape (n_touched,)
+        minus : ndarray of shape (n_components, n_touched)
+            What is added to N there.
+        plus : ndarray of shape (n_components,)
+            What is added to P.
+        """
+        plus, unit = keep * self.plus + plus, keep * self.unit
+        if unit.min() < SMALLEST or self.age >= RENEWED:
+            whole = self.counts.array * unit
+            whole[features] += minus.T
+            return type(self).of(whole, plus, self.power)
+        before = self.counts.read(features)
+        after = before + minus.T / unit
+        old, new = _raised(before, self.power), _raised(after, self.power)
+        sizes = self.sizes + (new - old).sum(axis=0)
+        inner = self.inner + (new.T @ new - old.T @ old)
+        counts = self.counts.changed(features, after)
+        return type(self)(counts, unit, plus, self.power, sizes, inner, self.age + 1)
+
+    def rescaled(self, scale: NDArray, exponent: float) -> ColumnSums:
+        """Return the sums where P is multiplied by ``scale``, and N by a power of it."""
+        unit = self.unit if exponent == 0 else self.unit * scale**exponent
+        parts = vars(self) | {"unit": unit, "plus": self.plus * scale}
+        return type(self)(**parts)
+
+    def without(self, atoms: NDArray) -> ColumnSums:
+        """Return the sums that know nothing of these atoms."""
+        minus, plus = self.minus().T.copy(), self.plus.copy()
+        minus[:, atoms], plus[atoms] = 0, 0
+        return type(self).of(minus, plus, self.power)
+
+    def lengths(self) -> NDArray:
+        """Return the sums of the atoms where P and N alone decide, without a set."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = self.sizes * _raised(self.unit / self.plus, self.power)
+        return np.where(self.sizes > 0, lengths, 0.0) * (1 + FLOOR)
+
+    def atoms(self, total: float, dtype: Any) -> Normalized:
+        """Return the atoms that minimise the majoriser on a simplex, none of their entries 0."""
+        share = total / (1 + FLOOR)
+        sizes = np.where(self.sizes > 0, self.sizes, 1.0)
+        scale = share / sizes, share * FLOOR / self.counts.shape[0]
+        return Normalized(self.counts, self.power, (self.sizes, self.inner), scale, dtype)
+
+
+def _raised(rows: NDArray, power: float) -> NDArray:
+    return rows if power == 1 else rows**power
