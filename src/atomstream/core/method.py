@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
@@ -19,7 +20,7 @@ from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Method", "check_compatible", "step"]
+__all__ = ["Method", "check_compatible", "explain", "step"]
 
 LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
 
@@ -76,12 +77,8 @@ def step(
     r, d = state.dictionary.shape
     if method.updater.folds > 1 and d >= LEAST_FEATURES * r:
         codes, delta, latest = _cross_fit(batch, state.dictionary, method, clock.tolerance, rng)
-    elif method.statistics.merges(method.objective) and batch.touched is not None:
-        codes, delta = _on_touched(batch, state.dictionary, method, clock.tolerance)
-        latest = [Explained(batch, codes)]
     else:
-        codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
-        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        codes, delta = explain(batch, state.dictionary, method, clock.tolerance)
         latest = [Explained(batch, codes)]
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
@@ -91,22 +88,31 @@ def step(
     return codes, delta
 
 
-def _on_touched(
-    batch: Batch, dictionary: Any, method: Method, accuracy: Accuracy
+def explain(
+    batch: Batch,
+    dictionary: Any,
+    method: Method,
+    accuracy: Accuracy,
+    start: NDArray | None = None,
 ) -> tuple[Codes, Delta]:
-    """Explain samples with entries in few features, all others merged into one.
+    """Code a batch, from ``start`` on, and measure what it adds.
 
-    A feature in which no sample has an entry costs a constant times its reconstruction, so of all
-    of them the sum of the atoms is enough: the loss stays what it is, and its cost is that of the
-    features with entries.
+    Where features in which no sample has an entry may count as one (`Statistics.merges`), and the
+    others are few, these are merged: such a feature costs a constant times its reconstruction, so
+    of all of them the sum of the atoms is enough. The loss stays what it is, and the work goes by
+    the features with entries.
     """
-    features: Any = batch.touched
+    objective = method.objective
+    features = batch.touched if method.statistics.merges(objective) else None
+    if features is None:
+        codes = method.coder.encode(batch, dictionary, objective, accuracy, start)
+        return codes, method.statistics.measure(batch, codes, dictionary, objective)
     part = dictionary.on(features).atoms()
     rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
     atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
     batch = batch.merged(features)
-    codes = method.coder.encode(batch, atoms, method.objective, accuracy)
-    delta: Any = method.statistics.measure(batch, codes, atoms, method.objective)
+    codes = method.coder.encode(batch, atoms, objective, accuracy, start)
+    delta: Any = method.statistics.measure(batch, codes, atoms, objective)
     return codes, delta.touching(features, dictionary)
 
 

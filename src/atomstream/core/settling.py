@@ -11,7 +11,7 @@ from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.loop import Progress
-from atomstream.core.method import Method
+from atomstream.core.method import Method, explain
 from atomstream.core.state import State
 from atomstream.updates.base import Explained
 
@@ -53,14 +53,13 @@ def rounds(
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
     for number in range(1, most + 1):
-        latest = [
-            Explained(batch, _coded(batch, state, method, last))
+        explained = [
+            explain(batch, state.dictionary, method, ACCURACY, None if last is None else last.values)
             for batch, last in zip(batches, codes, strict=True)
         ]
-        codes = [part.codes for part in latest]
-        deltas = [
-            method.statistics.measure(batch, found, state.dictionary, method.objective)
-            for batch, found, _ in latest
+        codes, deltas = [found for found, _ in explained], [delta for _, delta in explained]
+        latest = [
+            Explained(batch, found) for batch, (found, _) in zip(batches, explained, strict=True)
         ]
         delta = sum(deltas[1:], start=deltas[0])
         state.memory = method.statistics.start(n_components, n_features, method.objective.loss)
@@ -75,8 +74,3 @@ def rounds(
             log.info("Settled after %d rounds over all rows: objective %.6g.", number, now)
             return
         before = now
-
-
-def _coded(batch: Batch, state: State, method: Method, last: Codes | None) -> Codes:
-    start = None if last is None else last.values
-    return method.coder.encode(batch, state.dictionary, method.objective, ACCURACY, start)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar, Self
@@ -21,160 +20,16 @@ from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, power_value, times_power
-from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.memory.base import Memory, Statistics
 from atomstream.memory.column_sums import ColumnSums
+from atomstream.memory.majorant_delta import MajorantDelta, TouchedDelta
 
-__all__ = ["MajorantDelta", "MajorantSums", "Majorants", "TouchedDelta"]
+__all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 
 QUADRATIC = ("target", "slope", "bend")
 MAJORANT_SUMS = ("plus", "minus", "gram", *QUADRATIC, "constant")
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6  # of the mean curvature, which a feature without data counts with
-
-
-@dataclass(frozen=True, kw_only=True)
-class MajorantDelta(Delta):
-    """Sums over the samples i of a batch, each with its weight w_i, measured at one dictionary D.
-
-    With :math:`g^+ - g^-` the gradient of the loss of a sample with respect to its reconstruction,
-    b the curvature of its majoriser there (`atomstream.losses.majorisers`), and :math:`r_i` the
-    mean of :math:`b_i` over features:
-
-    Attributes
-    ----------
-    plus, minus : ndarray of shape (n_components, n_features)
-        Sum of w_i h_i' g_i, of both parts.
-    bend : ndarray of shape (n_features,)
-        Sum of w_i b_i: the curvature.
-    gram : ndarray of shape (n_components, n_components)
-        Sum of w_i r_i h_i' h_i.
-    constant : float
-        Sum of w_i times the objective of sample i, without what ``plus`` and ``minus`` say of it.
-    usage, objective, mass
-        As in `Delta`.
-    atoms : ndarray of shape (n_components, n_features)
-        D.
-    """
-
-    plus: NDArray
-    minus: NDArray
-    bend: NDArray
-    gram: NDArray
-    constant: float
-    atoms: NDArray
-    features: ClassVar[None] = None
-
-    def spread(self) -> MajorantDelta:
-        """Return the sums for all features."""
-        return self
-
-    def __add__(self, other: MajorantDelta | TouchedDelta) -> MajorantDelta:
-        other = other.spread()
-        names = [field.name for field in fields(self) if field.name != "atoms"]
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return MajorantDelta(**sums, atoms=self.atoms)
-
-    @classmethod
-    def across(cls, features: Sequence[NDArray], deltas: Sequence[Self], mass: float) -> Self:
-        """Return what parts of the features add together, each measured at codes of its own.
-
-        All features share one Gram matrix: the mean of those of the parts.
-        """
-        order = np.argsort(np.concatenate(features))
-        wide = {
-            name: np.concatenate([getattr(delta, name) for delta in deltas], axis=-1)[..., order]
-            for name in ("plus", "minus", "atoms", "bend")
-        }
-        return cls(
-            **wide,
-            gram=np.mean([delta.gram for delta in deltas], axis=0),
-            constant=sum(delta.constant for delta in deltas),
-            usage=np.mean([delta.usage for delta in deltas], axis=0),
-            objective=sum(delta.objective for delta in deltas),
-            mass=mass,
-        )
-
-    def touching(self, features: NDArray, dictionary: Dictionary) -> TouchedDelta:
-        """Return sums measured with all features but these merged into one, the last.
-
-        Parameters
-        ----------
-        features : ndarray of int of shape (n_touched,)
-        dictionary : Dictionary
-            With all features.
-        """
-        # The Gram matrix has the mean of the curvature over features, which are more than it knew.
-        share = self.atoms.shape[1] / dictionary.shape[1]
-        return TouchedDelta(
-            features=features,
-            dictionary=copy(dictionary),
-            plus=self.plus[:, 0],
-            **{name: getattr(self, name)[..., :-1] for name in ("minus", "bend", "atoms")},
-            gram=share * self.gram,
-            **{name: getattr(self, name) for name in ("constant", "usage", "objective", "mass")},
-        )
-
-    def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return the gradient of the mean loss in the atoms, where it was measured."""
-        return (self.plus - self.minus) / self.mass
-
-    def smoothness(self) -> float:
-        """Return the largest eigenvalue of the Gram matrix times the largest relative curvature."""
-        peak = float(self.bend.max()) / max(float(self.bend.mean()), np.finfo(float).tiny)
-        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
-
-
-@dataclass(frozen=True, kw_only=True)
-class TouchedDelta(Delta):
-    """A `MajorantDelta` of samples that have entries in few features, known in these alone.
-
-    Attributes
-    ----------
-    plus : ndarray of shape (n_components,)
-        Of every feature: where the slope at zero is constant all have the same.
-    minus, atoms : ndarray of shape (n_components, n_touched)
-    bend : ndarray of shape (n_touched,)
-    gram, constant
-        As in `MajorantDelta`.
-    features : ndarray of int of shape (n_touched,)
-        In ascending order; ``minus`` and ``bend`` are 0 in all others.
-    dictionary : Dictionary
-        The one that it was measured at.
-    """
-
-    plus: NDArray
-    minus: NDArray
-    bend: NDArray
-    gram: NDArray
-    constant: float
-    atoms: NDArray
-    features: NDArray
-    dictionary: Dictionary
-
-    def spread(self) -> MajorantDelta:
-        """Return the sums for all features."""
-        atoms = self.dictionary.atoms().astype(np.float64)
-        minus, bend = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
-        minus[:, self.features], bend[self.features] = self.minus, self.bend
-        return MajorantDelta(
-            plus=np.repeat(self.plus[:, None], len(bend), axis=1),
-            minus=minus,
-            bend=bend,
-            atoms=atoms,
-            **{name: getattr(self, name) for name in ("gram", "constant")},
-            **{name: getattr(self, name) for name in ("usage", "objective", "mass")},
-        )
-
-    def __add__(self, other: Any) -> Any:
-        return self.spread() + other
-
-    def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return the gradient of the mean loss in the atoms, where it was measured."""
-        return self.spread().gradient(dictionary)
-
-    def smoothness(self) -> float:
-        """Return a Lipschitz constant of that gradient."""
-        return self.spread().smoothness()
 
 
 class Majorants(Memory[Any]):

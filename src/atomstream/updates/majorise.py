@@ -105,7 +105,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
         kept = self._kept(state)
         for proposal in proposals:
             # What is 0 would stay 0.
-            proposal += FLOOR * proposal.mean(axis=1, keepdims=True)
+            np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
             proposal[kept] = atoms[kept]
         best = proposals[0]
         if len(proposals) > 1:
