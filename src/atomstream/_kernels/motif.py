@@ -6,10 +6,13 @@ import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.uniform import uniform
+from atomstream._kernels.walk import draw
+
+TRIES = 12  # proposals that are refused before a conditional is formed
 
 
 @kernel
-def glauber(source, state, found, thin, network, motif):  # type: ignore[no-untyped-def]
+def glauber(source, state, found, thin, network, motif, dense):  # type: ignore[no-untyped-def]
     """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
 
     Parameters
@@ -21,18 +24,20 @@ def glauber(source, state, found, thin, network, motif):  # type: ignore[no-unty
     found : ndarray of int64 of shape (n, k)
         Overwritten.
     thin : int
-    network : (indptr, indices, weights, sums) twice, then node weights and their running sums
-        Outgoing and incoming neighbour lists; ``sums`` are running sums of weight times node weight
-        along each list.
+    network : (indptr, indices, weights, tables) twice, then node weights
+        Outgoing and incoming neighbour lists, with alias tables of weight times node weight.
     motif : (starts, others, outgoing, exponents, loops)
         For each node of the motif the edges that bind it: the other end, whether the edge leaves
         it, the exponent; and the exponent of its loop, 0 for none.
+    dense : (matrix, out_most, into_most)
+        The weights as a matrix, (0, 0) for sparse networks; one over the largest weight of the
+        edges that leave each node, and of those that come.
     """
     candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
     for sample in range(len(found)):
         for _ in range(thin):
             node = int(uniform(source) * len(state))
-            one = _alone(source, state, node, network, motif)
+            one = _proposed(source, state, node, network, motif, dense)
             if one < 0:
                 size = conditional(
                     state, node, network, motif, motif[0][node + 1], candidates, chances
@@ -117,7 +122,7 @@ def conditional(state, node, network, motif, last, candidates, chances):  # type
 
 
 @kernel
-def patches(found, states, indptr, indices, weights):  # type: ignore[no-untyped-def]
+def patches(found, states, lists, bits, alike):  # type: ignore[no-untyped-def]
     """Write the weights between all pairs of each copy, row by row.
 
     Parameters
@@ -125,34 +130,65 @@ def patches(found, states, indptr, indices, weights):  # type: ignore[no-untyped
     found : ndarray of shape (n, k * k)
         Overwritten.
     states : ndarray of int64 of shape (n, k)
-    indptr, indices, weights : ndarray
+    lists : (indptr, indices, weights)
         Outgoing neighbour lists, sorted.
+    bits : ndarray of uint64 of shape (n_nodes, n_words)
+        Bit v of row u: whether there is an edge from u to v. (0, 0): not known.
+    alike : (weight, symmetric)
+        The weight of all edges, 0 where they differ; whether the network is undirected.
     """
-    k = states.shape[1]
+    indptr, indices, weights = lists
+    weight, symmetric = alike
+    k, known = states.shape[1], len(bits) > 0
     for i in range(len(states)):
         for a in range(k):
-            begin, end = indptr[states[i, a]], indptr[states[i, a] + 1]
-            for b in range(k):
-                place = _search(indices, begin, end, states[i, b])
-                found[i, a * k + b] = weights[place] if place >= 0 else 0.0
+            u = states[i, a]
+            begin, end = indptr[u], indptr[u + 1]
+            for b in range(a if symmetric else 0, k):
+                v, value = states[i, b], 0.0
+                if known and (bits[u, v >> 6] >> np.uint64(v & 63)) & np.uint64(1) == 0:
+                    pass
+                elif known and weight > 0:
+                    value = weight
+                else:
+                    place = _search(indices, begin, end, v)
+                    if place >= 0:
+                        value = weights[place]
+                found[i, a * k + b] = value
+                if symmetric:
+                    found[i, b * k + a] = value
 
 
 @inlined
-def _alone(source, state, node, network, motif):  # type: ignore[no-untyped-def]
-    """Draw for a node that one plain edge binds, from sums that are known; -1 for others."""
+def _proposed(source, state, node, network, motif, dense):  # type: ignore[no-untyped-def]
+    """Draw a node by its first edge alone until the other edges accept it; -1 where that fails.
+
+    What is accepted has the law of the conditional, and so has what is drawn from the conditional
+    after a number of refusals that was fixed before.
+    """
     starts, others, outgoing, exponents, loops = motif
-    edge = starts[node]
-    if (
-        starts[node + 1] - edge != 1
-        or loops[node] > 0
-        or exponents[edge] != 1
-        or others[edge] == node
-    ):
+    matrix, out_most, into_most = dense
+    first, last = starts[node], starts[node + 1]
+    if first == last or loops[node] > 0 or exponents[first] != 1:
         return -1
-    begin, end = _list(network, outgoing[edge], state[others[edge]])
-    if outgoing[edge]:
-        return network[5][begin + _draw(source, network[7], begin, end)]
-    return network[1][begin + _draw(source, network[3], begin, end)]
+    if last - first > 1 and len(matrix) == 0:
+        return -1
+    begin, end = _list(network, outgoing[first], state[others[first]])
+    nodes, table = (network[5], network[7]) if outgoing[first] else (network[1], network[3])
+    for _ in range(TRIES):
+        v = nodes[begin + draw(source, table, begin, end)]
+        if last - first == 1:
+            return v
+        share = 1.0
+        for edge in range(first + 1, last):
+            other = state[others[edge]]
+            if outgoing[edge]:
+                share *= _power(matrix[v, other] * into_most[other], exponents[edge])
+            else:
+                share *= _power(matrix[other, v] * out_most[other], exponents[edge])
+        if uniform(source) < share:
+            return v
+    return -1
 
 
 @inlined

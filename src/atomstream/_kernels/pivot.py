@@ -6,12 +6,17 @@ import numpy as np
 
 from atomstream._kernels.compile import kernel
 from atomstream._kernels.uniform import uniform
-from atomstream._kernels.walk import draw
+from atomstream._kernels.walk import drawn
+
+TOGETHER = 64  # copies that are grown side by side: reads of one wait while others compute
 
 
 @kernel
 def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-untyped-def]
     """Run the chain in place, writing the state into ``found`` every ``thin`` moves.
+
+    The root walks by itself, and given the roots copies do not depend on each other. So only those
+    that are written are grown, many side by side; numbers are drawn in the order of the moves.
 
     Parameters
     ----------
@@ -35,22 +40,28 @@ def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-unt
     out_indptr, out_indices, in_indptr, in_indices, tables = lists
     order, parents, outgoing = tree
     indptr, indices, ratio = walk
-    for sample in range(len(found)):
-        for _ in range(thin):
-            root = state[0]
-            begin, end = indptr[root], indptr[root + 1]
-            if end > begin:  # else a node whose only neighbour is itself
-                other = indices[begin + int(uniform(source) * (end - begin))]
-                if uniform(source) * ratio[root] < ratio[other]:
-                    state[0] = other
-            for place in range(len(order)):
-                parent = state[parents[place]]
-                if outgoing[place]:
-                    begin, end = out_indptr[parent], out_indptr[parent + 1]
-                else:
-                    begin, end = in_indptr[parent], in_indptr[parent + 1]
-                chosen = draw(source, tables[place], begin, end)
-                state[order[place]] = (
-                    out_indices[begin + chosen] if outgoing[place] else in_indices[begin + chosen]
-                )
-        found[sample] = np.copy(state)
+    shares, root = np.empty((len(order), TOGETHER)), state[0]
+    for start in range(0, len(found), TOGETHER):
+        size = min(TOGETHER, len(found) - start)
+        for sample in range(size):
+            for _ in range(thin):
+                begin, end = indptr[root], indptr[root + 1]
+                if end > begin:  # else a node whose only neighbour is itself
+                    other = indices[begin + int(uniform(source) * (end - begin))]
+                    if uniform(source) * ratio[root] < ratio[other]:
+                        root = other
+                for place in range(len(order)):
+                    shares[place, sample] = uniform(source)
+            found[start + sample, 0] = root
+        for place in range(len(order)):
+            starts, nodes = (
+                (out_indptr, out_indices) if outgoing[place] else (in_indptr, in_indices)
+            )
+            node, above, table = order[place], parents[place], tables[place]
+            for sample in range(size):
+                parent = found[start + sample, above]
+                begin, end = starts[parent], starts[parent + 1]
+                chosen = drawn(shares[place, sample], table, begin, end)
+                found[start + sample, node] = nodes[begin + chosen]
+    if len(found) > 0:
+        state[:] = found[-1]

@@ -36,7 +36,13 @@ def walk(source, state, found, thin, indptr, indices, table):  # type: ignore[no
 @inlined
 def draw(source, table, begin, end):  # type: ignore[no-untyped-def]
     """Return a place in a stretch, counted from its beginning, drawn by its alias table."""
-    share = uniform(source) * (end - begin)
+    return drawn(uniform(source), table, begin, end)
+
+
+@inlined
+def drawn(number, table, begin, end):  # type: ignore[no-untyped-def]
+    """Return the place that a number in [0, 1) stands for."""
+    share = number * (end - begin)
     chosen = np.int64(share)
     entry = table[begin + chosen]
     if (share - chosen) * 4294967296.0 >= np.float64(entry & np.uint64(0xFFFFFFFF)):

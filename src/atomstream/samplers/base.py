@@ -65,7 +65,8 @@ def patches_of(network: Network, states: NDArray) -> NDArray:
     from atomstream._kernels.motif import patches
 
     out, found = network.out, np.empty((len(states), states.shape[1] ** 2))
-    patches(found, np.ascontiguousarray(states), out.indptr, out.indices, out.data)
+    lists = (out.indptr, out.indices, out.data)
+    patches(found, np.ascontiguousarray(states), lists, network.edge_bits, network.alike)
     return found
 
 

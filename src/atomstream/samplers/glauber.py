@@ -20,6 +20,7 @@ __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
 MOST = 50_000_000  # maps that are looked at when copies are listed
 LARGEST = "give Network.largest_component() (on the command line --largest-component)"
+DENSE = 0.25  # share of all pairs: a network with more edges is looked at as a matrix too
 TRIES = 1000  # starts that are grown before a chain gives up
 
 
@@ -116,7 +117,7 @@ class MotifGlauber(MotifChain[int]):
         from atomstream._kernels.uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
-        glauber(source_of(rng), state, found, thin, self._lists, self._edges)
+        glauber(source_of(rng), state, found, thin, self._lists, self._edges, self._dense)
         return found, state
 
     def conditional(self, state: NDArray, node: int) -> tuple[NDArray, NDArray]:
@@ -133,16 +134,28 @@ class MotifGlauber(MotifChain[int]):
     def _lists(self) -> tuple[NDArray, ...]:
         weights = self.network.node_weights
         lists = [
-            self._with_sums(matrix, weights) for matrix in (self.network.out, self.network.into)
+            self._with_tables(matrix, weights) for matrix in (self.network.out, self.network.into)
         ]
         return (*lists[0], *lists[1], weights)
 
     @staticmethod
-    def _with_sums(matrix: Any, node_weights: NDArray) -> tuple[NDArray, ...]:
-        chances = matrix.data * node_weights[matrix.indices]
-        # Sums within each row let the kernel draw by bisection.
-        sums = np.concatenate([np.cumsum(part) for part in np.split(chances, matrix.indptr[1:-1])])
-        return matrix.indptr, matrix.indices, matrix.data, sums
+    def _with_tables(matrix: Any, node_weights: NDArray) -> tuple[NDArray, ...]:
+        """Return a neighbour list with alias tables, by which one edge alone draws a node."""
+        from atomstream._kernels.walk import alias_tables
+
+        table = np.zeros(matrix.nnz, dtype=np.uint64)
+        alias_tables(table, matrix.data * node_weights[matrix.indices], matrix.indptr)
+        return matrix.indptr, matrix.indices, matrix.data, table
+
+    @cached_property
+    def _dense(self) -> tuple[NDArray, NDArray, NDArray]:
+        """The weights as a matrix where most are there, and one over the largest of each node."""
+        out, into, n_nodes = self.network.out, self.network.into, self.network.n_nodes
+        matrix = out.toarray() if out.nnz >= DENSE * n_nodes**2 else np.empty((0, 0))
+        tops = (part.max(axis=1).toarray() for part in (out, into))
+        least = np.finfo(float).tiny
+        out_most, into_most = (1 / np.maximum(top.ravel(), least) for top in tops)
+        return matrix, out_most, into_most
 
     @cached_property
     def _edges(self) -> tuple[NDArray, ...]:

@@ -19,6 +19,8 @@ from atomstream.io.edges import Entries, entries_of
 
 __all__ = ["Network"]
 
+MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -183,6 +185,28 @@ class Network:
     def undirected(self) -> bool:
         """Whether edges have no direction."""
         return not self.directed
+
+    @cached_property
+    def edge_bits(self) -> NDArray:
+        """Bit v of row u says whether there is an edge from u to v, uint64; (0, 0) if too many."""
+        n_words = -(-self.n_nodes // 64)
+        if 8 * self.n_nodes * n_words > MOST_BITS:
+            return np.zeros((0, 0), np.uint64)
+        bits = np.zeros((self.n_nodes, n_words), np.uint64)
+        rows = np.repeat(np.arange(self.n_nodes), np.diff(self.out.indptr))
+        columns = self.out.indices.astype(np.uint64)
+        ones = np.uint64(1) << (columns & np.uint64(63))
+        np.bitwise_or.at(bits, (rows, columns >> np.uint64(6)), ones)
+        return bits
+
+    @cached_property
+    def alike(self) -> tuple[float, bool]:
+        """The weight of all edges, 0 if they differ; and whether the matrix is symmetric."""
+        out, into = self.out, self.into
+        pairs = zip((out.indptr, out.indices, out.data), (into.indptr, into.indices, into.data), strict=True)
+        symmetric = all(np.array_equal(one, other) for one, other in pairs)
+        weight = float(out.data[0]) if (out.data == out.data[0]).all() else 0.0
+        return weight, symmetric
 
     @property
     def bipartite(self) -> bool:
