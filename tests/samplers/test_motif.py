@@ -8,7 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.domains.networks import motifs
+from atomstream.domains.networks import network as network_module
 from atomstream.domains.networks.network import Network
+from atomstream.samplers import glauber
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphism_density, homomorphisms
 
 MOTIFS = {
@@ -64,8 +66,10 @@ def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(networ
 @pytest.mark.slow
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
-def test_runs_make_the_moves_that_are_said(network, motif):
+@pytest.mark.parametrize("dense", [0.0, 2.0], ids=["as a matrix", "as lists"])
+def test_runs_make_the_moves_that_are_said(network, motif, dense, monkeypatch):
     """Chi-square on the moves from one copy, within 4 deviations."""
+    monkeypatch.setattr(glauber, "DENSE", dense)
     matrix, node_weights = NETWORKS[network]
     chain = MotifGlauber(matrix, MOTIFS[motif], node_weights)
     rng = np.random.default_rng(0)
@@ -112,8 +116,36 @@ def test_densities_are_means_over_all_maps():
         assert_allclose(homomorphism_density(matrix, motif, node_weights), total / 6**3)
 
 
-def test_patches_are_the_weights_between_the_nodes():
-    matrix, _ = NETWORKS["directed"]
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_refused_proposals_end_in_the_conditional(seed):
+    """Where one candidate is a thousand times less likely to be refused, tries run out."""
+    rng = np.random.default_rng(seed)
+    weights = 1e-3 * rng.random((7, 7)) + np.diag([0.0, 0, 0, 0, 0, 0, 1.0])
+    weights[6, :5] = 1.0
+    chain = MotifGlauber(weights, motifs.path(3))
+    begin = np.array([0, 1, 2])
+    candidates, chances = chain.conditional(begin, 1)
+    moved = np.array([chain.step(rng, begin)[0] for _ in range(30_000)])
+    at_1 = moved[(moved[:, 0] == 0) & (moved[:, 2] == 2) & (moved[:, 1] != 1), 1]
+    counts = np.bincount(at_1, minlength=7)[candidates]
+    expected = np.where(candidates == 1, 0, chances)
+    expected *= len(at_1) / expected.sum()
+    spread = np.sqrt(np.maximum(expected, 1))
+    assert (np.abs(counts - expected) < 5 * spread).all()
+
+
+SYMMETRIC = {
+    "directed": NETWORKS["directed"][0],
+    "undirected": NETWORKS["undirected"][0],
+    "all edges alike": (NETWORKS["undirected"][0] > 0) * 0.5,
+}
+
+
+@pytest.mark.parametrize("most_bits", [0, 1 << 20], ids=["lists", "bits"])
+@pytest.mark.parametrize("matrix", SYMMETRIC.values(), ids=SYMMETRIC)
+def test_patches_are_the_weights_between_the_nodes(matrix, most_bits, monkeypatch):
+    monkeypatch.setattr(network_module, "MOST_BITS", most_bits)
     chain, rng = MotifGlauber(matrix, motifs.path(3)), np.random.default_rng(0)
     states, _ = chain.run(rng, chain.init(rng), 50)
     expected = np.array([matrix[np.ix_(state, state)].ravel() for state in states])
@@ -241,6 +273,23 @@ def test_the_approximate_pivot_chain_has_another_law():
     assert_allclose(shares["exact"], exact.root_weights / exact.root_weights.sum(), atol=0.01)
     assert_allclose(shares["approximate"], 1 / 9, atol=0.01)
     assert np.abs(shares["exact"] - shares["approximate"]).sum() > 0.1
+
+
+@pytest.mark.parametrize("thin", [1, 3])
+def test_copies_grown_side_by_side_are_those_of_single_steps(thin):
+    graph = nx.powerlaw_cluster_graph(40, 3, 0.3, seed=0)
+    chain = MotifPivot(graph, motifs.star(4))
+    rngs = [np.random.default_rng(1) for _ in range(2)]
+    begin = chain.init(np.random.default_rng(0))
+    n = 700  # more than one block, and no multiple of it
+    together, last = chain.run(rngs[0], begin, n, thin)
+    state = begin
+    for found in together:
+        for _ in range(thin):
+            state, _ = chain.step(rngs[1], state)
+        assert_array_equal(found, state)
+    assert_array_equal(last, state)
+    assert rngs[0].random() == rngs[1].random()
 
 
 def test_the_pivot_chain_is_for_trees():

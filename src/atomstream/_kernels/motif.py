@@ -33,15 +33,40 @@ def glauber(source, state, found, thin, network, motif, dense):  # type: ignore[
         The weights as a matrix, (0, 0) for sparse networks; one over the largest weight of the
         edges that leave each node, and of those that come.
     """
-    candidates, chances = np.empty(len(network[8]), np.int64), np.empty(len(network[8]))
+    # Taken apart once, and drawn here: handing arrays on counts them up and down at every move.
+    starts, others, outgoing, exponents, loops = motif
+    out_starts, out_nodes, _, out_table, in_starts, in_nodes, _, in_table, node_weights = network
+    matrix, out_most, into_most = dense
+    candidates, chances = np.empty(len(node_weights), np.int64), np.empty(len(node_weights))
     for sample in range(len(found)):
         for _ in range(thin):
             node = int(uniform(source) * len(state))
-            one = _proposed(source, state, node, network, motif, dense)
+            first, last, one = starts[node], starts[node + 1], -1
+            # A node is proposed by its first edge until the other edges accept it. That has the law
+            # of the conditional, and so has a draw from that after a fixed number of refusals.
+            plain = first < last and loops[node] == 0 and exponents[first] == 1
+            for _ in range(TRIES if plain and (last - first == 1 or len(matrix) > 0) else 0):
+                other = state[others[first]]
+                if outgoing[first]:
+                    begin, end = in_starts[other], in_starts[other + 1]
+                    one = in_nodes[begin + draw(source, in_table, begin, end)]
+                else:
+                    begin, end = out_starts[other], out_starts[other + 1]
+                    one = out_nodes[begin + draw(source, out_table, begin, end)]
+                if last - first == 1:
+                    break
+                share = 1.0
+                for edge in range(first + 1, last):
+                    other = state[others[edge]]
+                    if outgoing[edge]:
+                        share *= _power(matrix[one, other] * into_most[other], exponents[edge])
+                    else:
+                        share *= _power(matrix[other, one] * out_most[other], exponents[edge])
+                if uniform(source) < share:
+                    break
+                one = -1
             if one < 0:
-                size = conditional(
-                    state, node, network, motif, motif[0][node + 1], candidates, chances
-                )
+                size = conditional(state, node, network, motif, last, candidates, chances)
                 one = candidates[_draw(source, chances, 0, size)]
             state[node] = one
         found[sample] = state
@@ -157,38 +182,6 @@ def patches(found, states, lists, bits, alike):  # type: ignore[no-untyped-def]
                 found[i, a * k + b] = value
                 if symmetric:
                     found[i, b * k + a] = value
-
-
-@inlined
-def _proposed(source, state, node, network, motif, dense):  # type: ignore[no-untyped-def]
-    """Draw a node by its first edge alone until the other edges accept it; -1 where that fails.
-
-    What is accepted has the law of the conditional, and so has what is drawn from the conditional
-    after a number of refusals that was fixed before.
-    """
-    starts, others, outgoing, exponents, loops = motif
-    matrix, out_most, into_most = dense
-    first, last = starts[node], starts[node + 1]
-    if first == last or loops[node] > 0 or exponents[first] != 1:
-        return -1
-    if last - first > 1 and len(matrix) == 0:
-        return -1
-    begin, end = _list(network, outgoing[first], state[others[first]])
-    nodes, table = (network[5], network[7]) if outgoing[first] else (network[1], network[3])
-    for _ in range(TRIES):
-        v = nodes[begin + draw(source, table, begin, end)]
-        if last - first == 1:
-            return v
-        share = 1.0
-        for edge in range(first + 1, last):
-            other = state[others[edge]]
-            if outgoing[edge]:
-                share *= _power(matrix[v, other] * into_most[other], exponents[edge])
-            else:
-                share *= _power(matrix[other, v] * out_most[other], exponents[edge])
-        if uniform(source) < share:
-            return v
-    return -1
 
 
 @inlined

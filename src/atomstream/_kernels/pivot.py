@@ -8,7 +8,7 @@ from atomstream._kernels.compile import kernel
 from atomstream._kernels.uniform import uniform
 from atomstream._kernels.walk import drawn
 
-TOGETHER = 64  # copies that are grown side by side: reads of one wait while others compute
+TOGETHER = 256  # copies that are grown side by side: reads of one wait while others compute
 
 
 @kernel
@@ -41,6 +41,7 @@ def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-unt
     order, parents, outgoing = tree
     indptr, indices, ratio = walk
     shares, root = np.empty((len(order), TOGETHER)), state[0]
+    grown = np.empty((len(state), TOGETHER), np.int64)
     for start in range(0, len(found), TOGETHER):
         size = min(TOGETHER, len(found) - start)
         for sample in range(size):
@@ -52,16 +53,18 @@ def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-unt
                         root = other
                 for place in range(len(order)):
                     shares[place, sample] = uniform(source)
-            found[start + sample, 0] = root
+            grown[0, sample] = root
         for place in range(len(order)):
             starts, nodes = (
                 (out_indptr, out_indices) if outgoing[place] else (in_indptr, in_indices)
             )
-            node, above, table = order[place], parents[place], tables[place]
+            above, below, table = grown[parents[place]], grown[order[place]], tables[place]
             for sample in range(size):
-                parent = found[start + sample, above]
-                begin, end = starts[parent], starts[parent + 1]
+                parent = np.uint64(above[sample])
+                begin, end = starts[parent], starts[parent + np.uint64(1)]
                 chosen = drawn(shares[place, sample], table, begin, end)
-                found[start + sample, node] = nodes[begin + chosen]
+                below[sample] = nodes[np.uint64(begin + chosen)]
+        for sample in range(size):
+            found[start + sample] = grown[:, sample]
     if len(found) > 0:
         state[:] = found[-1]

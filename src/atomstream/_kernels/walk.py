@@ -44,10 +44,12 @@ def drawn(number, table, begin, end):  # type: ignore[no-untyped-def]
     """Return the place that a number in [0, 1) stands for."""
     share = number * (end - begin)
     chosen = np.int64(share)
-    entry = table[begin + chosen]
-    if (share - chosen) * 4294967296.0 >= np.float64(entry & np.uint64(0xFFFFFFFF)):
-        chosen = np.int64(entry >> np.uint64(32))
-    return chosen
+    entry = table[np.uint64(begin + chosen)]
+    kept, other = np.int64(entry & np.uint64(0xFFFFFFFF)), np.int64(entry >> np.uint64(32))
+    # All ones where the other is taken: no processor can foresee a branch, and floats of unsigned
+    # numbers are slow.
+    taken = (kept - 1 - np.int64((share - chosen) * 4294967296.0)) >> 63
+    return chosen ^ ((chosen ^ other) & taken)
 
 
 @kernel
