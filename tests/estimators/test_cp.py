@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
+from atomstream.estimators import _polishing
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.core.low_rank import Product
 from atomstream.dictionaries.loadings import Loadings, contract
@@ -530,6 +531,45 @@ def test_polishing_never_raises_the_error_and_matches_alternating_least_squares_
     assert all(later <= earlier + 1e-9 for earlier, later in pairwise(errors))
 
 
+@pytest.mark.parametrize("shape", [(9, 7), (4, 5, 3), (6,)])
+@pytest.mark.parametrize("mode", [0, 1])
+def test_a_sparse_tensor_is_factorized_as_a_dense_one(shape, mode):
+    rng = np.random.default_rng(3)
+    X = tensors(n=30, shape=shape, r=3) * (rng.random((30, *shape)) < 0.1)
+    X[0] = 0.0
+    X[:, 0] += 0.01 * rng.random(X[:, 0].shape)
+    settings = {"sample_mode": mode, "n_epochs": 2, "n_polish": 6, "random_state": 0}
+    entries = np.nonzero(X)
+    stored = sp.coo_array((X[entries], entries), shape=X.shape)
+    sparse, dense = online_parafac(stored, 3, **settings), online_parafac(X, 3, **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_polishing, "FEW", -1.0)  # as a dense tensor that is read for every sweep
+        read = online_parafac(X, 3, **settings)
+    for found in (sparse, dense):
+        assert found.relative_error == pytest.approx(read.relative_error, rel=1e-6)
+        for one, other in zip(found.factors, read.factors, strict=True):
+            assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+        memory, expected = found.model.memory_, read.model.memory_
+        assert_allclose(memory.gram, expected.gram, rtol=1e-4, atol=1e-9)
+        assert_allclose(np.asarray(memory.cross), np.asarray(expected.cross), rtol=1e-4, atol=1e-8)
+        assert memory.constant == pytest.approx(expected.constant)
+    found.model.partial_fit(X[:5] if mode == 0 else np.moveaxis(X, 1, 0)[:5])
+
+
+def test_polishing_ends_where_it_gains_next_to_nothing(monkeypatch):
+    X = tensors(n=40, shape=(9, 7), r=4, noise=0.3)
+    settings = {"n_epochs": 2, "random_state": 0}
+    settled = online_parafac(X, 3, n_polish=None, **settings)
+    further = online_parafac(X, 3, n_polish=300, **settings)
+    assert settled.relative_error == pytest.approx(further.relative_error, rel=1e-3)
+    sweeps = []
+    swept = _polishing._swept
+    monkeypatch.setattr(_polishing, "_swept", lambda *args: sweeps.append(swept(*args)) or sweeps[-1])
+    online_parafac(X, 3, n_polish=None, **settings)
+    gains = -np.diff(sweeps) / sweeps[1:]
+    assert 2 < len(sweeps) < 200 and gains[-1] <= _polishing.GAIN < gains[:-1].min()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -642,8 +682,6 @@ def test_one_tensor_stops_when_told():
         ).model.n_steps_
         == 1
     )
-    with pytest.raises(ValueError, match="needs a dense X"):
-        online_parafac(sp.csr_array(np.eye(3)), 2)
     with pytest.raises(ValueError, match="fraction"):
         online_parafac(X, 2, batch_size=3)
 

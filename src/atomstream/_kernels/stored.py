@@ -106,3 +106,31 @@ def correlate(out, indptr, indices, data, head, tail):  # type: ignore[no-untype
             left, right = head[indices[place] // size], tail[indices[place] % size]
             for k in range(n_components):
                 out[i, k] += data[place] * left[k] * right[k]
+
+
+@kernel
+def contract(out, indptr, indices, data, codes, loadings, to_head):  # type: ignore[no-untyped-def]
+    """Add sparse rows, contracted with their codes and with half of the modes, to ``out``.
+
+    Parameters
+    ----------
+    out : ndarray of shape (size of the other half, n_components)
+    indptr, indices, data
+        As in `correlate`.
+    codes : ndarray of shape (n_samples, n_components)
+    loadings : (ndarray, int)
+        Loadings of the half that is contracted, (size, n_components); the size of the tail.
+    to_head : bool
+        Whether the tail is contracted, and the head remains.
+    """
+    there, size = loadings[0], np.uint32(loadings[1])
+    n_components = out.shape[1]
+    for i in range(len(codes)):
+        for place in range(indptr[i], indptr[i + 1]):
+            index = np.uint32(indices[place])
+            left = index // size
+            right = index - left * size
+            goal, known = (left, right) if to_head else (right, left)
+            value = data[place]
+            for k in range(n_components):
+                out[goal, k] += value * codes[i, k] * there[known, k]

@@ -213,6 +213,8 @@ class Loadings:
         """Return ``cross`` contracted over the tail, (n_components, size of the head)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
         if isinstance(cross, Product):
+            if sp.issparse(cross.right):
+                return _contract_stored(cross, len(head), (tail, len(tail)), to_head=True)
             parts = cross.right.reshape(-1, len(tail)) @ tail
             return np.einsum("qhr,qr->rh", parts.reshape(-1, len(head), self.shape[0]), cross.left)
         return np.matmul(cross.reshape(-1, len(head), len(tail)), tail.T[:, :, None])[:, :, 0]
@@ -221,6 +223,8 @@ class Loadings:
         """Return ``cross`` contracted over the head, (n_components, size of the tail)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
         if isinstance(cross, Product):
+            if sp.issparse(cross.right):
+                return _contract_stored(cross, len(tail), (head, len(tail)), to_head=False)
             parts = cross.right.reshape(-1, len(head), len(tail)).swapaxes(1, 2) @ head
             return np.einsum("qtr,qr->rt", parts, cross.left)
         if len(head) == 1:
@@ -320,3 +324,15 @@ def _correlate_stored(X: sp.csr_array, head: NDArray, tail: NDArray) -> NDArray:
     found = np.zeros((X.shape[0], head.shape[1]), np.result_type(X.dtype, head.dtype))
     correlate(found, X.indptr, X.indices, X.data, head, tail)
     return found
+
+
+def _contract_stored(
+    cross: Product, size: int, loadings: tuple[NDArray, int], *, to_head: bool
+) -> NDArray:
+    """Return a product with sparse rows contracted over half of the modes, from its entries."""
+    from atomstream._kernels.stored import contract
+
+    rows, codes = cross.right, np.ascontiguousarray(cross.left, dtype=np.float64)
+    found = np.zeros((size, codes.shape[1]))
+    contract(found, rows.indptr, rows.indices, rows.data, codes, loadings, to_head)
+    return found.T

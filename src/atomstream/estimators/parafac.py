@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_count, generator
-from atomstream.core.clock import Accuracy
-from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.estimators._polishing import Slices, polish
 from atomstream.estimators._types import Samples
 from atomstream.estimators.cp import OnlineCPDictionary
 
 __all__ = ["CPTensor", "online_parafac"]
-
-EXACT = Accuracy(gap=1e-9)
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ def online_parafac(
     sample_mode: int = 0,
     fraction: float = 0.2,
     n_epochs: int = 10,
-    n_polish: int = 0,
+    n_polish: int | None = 0,
     callbacks: Iterable[Any] = (),
     **params: Any,
 ) -> CPTensor:
@@ -75,7 +69,7 @@ def online_parafac(
 
     Parameters
     ----------
-    X : array, memory map or Zarr array with at least two axes
+    X : array, memory map, Zarr or sparse array with at least two axes
         Only the slices of a batch are read at a time.
     rank : int
         Number of rank-one parts.
@@ -85,10 +79,12 @@ def online_parafac(
         Share of the slices in a batch, in (0, 1].
     n_epochs : int, default=10
         Passes over the slices.
-    n_polish : int, default=0
+    n_polish : int or None, default=0
         Full block sweeps at the end, each of which reads the tensor once: all slices are coded
         exactly, then the loadings minimise the error for these codes, as alternating least squares
-        does.
+        does. None goes on until a sweep gains less than 1e-5 of the squared error (500 sweeps at
+        most). Sparse tensors, and arrays in memory with less than an eighth of entries that are not
+        0, are read once for all sweeps, and then only these entries count.
     callbacks : iterable of callback, default=()
         As for `OnlineCPDictionary.set_callbacks`.
     **params
@@ -121,15 +117,12 @@ def online_parafac(
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1:
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
     check_count("n_epochs", n_epochs, 1)
-    check_count("n_polish", n_polish, 0)
-    if sp.issparse(X):
-        raise ValueError(
-            "online_parafac needs a dense X; give sparse slices to OnlineCPDictionary.fit_stream."
-        )
+    if n_polish is not None:
+        check_count("n_polish", n_polish, 0)
     if "batch_size" in params:
         raise ValueError("batch_size follows from fraction here; leave it out.")
     mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
-    slices = _Slices(X, mode, max(1, round(fraction * shape[mode])))
+    slices = Slices(X, mode, max(1, round(fraction * shape[mode])))
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
     deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time
@@ -142,15 +135,14 @@ def online_parafac(
             n_polish = 0
             break
     model.set_callbacks()
-    for _ in range(n_polish):
-        _polish(model, slices)
+    polish(model, slices, n_polish, deadline)
     codes, error = _coded(model, slices)
     factors = model.loadings_
     factors.insert(mode, codes)
     return CPTensor(model.weights, factors, error, model)
 
 
-def _coded(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> tuple[NDArray, float]:
+def _coded(model: OnlineCPDictionary, slices: Iterable[Any]) -> tuple[NDArray, float]:
     """Return the codes of all slices and the relative error that they leave."""
     codes, left, energy = [], 0.0, 0.0
     for part in slices:
@@ -160,53 +152,3 @@ def _coded(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> tuple[NDArra
         left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())
         energy += float(batch.energy.sum())
     return np.concatenate(codes), float(np.sqrt(2 * left / energy)) if energy else 0.0
-
-
-class _Slices:
-    """The slices of a tensor along one mode, some at a time, in order; the mode comes first."""
-
-    def __init__(self, X: Any, mode: int, size: int) -> None:
-        self._X = X if hasattr(X, "shape") else np.asarray(X)
-        self._mode, self._size = mode, size
-
-    def __len__(self) -> int:
-        return -(-self._X.shape[self._mode] // self._size)
-
-    def __iter__(self) -> Iterator[NDArray]:
-        return self._read(np.arange(self._X.shape[self._mode]))
-
-    def shuffled(self, rng: np.random.Generator) -> Iterator[NDArray]:
-        """Yield the slices in an order drawn anew."""
-        return self._read(rng.permutation(self._X.shape[self._mode]))
-
-    def _read(self, order: NDArray) -> Iterator[NDArray]:
-        before = (slice(None),) * self._mode
-        read = getattr(self._X, "oindex", self._X)
-        for start in range(0, len(order), self._size):
-            places = np.sort(order[start : start + self._size])
-            part: Any
-            if places[-1] - places[0] == len(places) - 1:
-                where: Any = (*before, slice(int(places[0]), int(places[-1]) + 1))
-                part = self._X[where]
-            else:
-                where = (*before, places)
-                part = read[where]
-            yield np.moveaxis(np.asarray(part), self._mode, 0)
-
-
-def _polish(model: OnlineCPDictionary, slices: Iterable[NDArray]) -> None:
-    """Code all slices exactly, and minimise the error for these codes, mode by mode."""
-    state, method = model.state_, model.method_
-    with one_blas_thread:
-        batches = (model._batch(part) for part in slices)
-        found = (
-            (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))
-            for batch in batches
-        )
-        deltas = (
-            method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found
-        )
-        whole = reduce(add, deltas)
-        state.memory.absorb(whole, 1.0)
-        updater: Any = method.updater
-        replace(updater, radius=None).update(state, method.objective, model.clock_)
