@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from atomstream.estimators import _polishing
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.core.low_rank import Product
 from atomstream.dictionaries.loadings import Loadings, contract
+from atomstream.estimators import _polishing
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates.radius import minimise_within, project_within
@@ -564,10 +564,13 @@ def test_polishing_ends_where_it_gains_next_to_nothing(monkeypatch):
     assert settled.relative_error == pytest.approx(further.relative_error, rel=1e-3)
     sweeps = []
     swept = _polishing._swept
-    monkeypatch.setattr(_polishing, "_swept", lambda *args: sweeps.append(swept(*args)) or sweeps[-1])
+    monkeypatch.setattr(
+        _polishing, "_swept", lambda *args: sweeps.append(swept(*args)) or sweeps[-1]
+    )
     online_parafac(X, 3, n_polish=None, **settings)
     gains = -np.diff(sweeps) / sweeps[1:]
-    assert 2 < len(sweeps) < 200 and gains[-1] <= _polishing.GAIN < gains[:-1].min()
+    assert 2 < len(sweeps) < 200
+    assert gains[-1] <= _polishing.GAIN < gains[:-1].min()
 
 
 @pytest.mark.parametrize(

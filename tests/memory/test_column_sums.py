@@ -106,7 +106,8 @@ def test_sums_for_all_features_end_at_the_same_atoms(name, monkeypatch):
     whole = OnlineNMF(R, loss=name, random_state=0, tol=1e-9).fit_stream(batches)
     monkeypatch.undo()
     lazy = OnlineNMF(R, loss=name, random_state=0, tol=1e-9).fit_stream(batches)
-    assert whole.memory_.columns is None and lazy.memory_.columns is not None
+    assert whole.memory_.columns is None
+    assert lazy.memory_.columns is not None
     assert -lazy.score(batches[-1]) == pytest.approx(-whole.score(batches[-1]), rel=2e-2)
     assert lazy.surrogate() == pytest.approx(whole.surrogate(), rel=2e-2)
 
@@ -127,7 +128,9 @@ def test_merged_features_leave_every_loss_as_it_is():
     rng = np.random.default_rng(3)
     batch, codes = Batch(texts(rng)), rng.random((8, R))
     atoms = Rows(rng.random((R, D)))
-    method = Method(Objective(KullbackLeibler(), Nonnegative(), Simplex()), Multiplicative(), Majorise())
+    method = Method(
+        Objective(KullbackLeibler(), Nonnegative(), Simplex()), Multiplicative(), Majorise()
+    )
     features = batch.touched
     part = atoms.on(features).atoms()
     merged = Rows(np.column_stack([part, atoms.totals() - part.sum(axis=1)]))
@@ -150,9 +153,22 @@ def test_what_parts_of_a_batch_add_adds_up():
         return chosen.measure(merged, found, known, objective).touching(features, atoms)
 
     halves = [measured(batch.of(rows), rows) for rows in (slice(0, 3), slice(3, 8))]
-    both, whole = halves[0] + halves[1], chosen.measure(batch, Codes(codes, codes[:, 0]), atoms, objective)
+    both, whole = (
+        halves[0] + halves[1],
+        chosen.measure(batch, Codes(codes, codes[:, 0]), atoms, objective),
+    )
     assert both.features is not None
-    for name in ("plus", "minus", "bend", "gram", "constant", "usage", "objective", "mass", "atoms"):
+    for name in (
+        "plus",
+        "minus",
+        "bend",
+        "gram",
+        "constant",
+        "usage",
+        "objective",
+        "mass",
+        "atoms",
+    ):
         assert_allclose(getattr(both.spread(), name), getattr(whole, name), rtol=1e-10, atol=1e-14)
     assert_allclose((halves[0] + halves[1].spread()).minus, whole.minus, rtol=1e-10)
     assert_allclose((halves[0].spread() + halves[1]).minus, whole.minus, rtol=1e-10)
@@ -176,7 +192,8 @@ def test_dense_batches_after_sparse_ones_get_sums_for_all_features():
     model.partial_fit(rng.poisson(3.0, (30, D)).astype(float))
     assert model.memory_.columns is None
     model.partial_fit(texts(rng))
-    assert model.memory_.columns is None and np.isfinite(model.components_).all()
+    assert model.memory_.columns is None
+    assert np.isfinite(model.components_).all()
 
 
 def test_a_stopped_run_goes_on_to_the_bit(tmp_path):
@@ -203,9 +220,10 @@ def test_a_step_that_fails_changes_nothing_and_copies_stay():
             super().update(*args, **kwargs)
             raise RuntimeError("late")
 
+    other = copy.deepcopy(model).set_params(method=Breaks())
     with pytest.raises(RuntimeError, match="late"):
-        copied = copy.deepcopy(model).set_params(method=Breaks())
-        copied.partial_fit(batches[3])
+        other.partial_fit(batches[3])
+    assert_array_equal(other.components_, before)
     model.set_params(method=Breaks())
     with pytest.raises(RuntimeError, match="late"):
         model.partial_fit(batches[3])
@@ -252,7 +270,8 @@ def test_factors_and_running_sums_are_formed_anew(monkeypatch):
     monkeypatch.setattr(column_sums, "SMALLEST", 1e-3)
     monkeypatch.setattr(column_sums, "RENEWED", 3)
     often = OnlineNMF(R, loss="kl", random_state=0, schedule=Constant(0.5)).fit_stream(batches)
-    assert often.memory_.columns.age < 4 and often.memory_.columns.unit.min() >= 1e-3
+    assert often.memory_.columns.age < 4
+    assert often.memory_.columns.unit.min() >= 1e-3
     assert_allclose(often.components_, plain.components_, rtol=1e-10)
 
 

@@ -19,12 +19,13 @@ from atomstream.core.method import Method, check_compatible, step
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries import Rows
+from atomstream.dictionaries import rows as rows_module
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 from atomstream.memory import Aggregates, Usage
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.schedules import HalfLife, Harmonic, Polynomial
-from atomstream.updates import BlockCoordinate
+from atomstream.updates import BlockCoordinate, block_coordinate
 from atomstream.updates.block_coordinate import plain_sweep
 from atomstream.updates.reseeding import Reseeding
 
@@ -273,3 +274,38 @@ def test_parts_that_do_not_fit_are_refused():
     with pytest.raises(IncompatiblePartsError, match="ActiveSet needs codes that are polyhedral"):
         check_compatible(Method(objective, ActiveSet(), BlockCoordinate()))
     check_compatible(method())
+
+
+@pytest.mark.parametrize("atoms", [NonnegativeBall(), Simplex(), Free()], ids=repr)
+def test_wide_dictionaries_of_float32_are_swept_in_float32(atoms, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = (rng.random((60, 4)) @ rng.random((4, 90))).astype(np.float32)
+    found = {}
+    for width in (block_coordinate.WIDE, 1):
+        monkeypatch.setattr(block_coordinate, "WIDE", width)
+        chosen, state = method(atoms=atoms), start(r=4, d=90)[1]
+        state.dictionary = Rows(atoms.prox(state.dictionary.atoms(), 0.0).astype(np.float32))
+        codes = chosen.coder.encode(
+            Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-10)
+        )
+        delta = chosen.statistics.measure(Batch(X), codes, state.dictionary, chosen.objective)
+        state.memory.absorb(delta, 1.0)
+        before = chosen.updater.value(state, chosen.objective)
+        chosen.updater.update(state, chosen.objective, Clock(Harmonic()))
+        found[width] = state.dictionary.atoms()
+        assert found[width].dtype == np.float32
+        assert chosen.updater.value(state, chosen.objective) <= before * (1 + 1e-6)
+    one, other = found.values()
+    assert_allclose(one, other, rtol=2e-4, atol=1e-5)
+    assert not np.array_equal(one, other)
+
+
+def test_products_of_wide_atoms_are_those_of_copies_in_float64(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.random((3, 700), dtype=np.float32)
+    cross = rng.random((3, 700))
+    monkeypatch.setattr(rows_module, "FEATURES", 64)
+    monkeypatch.setattr(rows_module, "LARGE", 10)
+    exact = rows.astype(np.float64)
+    assert_allclose(Rows(rows).gram(), exact @ exact.T, rtol=1e-14)
+    assert Rows(rows).overlap(cross) == pytest.approx(np.vdot(cross, exact), rel=1e-14)

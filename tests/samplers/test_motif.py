@@ -10,8 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks import network as network_module
 from atomstream.domains.networks.network import Network
-from atomstream.samplers import glauber
-from atomstream.samplers import MotifGlauber, MotifPivot, homomorphism_density, homomorphisms
+from atomstream.samplers import (
+    MotifGlauber,
+    MotifPivot,
+    glauber,
+    homomorphism_density,
+    homomorphisms,
+)
 
 MOTIFS = {
     "edge": motifs.path(2),

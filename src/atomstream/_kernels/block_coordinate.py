@@ -19,13 +19,15 @@ def sweep(
     Parameters
     ----------
     atoms, gram, cross, damping, fixed
-        As in `atomstream.updates.block_coordinate.plain_sweep`.
+        As in `atomstream.updates.block_coordinate.plain_sweep`; products are formed in the type of
+        the atoms.
     penalty : (l1, l2, low, high, radius, total)
         The penalty: its elastic penalty, and the `Shape` of its set.
     """
+    gram = gram.astype(atoms.dtype, copy=False)
     for start in range(fixed, len(atoms), BLOCK):
         rows = slice(start, min(start + BLOCK, len(atoms)))
-        descent = cross[rows] - gram[rows] @ atoms
+        descent = cross[rows].astype(atoms.dtype, copy=False) - gram[rows] @ atoms
         _sweep_block(atoms[rows], np.ascontiguousarray(gram[rows, rows]), descent, damping, penalty)
 
 
@@ -33,7 +35,7 @@ def sweep(
 def _sweep_block(atoms, gram, descent, damping, penalty):  # type: ignore[no-untyped-def]
     """Minimise over the atoms of a block in turn; ``descent``, B - AD on its rows, follows."""
     n_atoms, n_features = atoms.shape
-    moved = np.empty(n_features)
+    moved = np.empty(n_features, atoms.dtype)
     for j in range(n_atoms):
         if gram[j, j] <= 0:
             continue

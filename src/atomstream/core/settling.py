@@ -54,7 +54,9 @@ def rounds(
     first = before = np.inf
     for number in range(1, most + 1):
         explained = [
-            explain(batch, state.dictionary, method, ACCURACY, None if last is None else last.values)
+            explain(
+                batch, state.dictionary, method, ACCURACY, None if last is None else last.values
+            )
             for batch, last in zip(batches, codes, strict=True)
         ]
         codes, deltas = [found for found, _ in explained], [delta for _, delta in explained]

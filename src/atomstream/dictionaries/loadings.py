@@ -332,7 +332,8 @@ def _contract_stored(
     """Return a product with sparse rows contracted over half of the modes, from its entries."""
     from atomstream._kernels.stored import contract
 
-    rows, codes = cross.right, np.ascontiguousarray(cross.left, dtype=np.float64)
+    rows: Any = cross.right
+    codes = np.ascontiguousarray(cross.left, dtype=np.float64)
     found = np.zeros((size, codes.shape[1]))
     contract(found, rows.indptr, rows.indices, rows.data, codes, loadings, to_head)
     return found.T

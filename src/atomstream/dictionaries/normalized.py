@@ -39,6 +39,8 @@ class Normalized(Derived):
     SAVED = ("sums", "power", "sizes", "inner", "scale", "base", "kind", "own", "own_rows")
     _known: Rows | None = None
     _gram: NDArray | None = None
+    own: NDArray
+    own_rows: NDArray
 
     def __init__(
         self,

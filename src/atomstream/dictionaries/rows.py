@@ -9,12 +9,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_arrays
-from atomstream.core.low_rank import Sums
+from atomstream.core.low_rank import LARGE, Sums
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.penalties.base import Penalty
 
 __all__ = ["Derived", "Rows"]
+
+FEATURES = 4096  # that are in float64 at a time
 
 
 class Rows:
@@ -61,8 +63,12 @@ class Rows:
     def gram(self) -> NDArray:
         """Return the inner products of the atoms in float64; computed once per dictionary."""
         if self._gram is None:
-            rows = self._rows.astype(np.float64, copy=False)
-            self._gram = rows @ rows.T
+            gram = np.zeros((len(self._rows), len(self._rows)))
+            # Some features at a time: no copy in float64 that is as large as the atoms.
+            for start in range(0, self._rows.shape[1], FEATURES):
+                part = self._rows[:, start : start + FEATURES].astype(np.float64, copy=False)
+                gram += part @ part.T
+            self._gram = gram
         return self._gram
 
     def totals(self) -> NDArray:
@@ -106,7 +112,11 @@ class Rows:
 
     def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
-        return float(np.vdot(cross, self._rows))
+        if self._rows.size < LARGE:
+            return float(np.vdot(cross, self._rows))
+        # Row by row: types that differ would be brought to one in a copy.
+        whole = np.asarray(cross)
+        return float(sum(np.dot(one, row) for one, row in zip(whole, self._rows, strict=True)))
 
     def replace(self, index: NDArray, rows: NDArray, atoms: Penalty) -> None:
         """Put rows in the places of some atoms; all are projected if the set ties them together."""

@@ -46,6 +46,7 @@ class Slices:
         shape = tuple(self._X.shape)
         self._shape = (shape[mode], *shape[:mode], *shape[mode + 1 :])
         self._rows: Any = self._rows_of(X) if sp.issparse(X) else None
+        self._known: list[Batch | None] = []
 
     def __len__(self) -> int:
         return -(-self._shape[0] // self._size)
@@ -58,7 +59,12 @@ class Slices:
         return self._read(rng.permutation(self._shape[0]))
 
     def stored(self, model: Any) -> Batch | None:
-        """Return all slices as one sparse batch; None where that would not be small."""
+        """Return all slices as one sparse batch, made once; None where that would not be small."""
+        if not self._known:
+            self._known.append(self._stored(model))
+        return self._known[0]
+
+    def _stored(self, model: Any) -> Batch | None:
         X = self._X
         if model.missing or model.axes_.order != tuple(range(len(self._shape) - 1)):
             return None
@@ -106,7 +112,7 @@ class Slices:
 
 
 def polish(model: Any, slices: Slices, n_sweeps: int | None, deadline: float) -> None:
-    """Code all slices exactly and minimise the error for these codes, mode by mode; again and again.
+    """Code all slices exactly and minimise the error for these codes, mode by mode, repeatedly.
 
     Parameters
     ----------
@@ -144,7 +150,9 @@ def _swept(model: Any, slices: Slices) -> float:
         (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))
         for batch in batches
     )
-    deltas = (method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found)
+    deltas = (
+        method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found
+    )
     whole: Any = reduce(add, deltas)
     state.memory.absorb(whole, 1.0)
     replace(method.updater, radius=None).update(state, method.objective, model.clock_)
@@ -166,7 +174,9 @@ def _swept_by_entries(model: Any, batch: Any, light: State) -> float:
     codes = method.coder.encode(batch, dictionary, method.objective, EXACT, start).values
     codes = codes.astype(np.float64, copy=False)
     linear, gram, n = dictionary.correlate(batch.X), codes.T @ codes, len(codes)
-    constant = 0.5 * float(batch.energy.sum()) + float(method.objective.codes.elastic_net(codes).sum())
+    constant = 0.5 * float(batch.energy.sum()) + float(
+        method.objective.codes.elastic_net(codes).sum()
+    )
     objective = constant + 0.5 * np.vdot(gram, dictionary.gram()) - np.vdot(codes, linear)
     memory.gram, memory.cross, memory.constant = gram / n, Product(codes / n, batch.X), constant / n
     replace(method.updater, radius=None).update(light, method.objective, model.clock_)

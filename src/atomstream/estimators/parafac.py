@@ -142,11 +142,12 @@ def online_parafac(
     return CPTensor(model.weights, factors, error, model)
 
 
-def _coded(model: OnlineCPDictionary, slices: Iterable[Any]) -> tuple[NDArray, float]:
+def _coded(model: OnlineCPDictionary, slices: Slices) -> tuple[NDArray, float]:
     """Return the codes of all slices and the relative error that they leave."""
     codes, left, energy = [], 0.0, 0.0
-    for part in slices:
-        batch = model._batch(part)
+    whole = slices.stored(model)
+    batches = (model._batch(part) for part in slices) if whole is None else [whole]
+    for batch in batches:
         found = model._encode(batch).values
         codes.append(found)
         left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())

@@ -133,7 +133,7 @@ class TouchedDelta(Delta):
     constant: float
     atoms: NDArray
     features: NDArray
-    dictionary: Dictionary
+    dictionary: Any
 
     def spread(self) -> MajorantDelta:
         """Return the sums for all features."""

@@ -124,7 +124,9 @@ class Majorise(Updater[State[Rows, Majorants]]):
         energy = state.memory.atom_energy(state.dictionary)
         return (energy <= NOTHING * energy.max()) | are_fixed(self.fixed, len(energy))
 
-    def _normalise(self, state: State[Any, Majorants], sums: ColumnSums, objective: Objective) -> None:
+    def _normalise(
+        self, state: State[Any, Majorants], sums: ColumnSums, objective: Objective
+    ) -> None:
         """Put the minimiser on the simplex in place, as below, at the cost of a few products."""
         total, before = objective.atoms.shape.total, state.dictionary
         kept = self._kept(state) | (sums.sizes == 0)

@@ -203,7 +203,9 @@ class Network:
     def alike(self) -> tuple[float, bool]:
         """The weight of all edges, 0 if they differ; and whether the matrix is symmetric."""
         out, into = self.out, self.into
-        pairs = zip((out.indptr, out.indices, out.data), (into.indptr, into.indices, into.data), strict=True)
+        pairs = zip(
+            (out.indptr, out.indices, out.data), (into.indptr, into.indices, into.data), strict=True
+        )
         symmetric = all(np.array_equal(one, other) for one, other in pairs)
         weight = float(out.data[0]) if (out.data == out.data[0]).all() else 0.0
         return weight, symmetric
