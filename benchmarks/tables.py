@@ -374,6 +374,47 @@ def tensors():
     return "\n".join(parts)
 
 
+SHARE = "of HALS's time, where both arrive"
+GROUND = """## Ground that was not tuned on
+
+`ground.py`, one thread each, contenders in turns, medians of ratios of processor times ({versions}).
+Bare loops are compiled by numba and draw from its own source. Of a speed more is better, of a time less.
+"""
+
+
+def ground():
+    """Return the section on chains, tensors, short texts and wide dictionaries."""
+    results = json.loads((HERE / "ground.json").read_text())
+    texts = results["texts"]
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    rows = [
+        (f"dense network of 211 nodes, {path}, of a bare loop's speed", f"{r['times as fast']:.2f}")
+        for path, r in results["motifs"].items()
+    ]
+    rows += [
+        (
+            f"exact pivot chain, 21 nodes, {what}, of a bare approximate one's",
+            f"{r['times as fast']:.2f}",
+        )
+        for what, r in results["pivots"].items()
+    ]
+    rows += [
+        (f"{what}, of the time of TensorLy's HALS", f"{results[name][share]:.2f}")
+        for what, name, share in (
+            ("word counts, 40 x 5,000 x 26, to HALS's end + 0.5 %", "words", SHARE),
+            ("100 x 100 x 100, to HALS's end + 1 %", "cubes", SHARE),
+        )
+    ]
+    rows += [
+        (
+            "d = 30,000, r = 100, of the speed of three products",
+            f"{results['wide']['times as fast']:.2f}",
+        )
+    ]
+    rows += [(f"short texts, 32,768 features: {name}", f"{texts[name]:,.0f}") for name in texts]
+    return "\n".join([GROUND.format(versions=versions), table(["what", "measured"], rows)])
+
+
 def main():
     """Turn the results into tables and put the notes below them."""
     results = json.loads((HERE / "results.json").read_text())
@@ -436,6 +477,7 @@ def main():
     parts.append(networks())
     parts.append(walks())
     parts.append(tensors())
+    parts.append(ground())
     parts.append(consensus())
     parts.append("## Memory, imports\n")
     rows = [

@@ -1,0 +1,307 @@
+"""Chains, tensors, short texts and wide dictionaries against bare loops and peers, pair by pair.
+
+``python benchmarks/ground.py`` writes ``ground.json``; names of parts run these alone (``texts``,
+``motifs``, ``pivots``, ``words``, ``cubes``, ``wide``). One thread. Contenders take turns, in an
+order that changes sides; what counts is processor time, and of each pair the ratio. TensorLy and
+scikit-learn are the peers; bare loops are compiled here.
+"""
+
+# ruff: noqa: NPY002 - compiled loops draw from the legacy source, and so do the thesis's tensors
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+os.environ |= dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"], "1")
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from atomstream import OnlineNMF, TopicModel, online_parafac
+from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.domains.networks import motifs as shapes
+from atomstream.domains.networks.network import Network
+from atomstream.samplers import MotifGlauber, MotifPivot
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("ATOMSTREAM_DATA", HERE.parents[1] / "shared" / "data"))
+PAIRS = 7
+PEERS = ("numba", "numpy", "scikit-learn", "scipy", "tensorly")
+COMPILED = {"nogil": True, "fastmath": True, "error_model": "numpy"}
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Return the processor time of a call."""
+    begin = time.process_time()
+    run()
+    return time.process_time() - begin
+
+
+def paired(ours: Callable[[], Any], other: Callable[[], Any], pairs: int = PAIRS) -> dict[str, Any]:
+    """Return median seconds of two contenders in turns, and the median of the ratios."""
+    ours(), other()  # compiles, and warms up
+    found = []
+    for turn in range(pairs):
+        if turn % 2:
+            found.append((seconds(ours), seconds(other)))
+        else:
+            late = seconds(other)
+            found.append((seconds(ours), late))
+    mine, theirs = (statistics.median(part) for part in zip(*found, strict=True))
+    ratio = statistics.median(one / two for one, two in found)
+    return {"seconds": mine, "other, seconds": theirs, "times as fast": 1 / ratio}
+
+
+# -- short texts
+
+
+def texts() -> dict[str, Any]:
+    """Learn 15 topics of 9,970 headlines with 32,768 hashed features, in batches of 256."""
+    from sklearn.decomposition import MiniBatchNMF
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    with gzip.open(DATA / "headlines" / "abc_headlines_2003.csv.gz", "rt") as file:
+        headlines = [row["headline_text"] for row in csv.DictReader(file)]
+    hashing = HashingVectorizer(n_features=2**15, alternate_sign=False, norm=None)
+    X = sp.csr_array(hashing.transform(headlines))
+    batches = [X[start : start + 256] for start in range(0, X.shape[0], 256)]
+    model = OnlineNMF(15, loss="kl", random_state=0).fit_stream(batches)
+    peer = MiniBatchNMF(15, beta_loss="kullback-leibler", init="random", random_state=0)
+    some = [sp.csr_matrix(batch) for batch in batches[:4]]
+
+    def learn_as_peer() -> None:
+        """Make steps of scikit-learn on four of the batches."""
+        for batch in some:
+            peer.partial_fit(batch)
+
+    found = paired(lambda: model.fit_stream(batches), learn_as_peer, 3)
+    ours, other = X.shape[0] / found["seconds"], 4 * 256 / found["other, seconds"]
+    topics = TopicModel(15, random_state=0).fit_stream(headlines[:1000])
+    whole = statistics.median(seconds(lambda: topics.fit_stream(headlines)) for _ in range(3))
+    return {
+        "documents per second": ours,
+        "MiniBatchNMF": other,
+        "TopicModel, words counted too": len(headlines) / whole,
+    }
+
+
+# -- chains
+
+
+@njit(**COMPILED)
+def bare_glauber(weights, state, n):  # type: ignore[no-untyped-def]
+    """Move a path over a matrix of weights: sums along rows, and a search in them."""
+    size, last = len(weights), len(state) - 1
+    sums = np.empty(size)
+    for _ in range(n):
+        node, total = int(np.random.random() * len(state)), 0.0
+        if node == 0 or node == last:
+            row = weights[state[1] if node == 0 else state[last - 1]]
+            for v in range(size):
+                total += row[v]
+                sums[v] = total
+        else:
+            row, other = weights[state[node - 1]], weights[state[node + 1]]
+            for v in range(size):
+                total += row[v] * other[v]
+                sums[v] = total
+        state[node] = np.searchsorted(sums, np.random.random() * total, side="right")
+
+
+@njit(**COMPILED)
+def bare_pivot(indptr, indices, state, n, known, patches):  # type: ignore[no-untyped-def]
+    """Walk the root by degrees and grow the path by plain steps; look up patches in a matrix."""
+    k = len(state)
+    for t in range(n):
+        root = state[0]
+        degree = indptr[root + 1] - indptr[root]
+        other = indices[indptr[root] + int(np.random.random() * degree)]
+        if np.random.random() * (indptr[other + 1] - indptr[other]) < degree:
+            state[0] = other
+        for j in range(1, k):
+            begin, end = indptr[state[j - 1]], indptr[state[j - 1] + 1]
+            state[j] = indices[begin + int(np.random.random() * (end - begin))]
+        if len(patches):
+            for a in range(k):
+                for b in range(k):
+                    patches[t % len(patches), a * k + b] = known[state[a], state[b]]
+
+
+def mover(chain: Any, n: int, *, at_once: int, patches: bool = False) -> Callable[[], Any]:
+    """Return what makes n moves, so many states of which are kept at a time (0: the last one)."""
+    rng = np.random.default_rng(0)
+    place = [chain.init(rng)]
+
+    def move() -> None:
+        """Move."""
+        if not at_once:
+            place[0] = chain.run(rng, place[0], 1, n)[1]
+            return
+        for _ in range(n // at_once):
+            states, place[0] = chain.run(rng, place[0], at_once)
+            if patches:
+                chain.patches(states)
+
+    return move
+
+
+def motifs() -> dict[str, Any]:
+    """Move paths over a dense network of 211 nodes."""
+    rng, n = np.random.default_rng(0), 500_000
+    weights = np.triu(rng.random((211, 211)) * (rng.random((211, 211)) < 0.9), 1)
+    weights += weights.T
+    found = {}
+    for k in (3, 5, 7):
+        chain = MotifGlauber(weights, shapes.path(k))
+        state = chain.init(rng)
+        found[f"path of {k}"] = paired(
+            mover(chain, n, at_once=0), lambda state=state: bare_glauber(weights, state, n)
+        )
+    return found
+
+
+def pivots() -> dict[str, Any]:
+    """Grow paths of 21 nodes in a graph of 4,000: the exact chain, against an approximate one."""
+    graph = Network.of(nx.powerlaw_cluster_graph(4000, 22, 0.5, seed=0))
+    indptr, indices, n = graph.out.indptr, graph.out.indices, 100_000
+    known, state = graph.out.toarray().astype(np.float32), np.zeros(21, np.int64)
+    chain, none = MotifPivot(graph, shapes.path(21)), np.empty((0, 441))
+    patches = np.empty((10_000, 441))
+
+    def bare(rows: Any) -> Callable[[], Any]:
+        """Return what makes the bare moves."""
+        return lambda: bare_pivot(indptr, indices, state, n, known, rows)
+
+    return {
+        "last state kept": paired(mover(chain, n, at_once=0), bare(none)),
+        "every state kept": paired(mover(chain, n, at_once=10_000), bare(none)),
+        "with patches": paired(mover(chain, n, at_once=10_000, patches=True), bare(patches)),
+    }
+
+
+# -- tensors
+
+
+def word_counts(seed: int = 0) -> np.ndarray:
+    """Return counts of 5,000 words in 40 times 26 groups, of rank 10; 5 % are not 0."""
+    rng, shape = np.random.default_rng(seed), (40, 5000, 26)
+    parts = [rng.dirichlet(np.full(n, a), 10) for n, a in zip(shape, (0.3, 0.02, 0.2), strict=True)]
+    shares = rng.dirichlet(np.full(10, 2.0))
+    mean = 600_000 * np.einsum("r,ri,rj,rk->ijk", shares, *parts, optimize=True)
+    return rng.poisson(mean + 60_000 / mean.size).astype(float)
+
+
+def synthetic(seed: int) -> np.ndarray:
+    """Return the tensor of the thesis, 100 x 100 x 100 of rank 50."""
+    rng = np.random.RandomState(seed)
+    factors = [rng.rand(100, 50) for _ in range(3)]
+    return 0.01 * np.einsum("ir,jr,kr->ijk", *factors, optimize=True)
+
+
+def error(X: np.ndarray, cp: Any) -> float:
+    """Return the relative error of a CP tensor."""
+    weights, (first, *others) = cp
+    rest = (first * weights) @ khatri_rao(others).T - X.reshape(len(X), -1)
+    return float(np.linalg.norm(rest) / np.linalg.norm(X))
+
+
+def until(X: np.ndarray, runs: list[Callable[[], Any]], goal: float) -> float | None:
+    """Return the processor time of the quickest of several efforts that reaches an error."""
+    took = []
+    for run in runs:
+        begin = time.process_time()
+        cp = run()
+        spent = time.process_time() - begin
+        if error(X, cp) <= goal:
+            took.append(spent)
+    return min(took, default=None)
+
+
+def race(tensor: Callable[[int], np.ndarray], rank: int, above: float, efforts: Any) -> Any:
+    """Return seconds to come so near to where 100 rounds of TensorLy's HALS end, by seeds."""
+    from tensorly.decomposition import non_negative_parafac_hals as hals
+
+    rounds, ours = efforts
+    found = {}
+    for seed in range(1, 6):
+        X = tensor(seed)
+
+        def one(n: int, X: Any = X, seed: int = seed) -> Any:
+            return hals(X, rank, n_iter_max=n, init="random", random_state=seed, tol=0)
+
+        def two(passes: int, sweeps: int, X: Any = X, seed: int = seed) -> Any:
+            return online_parafac(X, rank, n_epochs=passes, n_polish=sweeps, random_state=seed)
+
+        two(1, 1)
+        goal = (1 + above) * error(X, one(100))
+        theirs = until(X, [lambda n=n: one(n) for n in rounds], goal)
+        mine = until(X, [lambda pair=pair: two(*pair) for pair in ours], goal)
+        found[seed] = {"seconds": mine, "HALS, seconds": theirs}
+        print(seed, found[seed], flush=True)
+    pairs = [(part["seconds"], part["HALS, seconds"]) for part in found.values()]
+    shares = [one / two for one, two in pairs if one is not None and two is not None]
+    return {"seeds": found, "of HALS's time, where both arrive": statistics.median(shares)}
+
+
+def words() -> Any:
+    """Race on word counts, to half a percent above HALS's end."""
+    ours = [(1, 5), (1, 10), (1, 20), (2, 5), (2, 10), (3, 5), (3, 10), (3, 30)]
+    return race(word_counts, 10, 0.005, ((5, 7, 10, 12, 15, 20, 30), ours))
+
+
+def cubes() -> Any:
+    """Race on the cubes of the thesis, to one percent above HALS's end."""
+    ours = [(n, 0) for n in (4, 5, 6, 7, 8, 9, 10, 12, 15)]
+    return race(synthetic, 5, 0.01, ((30, 40, 50, 60, 70, 80), ours))
+
+
+# -- wide dictionaries
+
+
+def wide() -> Any:
+    """Learn 100 atoms of 30,000 features, against the three products of a step, once each."""
+    rng, d, r, size = np.random.default_rng(0), 30_000, 100, 256
+    codes = rng.exponential(size=(8 * size, r)) * (rng.random((8 * size, r)) < 0.1)
+    X = codes.astype(np.float32) @ rng.random((r, d), dtype=np.float32)
+    X += 0.1 * rng.random(X.shape, dtype=np.float32)
+    batches = [X[start : start + size] for start in range(0, len(X), size)]
+    model = OnlineNMF(r, random_state=0).fit_stream(batches)
+    atoms, h = model.components_, model.transform(batches[0])
+    gram = h.T @ h
+
+    def bare() -> None:
+        """Multiply."""
+        for batch in batches:
+            batch @ atoms.T, h.T @ batch, gram @ atoms
+
+    return paired(lambda: model.fit_stream(batches), bare, 5)
+
+
+PARTS = {part.__name__: part for part in (texts, motifs, pivots, words, cubes, wide)}
+
+
+def main() -> None:
+    """Run the parts named, or all, and write the numbers."""
+    path = HERE / "ground.json"
+    measured = json.loads(path.read_text()) if path.exists() else {}
+    measured["versions"] = {name: version(name) for name in PEERS}
+    for name in sys.argv[1:] or PARTS:
+        measured[name] = PARTS[name]()
+        print(name, json.dumps(measured[name], indent=1), flush=True)
+        path.write_text(json.dumps(measured, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
