@@ -377,8 +377,10 @@ def tensors():
 SHARE = "of HALS's time, where both arrive"
 GROUND = """## Ground that was not tuned on
 
-`ground.py`, one thread each, contenders in turns, medians of ratios of processor times ({versions}).
-Bare loops are compiled by numba and draw from its own source. Of a speed more is better, of a time less.
+`ground.py`, one thread each, contenders in turns, medians of ratios of processor times
+({versions}).
+Bare loops are compiled by numba and draw from its own source. Of a speed more is better, of a
+time less.
 """
 
 
