@@ -132,7 +132,7 @@ def polish(model: Any, slices: Slices, n_sweeps: int | None, deadline: float) ->
             if light is None:
                 objective = _swept(model, slices)
             else:
-                objective = _swept_by_entries(model, batch, light)
+                objective = _swept_by_entries(model, batch, light, wanted=n_sweeps is None)
             if n_sweeps is None and before - objective <= GAIN * objective:
                 break
             before = objective
@@ -166,18 +166,22 @@ def _light(model: Any, batch: Batch) -> State:
     return State(model.state_.dictionary, memory, model.state_.usage)
 
 
-def _swept_by_entries(model: Any, batch: Any, light: State) -> float:
-    """Make one sweep whose products run over the stored entries; return the objective before it."""
+def _swept_by_entries(model: Any, batch: Any, light: State, *, wanted: bool) -> float:
+    """Make one sweep whose products run over the stored entries.
+
+    Returns the objective before it, or infinity where nobody needs it: it costs a product.
+    """
     method, dictionary, memory = model.method_, light.dictionary, light.memory
     # Codes of the last sweep are near those of this one.
     start: Any = memory.cross.left * len(memory.cross.left) if len(memory.cross.left) else None
     codes = method.coder.encode(batch, dictionary, method.objective, EXACT, start).values
     codes = codes.astype(np.float64, copy=False)
-    linear, gram, n = dictionary.correlate(batch.X), codes.T @ codes, len(codes)
-    constant = 0.5 * float(batch.energy.sum()) + float(
-        method.objective.codes.elastic_net(codes).sum()
-    )
-    objective = constant + 0.5 * np.vdot(gram, dictionary.gram()) - np.vdot(codes, linear)
+    gram, n, objective = codes.T @ codes, len(codes), np.inf
+    constant = 0.5 * float(batch.energy.sum())
+    constant += float(method.objective.codes.elastic_net(codes).sum())
+    if wanted:
+        explained = np.vdot(codes, dictionary.correlate(batch.X))
+        objective = constant + 0.5 * np.vdot(gram, dictionary.gram()) - explained
     memory.gram, memory.cross, memory.constant = gram / n, Product(codes / n, batch.X), constant / n
     replace(method.updater, radius=None).update(light, method.objective, model.clock_)
     return float(objective)
