@@ -196,6 +196,27 @@ def test_dense_batches_after_sparse_ones_get_sums_for_all_features():
     assert np.isfinite(model.components_).all()
 
 
+def test_memories_of_two_parts_of_a_stream_merge():
+    rng = np.random.default_rng(11)
+    atoms = rng.dirichlet(np.ones(D), R)
+    parts = [
+        OnlineNMF.from_components(atoms, loss="kl", schedule="harmonic", fixed_components=R)
+        for _ in range(2)
+    ]
+    for model, n_batches in zip(parts, (3, 1), strict=True):
+        model.fit_stream([texts(rng) for _ in range(n_batches)])
+    one, other = (model.memory_ for model in parts)
+    minus = 0.75 * one.columns.minus() + 0.25 * other.columns.minus()
+    plus = 0.75 * one.columns.plus + 0.25 * other.columns.plus
+    value = 0.75 * parts[0].surrogate() + 0.25 * parts[1].surrogate()
+    merged = copy.copy(one)
+    merged.merge(other, 0.25)
+    assert_allclose(merged.minus, minus)
+    assert_allclose(merged.plus, np.repeat(plus[:, None], D, axis=1))
+    assert merged.value(parts[0].state_.dictionary) == pytest.approx(value)
+    assert one.columns is not None
+
+
 def test_a_stopped_run_goes_on_to_the_bit(tmp_path):
     rng = np.random.default_rng(5)
     batches = [texts(rng) for _ in range(8)]
