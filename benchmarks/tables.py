@@ -380,7 +380,9 @@ GROUND = """## Ground that was not tuned on
 `ground.py`, one thread each, contenders in turns, medians of ratios of processor times
 ({versions}).
 Bare loops are compiled by numba and draw from its own source. Of a speed more is better, of a
-time less.
+time less. In the races of tensors each side has the quickest of several efforts that arrives, timed
+once; seeds where one does not arrive are left out (decision 019 says how far that carries).
+Where the last state is kept, the bare chain grows all copies and ours only that one.
 """
 
 
