@@ -118,7 +118,7 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop", "core.settling"},
+    {"core.method", "core.loop", "core.merging", "core.settling"},
     # what feeds and watches it
     {"streams"},
     {"diagnostics", "drift"},
@@ -128,9 +128,12 @@ FLOORS = [
     {"domains"},
     {"samplers"},
     {"viz"},
+    # rounds over shards on any engine, for models that can learn apart
+    {"cluster"},
     # what people use
     {"estimators"},
     {"io.codec", "io.registry"},
+    {"cluster.checkpoints"},
     {"io.pyfunc"},
     {"runs"},
     {"cli"},

@@ -1,0 +1,1 @@
+"""Codes of shards, one file each, made by workers."""

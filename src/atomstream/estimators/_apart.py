@@ -1,0 +1,158 @@
+"""A model that learns in slots, apart from each other, and takes in what they have learned."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy, deepcopy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from atomstream.core.batch import Batch
+from atomstream.core.checks import generator
+from atomstream.core.loop import Progress
+from atomstream.core.merging import Part, check_additive, improve, merged
+from atomstream.core.parallel import one_blas_thread
+from atomstream.estimators._rollback import Transaction
+
+
+class LearningApart:
+    """What rounds over shards ask of a model (`atomstream.cluster.learning.Course`)."""
+
+    _run: Any
+    rounds_report_: Any
+
+    def _fit_shards(self, course: Any, engine: Any) -> Self:
+        """Play the rounds of a course, with callbacks and the limit of time after each."""
+        model: Any = self
+        context, deadline = model._open_callbacks(None), model._deadline()
+
+        def after(progress: Progress | None) -> bool:
+            """Return whether a callback or time ends learning."""
+            stopped = progress is not None and context is not None
+            stopped = stopped and model._notify(context, progress)
+            return bool(stopped) or time.monotonic() >= deadline
+
+        try:
+            course.play(engine, after)
+        finally:
+            self.rounds_report_ = course.report
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _check_apart(self, *, frozen: bool) -> None:
+        """Refuse a model whose parts cannot be merged."""
+        model: Any = self
+        method = model._assemble()
+        check_additive(method, frozen=frozen)
+        if getattr(self, "scale", "none") != "none":
+            raise ValueError(
+                f"scale={model.scale!r} is learned along the stream, and slots would each learn "
+                "their own; scale the shards beforehand."
+            )
+
+    def _rows_seen(self) -> tuple[int, bool]:
+        """Return how many rows have come, and whether there is a dictionary."""
+        if "_run" not in vars(self):
+            return 0, False
+        return self._run.n_rows, self._run.has_state
+
+    def _packed(self) -> tuple[bytes, int]:
+        """Return the model as bytes for the workers, and a seed for the slots of the next round."""
+        twin: Any = copy(self)
+        vars(twin).pop("_skl_callbacks", None)
+        if "_run" not in vars(self):
+            # Whoever begins the run must draw the same numbers, should the task be done twice.
+            twin.random_state = generator(twin.random_state)
+            return pickle.dumps(twin, protocol=5), 0
+        # The source moves on in `_take_in`: a round that fails has changed nothing.
+        return pickle.dumps(twin, protocol=5), int(deepcopy(self._run.rng).integers(2**63))
+
+    def _learn_apart(
+        self,
+        batches: Iterable[Any],
+        *,
+        fold: float,
+        seed: Sequence[int],
+        before: int,
+        frozen: bool,
+        horizon: float,
+    ) -> Part:
+        """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
+
+        Parameters
+        ----------
+        batches : iterable of array-likes of shape (n_samples, n_features)
+        fold : float
+            How many rows each row stands for, where the slot takes steps.
+        seed : sequence of int
+        before : int
+            Rows of the slots before this one.
+        frozen : bool
+            Whether the dictionary stays as it is.
+        horizon : float
+            As in ``fit_stream``.
+        """
+        run = self._run
+        run.rng = np.random.default_rng(list(seed))
+        run.clock.n_samples += before
+        n_rows, whole, latest, objective = 0, None, None, np.nan
+        with one_blas_thread:
+            for batch, alone in self._apart(batches, 1.0 if frozen else fold, horizon):
+                n_rows += batch.X.shape[0]
+                run.clock.n_samples += batch.X.shape[0]
+                if batch.mass == 0:
+                    continue
+                method = self._run.method
+                if frozen:
+                    codes = method.coder.encode(
+                        batch, run.state.dictionary, method.objective, run.clock.tolerance
+                    )
+                    delta = method.statistics.measure(
+                        batch, codes, run.state.dictionary, method.objective
+                    )
+                    whole = delta if whole is None else whole + delta
+                else:
+                    _, delta = method.step(batch, run.state, run.clock, run.rng)
+                latest, objective = alone, float(delta.objective / delta.mass)
+        state = None if frozen else run.state
+        return Part(n_rows, run.clock, state, whole, latest, objective)
+
+    def _apart(
+        self, batches: Iterable[Any], fold: float, horizon: float
+    ) -> Iterator[tuple[Batch, Batch]]:
+        """Yield batches whose rows count several times, and the same whose rows count once."""
+        model: Any = self
+        for X in batches:
+            _, batch = model._next_batch(X, None if fold == 1 else fold, horizon=horizon)
+            weights = None if batch.mask is None or batch.weights is None else batch.weights / fold
+            yield batch, replace(batch, weights=weights)
+
+    def _take_in(self, parts: Sequence[Any]) -> Progress | None:
+        """Take in what the slots of a round have learned, in their order; return what was done."""
+        model: Any = self
+        if isinstance(parts[0], dict):
+            model._set_learned(parts[0])
+            return None
+        with Transaction(model):
+            run = model._go_on()
+            run.rng.integers(2**63)
+            latest = next((part.latest for part in parts if part.latest is not None), None)
+            if latest is None:  # rows without any observed entry teach nothing
+                run.clock.n_samples += sum(part.n_rows for part in parts)
+                return None
+            with one_blas_thread:
+                state, clock = merged(run.method, run.state, run.clock, parts)
+                codes, n_reseeded = improve(run.method, state, clock, latest, run.rng)
+            run.state, run.clock = state, clock
+            run.n_reseeded += n_reseeded
+            known = [part.objective for part in parts if part.latest is not None]
+            run.batch_objective = float(np.mean(known))
+            delta = run.method.statistics.measure(
+                latest, codes, state.dictionary, run.method.objective
+            )
+            return Progress(latest, codes, delta, n_reseeded)
