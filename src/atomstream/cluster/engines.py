@@ -53,27 +53,34 @@ class Engine:
 
 
 class Pool:
-    """An executor while it is in use; one that was started here is started anew if it breaks.
+    """An executor while it is in use.
 
     Parameters
     ----------
     make : callable
         Returns the executor.
-    owned : bool
-        Whether the executor was started here.
-    share : callable, optional
-        Sends a value to all workers once and returns what stands for it.
+    owned : bool, default=False
+        Whether the executor is started here, and started anew if it breaks.
+    client : dask.distributed.Client, optional
+        Whose executor it is.
     """
 
     def __init__(
-        self,
-        make: Callable[[], Any],
-        *,
-        owned: bool,
-        share: Callable[[Any], Any] = lambda value: value,
+        self, make: Callable[[], Any], *, owned: bool = False, client: Any = None
     ) -> None:
-        self._make, self._owned, self.share = make, owned, share
-        self._executor = make()
+        self._make, self._owned, self._client = make, owned, client
+        self._start()
+
+    def _start(self) -> None:
+        self._executor = self._make()
+        if self._owned:  # workers start before the clock of the first round does
+            self._executor.submit(facts).result()
+
+    def share(self, value: Any) -> Any:
+        """Send a value to all workers once; return what stands for it in `submit`."""
+        if self._client is None:
+            return value
+        return self._client.scatter(value, broadcast=True, hash=False)
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         """Give a task out."""
@@ -81,10 +88,12 @@ class Pool:
         return future
 
     def renew(self) -> bool:
-        """Start anew after a worker died; return whether that is possible."""
+        """Start anew after workers died; return whether that is possible."""
+        if self._client is not None:  # what was scattered is lost with the workers that held it
+            return bool(self._client.status == "running")
         if self._owned:
             self.close()
-            self._executor = self._make()
+            self._start()
         return self._owned
 
     def close(self) -> None:
@@ -139,14 +148,14 @@ def opened(engine: Any) -> Iterator[Pool]:
 def _connected(address: str) -> Any:
     distributed = library("distributed", "Dask clusters")
     try:
-        return distributed.Client(address, timeout=10, set_as_default=False)
+        return distributed.Client(address, timeout=5, set_as_default=False)
     except OSError as error:
         raise EngineError(f"There is no Dask scheduler at {address} ({error!s:.200}).") from None
 
 
 def _pool(engine: Any) -> Pool:
     if engine is None:
-        return Pool(_Here, owned=False)
+        return Pool(_Here)
     if isinstance(engine, str):
         kind, _, number = engine.partition(":")
         if kind not in ("threads", "processes") or not (number or "1").isdigit():
@@ -161,19 +170,14 @@ def _pool(engine: Any) -> Pool:
         spawned = get_context("spawn")
         return Pool(lambda: ProcessPoolExecutor(count, mp_context=spawned), owned=True)
     if hasattr(engine, "scatter") and hasattr(engine, "get_executor"):
-
-        def scattered(value: Any) -> Any:
-            """Send a value to all workers, once."""
-            return engine.scatter(value, broadcast=True, hash=False)
-
         # Tasks of one key would be run once: each has a key of its own.
-        return Pool(lambda: engine.get_executor(pure=False), owned=False, share=scattered)
+        return Pool(lambda: engine.get_executor(pure=False), client=engine)
     if not hasattr(engine, "submit"):
         raise TypeError(
             f"engine must have a method submit, as concurrent.futures.Executor, got "
             f"{type(engine).__name__}."
         )
-    return Pool(lambda: engine, owned=False)
+    return Pool(lambda: engine)
 
 
 @lru_cache

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from typing import Any
 
 from atomstream.cluster.engines import Pool
 from atomstream.cluster.rounds import RoundsReport
-from atomstream.cluster.worker import Payload, Slot, learn_slot
+from atomstream.cluster.worker import Payload
 from atomstream.exceptions import EngineError
 
 __all__ = ["gathered"]
 
+Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of what is asked of a slot
 Found = dict[tuple[int, int], Payload]
 
 
 def gathered(
     pool: Pool,
+    task: Task,
     sent: bytes,
-    slots: Sequence[Slot],
+    slots: Sequence[Any],
     timeout: float | None,
     report: RoundsReport,
 ) -> Found:
-    """Return the payloads of all slots by their keys.
+    """Return what the task returns for each slot, by their keys.
 
     A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker died
     are given out anew, where the engine can be started anew: first all together, then one by one,
@@ -34,43 +37,38 @@ def gathered(
         Where workers were lost, or silent for twice ``timeout`` seconds.
     """
     found: Found = {}
-    try:
-        for attempt in range(2):
-            missing = [slot for slot in slots if slot.key not in found]
-            if attempt:
-                report.n_repeated += len(missing)
-            try:
-                _wait_for(pool, sent, missing, timeout, found, report)
-                return found
-            except BrokenExecutor:
-                _renew(pool, missing)
-        for slot in [slot for slot in slots if slot.key not in found]:
-            report.n_repeated += 1
-            try:
-                _wait_for(pool, sent, [slot], timeout, found, report)
-            except BrokenExecutor:
-                raise _killed(slot) from None
-    except CancelledError:
-        raise EngineError(
-            "The engine cancelled its tasks, or is gone; the model is as it was after the last "
-            "round."
-        ) from None
+    for attempt in range(2):
+        missing = [slot for slot in slots if slot.key not in found]
+        report.n_repeated += len(missing) * attempt
+        try:
+            _wait_for(pool, task, sent, missing, timeout, found, report)
+            return found
+        except (BrokenExecutor, CancelledError):
+            _renew(pool, missing)
+    for slot in [slot for slot in slots if slot.key not in found]:
+        report.n_repeated += 1
+        try:
+            _wait_for(pool, task, sent, [slot], timeout, found, report)
+        except (BrokenExecutor, CancelledError):
+            _renew(pool, [slot])
+            raise _killed(slot) from None
     return found
 
 
 def _wait_for(
     pool: Pool,
+    task: Task,
     sent: bytes,
-    slots: Sequence[Slot],
+    slots: Sequence[Any],
     timeout: float | None,
     found: Found,
     report: RoundsReport,
 ) -> None:
     """Give tasks out and put their payloads into ``found``."""
-    shared = pool.share(sent)
-    pending: dict[Future, Slot] = {}
+    shared = _shared(pool, sent, slots)
+    pending: dict[Future, Any] = {}
     for slot in slots:
-        pending[pool.submit(learn_slot, shared, slot)] = slot
+        pending[pool.submit(task, shared, slot)] = slot
     given_out_again = False
     try:
         while any(slot.key not in found for slot in slots):
@@ -90,13 +88,24 @@ def _wait_for(
             given_out_again = True
             report.n_repeated += len(late)
             for slot in late:
-                pending[pool.submit(learn_slot, shared, slot)] = slot
+                pending[pool.submit(task, shared, slot)] = slot
     finally:
         for future in pending:
             future.cancel()
 
 
-def _result(future: Future, slot: Slot) -> Payload:
+def _shared(pool: Pool, sent: bytes, slots: Sequence[Any]) -> Any:
+    try:
+        return pool.share(sent)
+    except (OSError, RuntimeError) as error:  # Dask's own are of these kinds
+        raise EngineError(
+            f"The engine is gone ({type(error).__name__}), next were "
+            f"{'; '.join(slot.shards for slot in slots):.500}; the model is as it was after the "
+            "last round."
+        ) from error
+
+
+def _result(future: Future, slot: Any) -> Payload:
     try:
         payload: Payload = future.result()
     except BrokenExecutor:
@@ -109,19 +118,19 @@ def _result(future: Future, slot: Slot) -> Payload:
     return payload
 
 
-def _renew(pool: Pool, missing: Sequence[Slot]) -> None:
+def _renew(pool: Pool, missing: Sequence[Any]) -> None:
     if not pool.renew():
         raise EngineError(
-            f"A worker of the engine died, and the engine with it, while learning from "
+            f"The engine is gone, or broken by the death of a worker, while it worked on "
             f"{'; '.join(slot.shards for slot in missing):.500}; the model is as it was after the "
-            "last round. Give the engine by its name, as 'processes', to have it started anew."
+            "last round. An engine given by its name, as 'processes', would be started anew."
         ) from None
 
 
-def _killed(slot: Slot) -> EngineError:
+def _killed(slot: Any) -> EngineError:
     n_rows = sum(span.n_rows for span in slot.hand)
     return EngineError(
-        f"Workers die while learning from {slot.shards:.500} ({n_rows:,} rows): their memory may "
+        f"Workers die while they work on {slot.shards:.500} ({n_rows:,} rows): their memory may "
         "be too small. Take fewer rows a round, or smaller shards."
     )
 

@@ -15,7 +15,7 @@ from atomstream.cluster.engines import Engine, Pool, facts, opened
 from atomstream.cluster.gathering import gathered
 from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
 from atomstream.cluster.shards import Shards
-from atomstream.cluster.worker import Payload, Slot
+from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.core.checks import check_count
 from atomstream.exceptions import BadShardError, DataWarning, EngineError
 
@@ -126,7 +126,7 @@ class Course:
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
             began = clock()
             try:
-                found = gathered(pool, sent, slots, engine.round_timeout, report)
+                found = gathered(pool, learn_slot, sent, slots, engine.round_timeout, report)
                 break
             except BadShardError as error:
                 if not self._skips:

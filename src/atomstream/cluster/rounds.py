@@ -24,9 +24,9 @@ class Rounds:
     ----------
     warmup : int, default=4096
         Rows that the model learns from before the first round with several slots.
-    first : int, default=2048
+    first : int, default=512
         Rows of each slot in the first round.
-    growth : float, default=1.1
+    growth : float, default=1.05
         By which the rows of a slot grow from round to round.
     most : int, default=65536
         Rows of a slot at most.
@@ -38,8 +38,8 @@ class Rounds:
     """
 
     warmup: int = 4096
-    first: int = 2048
-    growth: float = 1.1
+    first: int = 512
+    growth: float = 1.05
     most: int = 65_536
     batch: int = 256
     mode: str = "local"

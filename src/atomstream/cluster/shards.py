@@ -91,13 +91,17 @@ class FileShard:
     def read(self, first: int, last: int) -> Iterator[Any]:
         """Yield some of the rows, in blocks."""
         self._check()
-        source, start = self._opened()
         left = last - first
-        for block in source.blocks(start + first, 0):
-            yield block.X[:left]
-            left -= min(left, block.X.shape[0])
-            if not left:
-                break
+        try:
+            source, start = self._opened()
+            for block in source.blocks(start + first, 0):
+                yield block.X[:left]
+                left -= min(left, block.X.shape[0])
+                if not left:
+                    break
+        except InputError:
+            self._check()  # a file that changes while it is read may look damaged
+            raise
         self._check()
         if left:
             raise InputError(f"{self.name} has {counted(left, 'row')} less than it had.")

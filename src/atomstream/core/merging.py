@@ -27,6 +27,8 @@ from atomstream.updates.base import Explained
 
 __all__ = ["Part", "check_additive", "improve", "merged"]
 
+SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
+
 
 @dataclass(frozen=True)
 class Part:
@@ -120,6 +122,8 @@ def improve(
     # Updaters that cross-fit judge by codes found on other features; without codes they take the
     # step that promises not to raise the surrogate.
     shown = [Explained(latest, codes)] if method.updater.folds == 1 else []
+    for _ in range(SWEEPS - 1):
+        method.updater.update(state, method.objective, clock)
     method.updater.update(state, method.objective, clock, shown)
     return codes, int(method.reseed(latest, codes, state, rng))
 

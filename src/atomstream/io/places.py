@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import io
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +14,9 @@ from typing import Any, BinaryIO
 
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
 
-__all__ = ["Place", "Window", "found", "place_of"]
+__all__ = ["Place", "Window", "found", "place_of", "version_of", "write_whole"]
 
 Storage = tuple[tuple[str, Any], ...]
 
@@ -56,6 +58,14 @@ class Place:
         """Open the file for reading."""
         return self._store.open(self.uri, mode)
 
+    def write(self, content: bytes) -> None:
+        """Write the file; it has its name when all of it is there."""
+        store = self._store
+        part = f"{self.uri}.{secrets.token_hex(4)}.part"
+        store.makedirs(self.uri.rpartition("/")[0], exist_ok=True)
+        store.pipe_file(part, content)
+        store.mv(part, self.uri)
+
     def is_dir(self) -> bool:
         """Return whether there is a folder, or a prefix of names."""
         return bool(self._store.isdir(self.uri))
@@ -63,6 +73,7 @@ class Place:
     def version(self) -> str:
         """Return what changes when the content does: the store's own tag, or size and times."""
         store = self._store
+        store.invalidate_cache(self.uri)  # what was listed before may have changed
         if not store.isdir(self.uri):
             return _digest(_tag(store.info(self.uri)))
         inside = store.find(self.uri, detail=True)
@@ -141,6 +152,15 @@ def found(pattern: str, storage: Storage = ()) -> list[str]:
     if not names:
         raise InputError(f"There is no {pattern}.")
     return sorted(names)
+
+
+def write_whole(place: Any, content: bytes) -> None:
+    """Write a file, which gets its name only when all of it is there."""
+    if not isinstance(place, Place):
+        with whole_file(place) as file:
+            file.write(content)
+        return
+    place.write(content)
 
 
 def _tag(info: dict[str, Any]) -> str:
