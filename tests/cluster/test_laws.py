@@ -76,7 +76,7 @@ def test_a_task_done_twice_gives_the_same_bits_and_leaves_the_state_as_it_was(na
     sent, seed = model._packed()
     shards = shards_for(name)
     hands, _ = plan(shards, Position(), (), SMALL, 2, 0)
-    how = {"fold": 2.0, "seed": [seed, 1], "before": 128, "frozen": False}
+    how = {"fold": 2.0, "seed": [seed, 1], "before": 128, "frozen": False, "shows": True}
     slot = Slot(3, 1, hands[1], 64, how)
     before, (first, second) = bytes(sent), (learn_slot(sent, slot) for _ in range(2))
     assert first.part == second.part

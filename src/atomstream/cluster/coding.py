@@ -68,7 +68,8 @@ def transform_shards(
     if not isinstance(place_of(folder, storage), Place):
         make_folder(Path(folder).absolute())
     twin = copy(model)
-    vars(twin).pop("_skl_callbacks", None)
+    for name in [name for name in vars(twin) if "_callback" in name]:
+        del vars(twin)[name]
     sent = pickle.dumps(twin, protocol=5)
     tasks = [
         _Coding(number, (Span(shard, 0, shard.n_rows),), f"{folder}/{number:06d}.npy", storage)

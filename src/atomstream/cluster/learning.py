@@ -169,6 +169,7 @@ class Course:
                     "seed": [seed, number],
                     "before": sum(sizes[:number]),
                     "frozen": self.rounds.mode == "frozen",
+                    "shows": number == 0,
                 }
             slots.append(
                 Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon)

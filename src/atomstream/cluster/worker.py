@@ -63,8 +63,7 @@ class Payload:
     key : (int, int)
         Round and slot.
     part : bytes
-        A pickled `atomstream.core.merging.Part`, or the learned attributes of a slot that was
-        alone.
+        A pickled `Part` or `Alone` of `atomstream.core.merging`.
     facts : dict
         Versions and processor of the worker.
     seconds : dict
@@ -92,8 +91,7 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
     opened = perf_counter()
     try:
         if slot.how is None:
-            model.fit_stream(iter(reading), horizon=slot.horizon)
-            part = model.learned_attributes()
+            part = model._learn_alone(iter(reading), horizon=slot.horizon)
         else:
             part = model._learn_apart(iter(reading), horizon=slot.horizon, **slot.how)
     except (BadShardError, ChangedShardError):

@@ -25,9 +25,25 @@ from atomstream.memory.base import Delta
 from atomstream.memory.usage import Usage
 from atomstream.updates.base import Explained
 
-__all__ = ["Part", "check_additive", "improve", "merged"]
+__all__ = ["Alone", "Part", "check_additive", "improve", "merged"]
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What a slot learned that was alone in its round, as serial learning does.
+
+    Attributes
+    ----------
+    learned : dict
+        Attributes of the model, by their names.
+    latest : array or sparse array, optional
+        The rows of its last batch.
+    """
+
+    learned: dict[str, Any]
+    latest: Any = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +61,7 @@ class Part:
     delta : Delta, optional
         Sum over its rows, coded with the frozen dictionary.
     latest : Batch, optional
-        Its last batch, every row counted once.
+        Its last batch, every row counted once, where it was asked for.
     objective : float
         Mean objective of its last batch.
     """

@@ -14,7 +14,7 @@ import numpy as np
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.loop import Progress
-from atomstream.core.merging import Part, check_additive, improve, merged
+from atomstream.core.merging import Alone, Part, check_additive, improve, merged
 from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators._rollback import Transaction
 
@@ -36,10 +36,8 @@ class LearningApart:
             stopped = stopped and model._notify(context, progress)
             return bool(stopped) or time.monotonic() >= deadline
 
-        try:
-            course.play(engine, after)
-        finally:
-            self.rounds_report_ = course.report
+        self.rounds_report_ = course.report
+        course.play(engine, after)
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
         return self
@@ -64,13 +62,27 @@ class LearningApart:
     def _packed(self) -> tuple[bytes, int]:
         """Return the model as bytes for the workers, and a seed for the slots of the next round."""
         twin: Any = copy(self)
-        vars(twin).pop("_skl_callbacks", None)
+        for name in [name for name in vars(twin) if "_callback" in name or name == "rounds_report_"]:
+            del vars(twin)[name]
         if "_run" not in vars(self):
             # Whoever begins the run must draw the same numbers, should the task be done twice.
             twin.random_state = generator(twin.random_state)
             return pickle.dumps(twin, protocol=5), 0
         # The source moves on in `_take_in`: a round that fails has changed nothing.
         return pickle.dumps(twin, protocol=5), int(deepcopy(self._run.rng).integers(2**63))
+
+    def _learn_alone(self, batches: Iterable[Any], *, horizon: float) -> Alone:
+        """Learn from the rows of the only slot of a round, as serial learning does."""
+        model: Any = self
+        latest: list[Any] = [None]
+
+        def noted() -> Iterator[Any]:
+            """Yield the batches and keep the last."""
+            for latest[0] in batches:
+                yield latest[0]
+
+        model.fit_stream(noted(), horizon=horizon)
+        return Alone(model.learned_attributes(), latest[0])
 
     def _learn_apart(
         self,
@@ -80,6 +92,7 @@ class LearningApart:
         seed: Sequence[int],
         before: int,
         frozen: bool,
+        shows: bool,
         horizon: float,
     ) -> Part:
         """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
@@ -94,6 +107,8 @@ class LearningApart:
             Rows of the slots before this one.
         frozen : bool
             Whether the dictionary stays as it is.
+        shows : bool
+            Whether the last batch comes back: what atoms that nothing uses are replaced by.
         horizon : float
             As in ``fit_stream``.
         """
@@ -118,7 +133,8 @@ class LearningApart:
                     whole = delta if whole is None else whole + delta
                 else:
                     _, delta = method.step(batch, run.state, run.clock, run.rng)
-                latest, objective = alone, float(delta.objective / delta.mass)
+                latest = alone if shows else None
+                objective = float(delta.objective / delta.mass)
         state = None if frozen else run.state
         return Part(n_rows, run.clock, state, whole, latest, objective)
 
@@ -135,24 +151,40 @@ class LearningApart:
     def _take_in(self, parts: Sequence[Any]) -> Progress | None:
         """Take in what the slots of a round have learned, in their order; return what was done."""
         model: Any = self
-        if isinstance(parts[0], dict):
-            model._set_learned(parts[0])
-            return None
+        if isinstance(parts[0], Alone):
+            model._set_learned(parts[0].learned)
+            return self._progress_of(parts[0].latest)
         with Transaction(model):
             run = model._go_on()
             run.rng.integers(2**63)
-            latest = next((part.latest for part in parts if part.latest is not None), None)
-            if latest is None:  # rows without any observed entry teach nothing
+            known = [part.objective for part in parts if np.isfinite(part.objective)]
+            if not known:  # rows without any observed entry teach nothing
                 run.clock.n_samples += sum(part.n_rows for part in parts)
                 return None
+            latest = parts[0].latest
             with one_blas_thread:
                 state, clock = merged(run.method, run.state, run.clock, parts)
-                codes, n_reseeded = improve(run.method, state, clock, latest, run.rng)
-            run.state, run.clock = state, clock
+                if latest is None:
+                    run.method.updater.update(state, run.method.objective, clock)
+                else:
+                    codes, n_reseeded = improve(run.method, state, clock, latest, run.rng)
+            run.state, run.clock, run.batch_objective = state, clock, float(np.mean(known))
+            if latest is None:
+                return None
             run.n_reseeded += n_reseeded
-            known = [part.objective for part in parts if part.latest is not None]
-            run.batch_objective = float(np.mean(known))
             delta = run.method.statistics.measure(
                 latest, codes, state.dictionary, run.method.objective
             )
             return Progress(latest, codes, delta, n_reseeded)
+
+    def _progress_of(self, X: Any) -> Progress | None:
+        """Return the outcome of a step on these rows for callbacks, if there are any."""
+        model: Any = self
+        if X is None or not getattr(self, "_skl_callbacks", None) or not self._run.has_state:
+            return None
+        batch = model._observe(model._rows(X, reset=False))
+        method, state = model.method_, self._run.state
+        accuracy = self._run.clock.tolerance
+        codes = method.coder.encode(batch, state.dictionary, method.objective, accuracy)
+        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        return Progress(batch, codes, delta, 0)

@@ -131,6 +131,11 @@ class Task(ABC):
         self.settings = settings
         self.model = settings.new_model()
 
+    @classmethod
+    def of(cls, settings: Any) -> Task:
+        """Return the task that settings ask for: by default one of this kind."""
+        return cls(settings)
+
     @property
     def learned(self) -> bool:
         """Whether there is a model that can be saved."""

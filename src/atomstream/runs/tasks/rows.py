@@ -19,8 +19,9 @@ from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inputs
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, in_rounds, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
+from atomstream.runs.task import Task
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ MODELS = ("nmf", "dictionary", "convex")
 
 
 @dataclass(frozen=True)
-class RowsSettings(checkpoints, Settings):
+class RowsSettings(in_rounds, checkpoints, Settings):
     """Settings of a run on rows of numbers or images."""
 
     atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
@@ -114,6 +115,7 @@ class RowsSettings(checkpoints, Settings):
         if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
         super().check()
+        self.check_rounds()
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
@@ -187,6 +189,15 @@ class RowsTask(PassesTask):
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
         self.names = next((source.names for source in self.sources if source.names), None)
+
+    @classmethod
+    def of(cls, settings: Any) -> Task:
+        """Return a run in rounds over shards where slots are asked for."""
+        if settings.slots is None:
+            return cls(settings)
+        from atomstream.runs.tasks.shards import ShardsTask
+
+        return ShardsTask(settings)
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
