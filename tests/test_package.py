@@ -298,6 +298,7 @@ SHARED_NAMES = {
     "series": "series of values in time",
     "tensor": "one tensor: run and looked at",
     "tensors": "arrays of more than two axes",
+    "shards": "parts of files for workers: listed, and learned from in a run",
     "text": "documents: their words, their runs, how they are looked at",
     "topics": "topics of documents",
     "video": "frames in time",

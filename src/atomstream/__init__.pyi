@@ -16,6 +16,8 @@ from . import samplers as samplers
 from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
+from .cluster.checkpoints import Checkpoint as Checkpoint
+from .cluster.coding import transform_shards as transform_shards
 from .coders import tolerances as tolerances
 from .core.registered import register as register
 from .domains import cells as cells

@@ -2,6 +2,7 @@
 
 import tempfile
 from copy import copy, deepcopy
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from strange import ATOMS, FEATURES, Bad, Drawn, Fickle, Forgetful, planted
 
 from atomstream import (
     BadShardError,
+    Checkpoint,
     EngineError,
     InputError,
     OnlineConvexMF,
@@ -18,7 +20,7 @@ from atomstream import (
     OnlineNMF,
     save,
 )
-from atomstream.cluster import Checkpoint, Engine, Rounds, Shards
+from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
@@ -92,7 +94,7 @@ def test_the_same_layout_gives_the_same_bits_on_every_engine(name, mode):
         pytest.skip("refused")
     shards, rounds = shards_for(name), Rounds(256, 128, 1.5, 512, 64, mode)
     serial = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=rounds)
-    for engine in ("threads:2", Fickle(0), Fickle(1)):
+    for engine in ("threads:2", Fickle(0)):
         other = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=rounds, engine=engine)
         assert bits(other) == bits(serial)
     assert serial.n_samples_seen_ == shards.n_rows == serial.rounds_report_.n_rows
@@ -108,14 +110,15 @@ def test_one_slot_is_serial_learning_to_the_bit(name):
     ends = sorted({0, 256, *range(384, 900, 128), 300, 600, 900})
     batches = [
         X[start : min(start + 64, last)]
-        for first, last in zip(ends, ends[1:], strict=False)
+        for first, last in pairwise(ends)
         for start in range(first, last, 64)
     ]
     assert bits(model) == bits(fresh(MODELS[name]).fit_stream(batches))
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("slots", [2, 5])
+@pytest.mark.parametrize(
+    ("name", "slots"), [(name, 2 + 3 * (n % 2)) for n, name in enumerate(MODELS)]
+)
 def test_slots_learn_what_a_serial_run_learns(name, slots):
     shards = shards_for(name, 20)
     serial = fresh(MODELS[name]).fit_stream(shards, rounds=SMALL)
@@ -134,9 +137,7 @@ def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
         fold = 90 / (rows.stop - rows.start)
         twin = copy(model)
         run, batch = twin._next_batch(X[rows], fold)
-        codes = method.coder.encode(
-            batch, state.dictionary, method.objective, clock.tolerance
-        )
+        codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         run.state.memory.absorb(delta, run.clock.tick(delta.mass))
         run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())

@@ -85,8 +85,15 @@ def test_shards_in_a_store_are_those_on_this_machine(kind, tmp_path):
 def test_a_changed_shard_is_named(kind, tmp_path):
     path = write(tmp_path, kind)
     listed = shards(path, rows=130)
-    newest = path if kind != "zarr" else next(
-        f"{folder}/{file}" for folder, _, files in os.walk(path) for file in files if file == "0"
+    newest = (
+        path
+        if kind != "zarr"
+        else next(
+            f"{folder}/{file}"
+            for folder, _, files in os.walk(path)
+            for file in files
+            if file == "0"
+        )
     )
     os.utime(newest, ns=(1, 1))
     model = OnlineNMF(2, random_state=0)

@@ -1,4 +1,4 @@
-"""Real workers: processes, Dask, an object store; each death ends in the same bits or a sentence."""
+"""Real workers: processes, Dask, a store of objects; a death changes no bit or is told."""
 
 import os
 import signal
@@ -15,8 +15,8 @@ import pytest
 from strange import ATOMS, Deadly, Drawn, Slow, planted
 from test_laws import MODELS, SMALL, bits, fresh
 
-from atomstream import EngineError, OnlineNMF
-from atomstream.cluster import Checkpoint, Engine, Shards, shards, transform_shards
+from atomstream import Checkpoint, EngineError, OnlineNMF
+from atomstream.cluster import Engine, Shards, shards, transform_shards
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
@@ -106,8 +106,8 @@ def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
     code = (
         "from strange import ATOMS, Drawn\n"
         "from test_laws import SMALL\n"
-        "from atomstream import OnlineNMF\n"
-        "from atomstream.cluster import Checkpoint, Shards\n"
+        "from atomstream import Checkpoint, OnlineNMF\n"
+        "from atomstream.cluster import Shards\n"
         "import os, signal\n"
         "class Killing(Checkpoint):\n"
         "    def save(self, *given):\n"
@@ -167,12 +167,12 @@ def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
         n_workers=1, threads_per_worker=1, dashboard_address=":0", processes=False
     )
     client, model = distributed.Client(cluster), OnlineNMF(ATOMS, random_state=0)
-    closing = threading.Timer(2.0, cluster.close)
-    listed = Shards([*drawn(3), Slow(9, seconds=6.0)])
+    closing = threading.Timer(1.0, cluster.close)
+    listed = Shards([*drawn(3), Slow(9, seconds=4.0)])
     closing.start()
     try:
         with pytest.raises(EngineError):
-            model.fit_stream(listed, rounds=SMALL, engine=Engine(client, round_timeout=8))
+            model.fit_stream(listed, rounds=SMALL, engine=Engine(client, round_timeout=5))
     finally:
         closing.join()
         client.close()

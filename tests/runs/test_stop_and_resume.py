@@ -31,12 +31,12 @@ KINDS = {
         3,
     ),
     "rows in rounds over shards": (
-        "learn rows.csv --atoms 3 --batch-size 10 --epochs 2 --slots 2 --engine threads --warmup 30 "
-        "--round-rows 10 --round-growth 1.2 --shard-rows 50",
+        "learn rows.csv --atoms 3 --round-batch 10 --epochs 2 --slots 2 --engine threads "
+        "--warmup 30 --round-rows 10 --round-growth 1.2 --shard-rows 50",
         7,
     ),
     "rows in frozen rounds": (
-        "learn rows.csv --atoms 3 --batch-size 20 --slots 2 --warmup 30 --round-rows 20 "
+        "learn rows.csv --atoms 3 --round-batch 20 --slots 2 --warmup 30 --round-rows 20 "
         "--round-mode frozen",
         3,
     ),

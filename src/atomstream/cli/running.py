@@ -137,7 +137,9 @@ def _resume(
             settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
         if engine is not None:
             if not getattr(settings, "slots", None):
-                raise InputError(f"--engine is for runs in rounds; {run} was begun without --slots.")
+                raise InputError(
+                    f"--engine is for runs in rounds; {run} was begun without --slots."
+                )
             settings = checked("--engine", lambda: settings.changed(engine=engine))
         resumed, found = Run(folder, checked(run, lambda: kind.of(settings))), folder.load()
         folder.check_inputs(resumed.task.sources)

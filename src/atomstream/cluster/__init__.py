@@ -4,15 +4,18 @@ The engine schedules; what a task is, and how its results are merged, is decided
 nothing, and the same layout gives the same bits whatever workers there are.
 """
 
-import lazy_loader
+from atomstream.cluster.coding import transform_shards
+from atomstream.cluster.engines import Engine
+from atomstream.cluster.rounds import Rounds, RoundsReport
+from atomstream.cluster.shards import FileShard, Shard, Shards, shards
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "checkpoints": ["Checkpoint"],
-        "coding": ["transform_shards"],
-        "engines": ["Engine"],
-        "rounds": ["Rounds", "RoundsReport"],
-        "shards": ["Shard", "Shards", "shards"],
-    },
-)
+__all__ = [
+    "Engine",
+    "FileShard",
+    "Rounds",
+    "RoundsReport",
+    "Shard",
+    "Shards",
+    "shards",
+    "transform_shards",
+]

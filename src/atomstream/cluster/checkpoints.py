@@ -25,8 +25,8 @@ class Checkpoint:
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from atomstream import OnlineNMF
-    >>> from atomstream.cluster import Checkpoint, shards
+    >>> from atomstream import Checkpoint, OnlineNMF
+    >>> from atomstream.cluster import shards
     >>> folder = tempfile.mkdtemp()
     >>> np.save(folder + "/rows.npy", np.random.default_rng(0).random((600, 4)))
     >>> rows = shards(folder + "/rows.npy")

@@ -65,9 +65,7 @@ class Pool:
         Whose executor it is.
     """
 
-    def __init__(
-        self, make: Callable[[], Any], *, owned: bool = False, client: Any = None
-    ) -> None:
+    def __init__(self, make: Callable[[], Any], *, owned: bool = False, client: Any = None) -> None:
         self._make, self._owned, self._client = make, owned, client
         self._start()
 

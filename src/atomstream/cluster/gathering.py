@@ -133,4 +133,3 @@ def _killed(slot: Any) -> EngineError:
         f"Workers die while they work on {slot.shards:.500} ({n_rows:,} rows): their memory may "
         "be too small. Take fewer rows a round, or smaller shards."
     )
-

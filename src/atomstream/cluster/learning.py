@@ -33,9 +33,7 @@ class Store(Protocol):
         """Bring the model to where it stood; None where nothing was kept."""
         ...
 
-    def save(
-        self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]
-    ) -> None:
+    def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
         """Keep model and position."""
         ...
 
@@ -171,9 +169,7 @@ class Course:
                     "frozen": self.rounds.mode == "frozen",
                     "shows": number == 0,
                 }
-            slots.append(
-                Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon)
-            )
+            slots.append(Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon))
         return slots
 
     def _check_alike(self, payloads: list[Payload], engine: Engine) -> None:
@@ -182,7 +178,9 @@ class Course:
             other = {name: theirs for name, theirs in payload.facts.items() if theirs != ours[name]}
             if not other:
                 continue
-            said = ", ".join(f"{name} {theirs} (here {ours[name]})" for name, theirs in other.items())
+            said = ", ".join(
+                f"{name} {theirs} (here {ours[name]})" for name, theirs in other.items()
+            )
             sentence = f"A worker has {said}, so its results may differ in the last bits"
             if engine.mixed == "refuse":
                 raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")

@@ -30,8 +30,8 @@ class Rounds:
         By which the rows of a slot grow from round to round.
     most : int, default=65536
         Rows of a slot at most.
-    batch : int, default=256
-        Rows of a step.
+    batch : int, default=128
+        Rows of a step: fewer than in serial learning, for a row counts for those of all slots.
     mode : {"local", "frozen"}, default="local"
         "local": slots take steps of their own, and the states they end with are averaged.
         "frozen": they code their rows with the dictionary as it is, which is updated once a round.
@@ -41,7 +41,7 @@ class Rounds:
     first: int = 512
     growth: float = 1.05
     most: int = 65_536
-    batch: int = 256
+    batch: int = 128
     mode: str = "local"
 
     def __post_init__(self) -> None:

@@ -22,20 +22,22 @@ LINES = (".csv", ".tsv", ".jsonl")
 
 
 class Shard(Protocol):
-    """A part of the data that a worker can read by itself; one of your own can be pickled.
+    """A part of the data that a worker can read by itself; one of your own can be pickled."""
 
-    Attributes
-    ----------
-    name : str
-        Name for messages.
-    n_rows : int
-    version : str
-        Changes when the content does; a part of what two runs must share to have the same bits.
-    """
+    @property
+    def name(self) -> str:
+        """Name for messages, different for each shard."""
+        ...
 
-    name: str
-    n_rows: int
-    version: str
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What changes when the content does: runs that share it can have the same bits."""
+        ...
 
     def read(self, first: int, last: int) -> Iterator[Any]:
         """Yield the rows from ``first`` to ``last``, exclusive, in blocks of any size.
@@ -272,7 +274,7 @@ def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:
     n_rows = source.n_rows
     if n_rows is None:
         raise InputError(f"{name} does not know its number of rows; convert it to Parquet or .npy.")
-    ends = np.cumsum(getattr(source, "group_rows", [1] * 0))
+    ends = np.cumsum(getattr(source, "group_rows", ()))
     if not len(ends):
         step = getattr(source, "chunk_rows", 1)
         size = max(rows // step, 1) * step

@@ -62,7 +62,9 @@ class LearningApart:
     def _packed(self) -> tuple[bytes, int]:
         """Return the model as bytes for the workers, and a seed for the slots of the next round."""
         twin: Any = copy(self)
-        for name in [name for name in vars(twin) if "_callback" in name or name == "rounds_report_"]:
+        for name in [
+            name for name in vars(twin) if "_callback" in name or name == "rounds_report_"
+        ]:
             del vars(twin)[name]
         if "_run" not in vars(self):
             # Whoever begins the run must draw the same numbers, should the task be done twice.

@@ -134,7 +134,9 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         """
         if isinstance(batches, Shards):
             options = {"on_bad_shard": on_bad_shard, "store": checkpoint, "horizon": horizon}
-            return self._fit_shards(Course(self, batches, 1 if slots is None else slots, rounds, **options), engine)
+            return self._fit_shards(
+                Course(self, batches, 1 if slots is None else slots, rounds, **options), engine
+            )
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
         check_stream(batches)
         context, deadline = self._open_callbacks(n_batches), self._deadline()

@@ -107,50 +107,6 @@ class checkpoints:  # noqa: N801 - a group of fields, mixed into settings
     keep: int = option(3, "Number of checkpoints to keep.", least=1, free=True)
 
 
-@dataclass(frozen=True)
-class in_rounds:  # noqa: N801 - as above
-    """The fields of runs that can be cut into rounds over shards, for many workers."""
-
-    engine: str | None = option(
-        None,
-        "Where rounds over shards are played: threads, processes, processes:4 or "
-        "dask://host:port.",
-        free=True,
-    )
-    slots: int | None = option(
-        None,
-        "Parallel parts of a round; they decide what is learned, the number of workers does not.",
-        least=1,
-        shown="4 with --engine",
-    )
-    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", least=1)
-    warmup: int = option(4096, "Rows learned before rounds have several slots.", least=0)
-    round_rows: int = option(512, "Rows of each slot in the first round.", least=1)
-    round_growth: float = option(1.05, "Growth of the rows of a slot from round to round.", least=1)
-    round_mode: str = option(
-        "local",
-        "local: slots take steps and are averaged; frozen: one step a round on all their rows.",
-        choices=("local", "frozen"),
-    )
-    on_bad_shard: str = option(
-        "raise",
-        "raise: a shard that cannot be learned from ends the run; skip: it is left out and listed.",
-        choices=("raise", "skip"),
-    )
-    round_timeout: float | None = option(
-        None,
-        "Time without any result after which tasks are given out again, and then the run ends.",
-        above=0,
-        duration=True,
-        free=True,
-    )
-
-    def check_rounds(self) -> None:
-        """Settle the number of slots, which belongs to the run, where only an engine is given."""
-        if self.engine is not None and self.slots is None:
-            object.__setattr__(self, "slots", 4)
-
-
 def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
     """Return what a TOML file sets for one kind of run.
 

@@ -15,7 +15,7 @@ from atomstream.core.checks import counted
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.holdout import Holdout
 from atomstream.runs.task import Pace, Task, calling
-from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 
 __all__ = ["ShardsTask"]
 
@@ -34,12 +34,12 @@ class _Listed:
 class ShardsTask(Task):
     """A dictionary of rows, learned in rounds over shards that workers open by themselves."""
 
-    settings_type = RowsSettings
+    settings_type = LearnSettings
     summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
     words = RowsTask.words
     unit = "row"
 
-    def __init__(self, settings: RowsSettings) -> None:
+    def __init__(self, settings: LearnSettings) -> None:
         super().__init__(settings)
         if settings.on_bad_line != "raise" or settings.id:
             raise InputError("--on-bad-line and --id are for runs without --slots.")
@@ -50,7 +50,7 @@ class ShardsTask(Task):
             warmup=settings.warmup,
             first=settings.round_rows,
             growth=settings.round_growth,
-            batch=settings.batch_size,
+            batch=settings.round_batch,
             mode=settings.round_mode,
         )
         self._at, self._epoch, self._horizon = Position(), 0, float("inf")
