@@ -20,6 +20,7 @@ from atomstream import (
     OnlineNMF,
     save,
 )
+from atomstream.callbacks import Callback
 from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Position, plan
@@ -330,3 +331,57 @@ def test_what_is_for_shards_is_refused_for_streams():
     with pytest.raises(ValueError, match="mode must be"):
         Rounds(mode="async")
     assert planted(3).shape == (3, FEATURES)
+
+
+def test_callbacks_see_every_round_and_may_end_learning():
+    class Counting(Callback):
+        def __init__(self, most):
+            self.most, self.seen = most, []
+
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch":
+                self.seen.append(estimator.n_samples_seen_)
+                return len(self.seen) == self.most
+            return None
+
+    for slots in (1, 3):
+        model, watcher = OnlineNMF(ATOMS, random_state=0), Counting(99)
+        model.set_callbacks(watcher).fit_stream(drawn(), slots=slots, rounds=SMALL)
+        assert len(watcher.seen) == model.rounds_report_.n_rounds > 3
+        assert watcher.seen[-1] == 2100
+        ended = Counting(2)
+        stopped = OnlineNMF(ATOMS, random_state=0).set_callbacks(ended)
+        stopped.fit_stream(drawn(), slots=slots, rounds=SMALL, engine="threads")
+        assert stopped.rounds_report_.n_rounds == 2
+        assert ended.seen == watcher.seen[:2]
+
+
+def test_rows_with_gaps_learn_in_slots_and_one_without_any_entry_does_no_harm():
+    class Gaps(Drawn):
+        def read(self, first, last):
+            for block in super().read(first, last):
+                hidden = np.random.default_rng(self.seed).random((300, FEATURES)) < 0.3
+                rows = np.where(hidden[first:last], np.nan, block)
+                yield np.full_like(rows, np.nan) if self.seed == 4 else rows
+
+    listed = Shards([Gaps(seed) for seed in range(6)])
+    model = OnlineNMF(ATOMS, missing=True, random_state=0)
+    model.fit_stream(listed, slots=2, rounds=Rounds(256, 128, 1.0, 512, 64))
+    assert model.n_samples_seen_ == 1800
+    assert error_of_hidden(model) < 0.2
+
+
+def error_of_hidden(model):
+    """Return the relative error on whole rows."""
+    X = planted(500, seed=1000)
+    return np.linalg.norm(X - model.inverse_transform(model.transform(X))) / np.linalg.norm(X)
+
+
+def test_the_seed_of_a_model_may_be_of_any_kind():
+    shards = drawn(3)
+    whole = OnlineNMF(ATOMS, random_state=5).fit_stream(shards, slots=2, rounds=SMALL)
+    source = np.random.default_rng(5)
+    other = OnlineNMF(ATOMS, random_state=source)
+    other.fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(3))
+    assert np.array_equal(other.components_, whole.components_)
+    OnlineNMF(ATOMS).fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(4))

@@ -1,5 +1,6 @@
 """Real workers: processes, Dask, a store of objects; a death changes no bit or is told."""
 
+import doctest
 import os
 import signal
 import subprocess
@@ -213,3 +214,18 @@ def test_shards_in_a_store_of_objects(tmp_path):
             OnlineNMF(ATOMS).fit_stream(listed)
     finally:
         there.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_how_to_runs_with_a_real_cluster():
+    """Its lines on Dask are left out where pages are tested, for not everybody has Dask."""
+    pytest.importorskip("distributed")
+    page = HERE.parents[1] / "docs/how-to/from-a-laptop-to-a-cluster.md"
+    text = page.read_text(encoding="utf-8").replace("# doctest: +SKIP", "")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    lines = doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0)
+    lines.examples = [each for each in lines.examples if not each.source.startswith("@dataclass")]
+    lines.examples = [each for each in lines.examples if "Drawn" not in each.source]
+    said = []
+    doctest.DocTestRunner(optionflags=flags).run(lines, out=said.append)
+    assert "".join(said) == ""

@@ -27,7 +27,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, checked, heard, task_named
+from atomstream.runs.task import Task, checked, heard, task_named, task_of
 
 STOPPING = (
     "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
@@ -62,7 +62,7 @@ def learning_command(task: str, name: str) -> click.Command:
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = settings.changed(inputs=tuple(places))
         folder.check_free()
-        run = Run(folder, checked("settings", lambda: kind.of(settings)))
+        run = Run(folder, checked("settings", lambda: task_of(kind, settings)))
         with folder.beginning(settings, run.task.sources):
             return _learn(run, max_time, as_json)
 
@@ -141,7 +141,7 @@ def _resume(
                     f"--engine is for runs in rounds; {run} was begun without --slots."
                 )
             settings = checked("--engine", lambda: settings.changed(engine=engine))
-        resumed, found = Run(folder, checked(run, lambda: kind.of(settings))), folder.load()
+        resumed, found = Run(folder, checked(run, lambda: task_of(kind, settings))), folder.load()
         folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found

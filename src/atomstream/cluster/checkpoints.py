@@ -43,6 +43,18 @@ class Checkpoint:
     def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]] | None:
         """Bring the model to where it stood; None where there is no file.
 
+        Parameters
+        ----------
+        model : estimator
+            The one that is to learn.
+        layout : str
+            Digest of shards, slots and rounds.
+
+        Returns
+        -------
+        position : Position
+        skipped : list of (name, reason)
+
         Raises
         ------
         InputError
@@ -61,7 +73,19 @@ class Checkpoint:
         return Position(*notes["position"]), [(str(name), str(why)) for name, why in pairs]
 
     def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
-        """Write the model and where it stands, whole or not at all; not before it has atoms."""
+        """Write the model and where it stands, whole or not at all; not before it has atoms.
+
+        Parameters
+        ----------
+        model : estimator
+            After a round.
+        layout : str
+            As in `load`.
+        at : Position
+            Where the rounds stand.
+        skipped : list of (name, reason)
+            Shards that were left out.
+        """
         if not model.__sklearn_is_fitted__():
             return
         names, reasons = ([pair[i] for pair in skipped] for i in (0, 1))

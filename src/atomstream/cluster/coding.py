@@ -46,6 +46,7 @@ def transform_shards(
     model : estimator
         With ``transform``.
     shards : Shards
+        What to code.
     out : path or address in a store
         A folder, made if it is missing.
     engine : None, str, Executor, dask.distributed.Client or Engine, optional

@@ -181,7 +181,7 @@ def _pool(engine: Any) -> Pool:
 @lru_cache
 def facts() -> dict[str, str]:
     """Return what must agree between two processes for them to give the same bits."""
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
     import numba
     import scipy
 

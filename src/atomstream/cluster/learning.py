@@ -46,7 +46,7 @@ class Course:
     model : estimator
         That can learn apart: `OnlineDictionary`.
     shards : Shards
-    slots : int
+    slots : int, default=1
         Parallel parts of a round; they are part of what decides the result, workers are not.
     rounds : Rounds, optional
     horizon : float, default=inf
@@ -85,7 +85,7 @@ class Course:
         """All that decides the bits beside the model: shards, their order, slots and rounds."""
         return f"{self.shards.digest()} {self.slots} {self.rounds} {self._horizon}"
 
-    def play(self, engine: Any, after: Callable[[Any], bool] = lambda progress: False) -> None:
+    def play(self, engine: Any, after: Callable[[Any], bool] | None = None) -> None:
         """Play the rounds that are left.
 
         Parameters
@@ -106,7 +106,7 @@ class Course:
         with opened(engine.engine) as pool:
             try:
                 while self._round(pool, engine):
-                    if after(self.progress):
+                    if after is not None and after(self.progress):
                         break
             finally:
                 self.report.spend("whole", perf_counter() - began)

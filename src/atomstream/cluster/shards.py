@@ -64,11 +64,11 @@ class FileShard:
     version : str
         Digest of sizes, times and tags of the file.
     options : InputOptions
-    storage : tuple of (str, value)
+    storage : tuple of (str, value), default=()
         Options of the store.
-    head : bytes
+    head : bytes, default=b""
         Line of names in front of lines.
-    images : tuple of str
+    images : tuple of str, default=()
     """
 
     uri: str

@@ -29,7 +29,7 @@ class Place:
     ----------
     uri : str
         Such as "s3://bucket/rows.parquet".
-    storage : tuple of (str, value)
+    storage : tuple of (str, value), default=()
         Options of the store, for `fsspec.filesystem`.
     """
 

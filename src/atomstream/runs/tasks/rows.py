@@ -20,7 +20,6 @@ from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inputs
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Task
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
 
@@ -233,15 +232,6 @@ class RowsTask(PassesTask):
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
         self.names = next((source.names for source in self.sources if source.names), None)
-
-    @classmethod
-    def of(cls, settings: Any) -> Task:
-        """Return a run in rounds over shards where slots are asked for."""
-        if getattr(settings, "slots", None) is None:
-            return cls(settings)
-        from atomstream.runs.tasks.shards import ShardsTask
-
-        return ShardsTask(settings)
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
