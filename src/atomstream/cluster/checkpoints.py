@@ -53,7 +53,9 @@ class Checkpoint:
         Returns
         -------
         position : Position
+            After the last round that was kept.
         skipped : list of (name, reason)
+            Shards that were left out before it.
 
         Raises
         ------

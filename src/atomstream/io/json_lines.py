@@ -14,11 +14,11 @@ import numpy as np
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.heads import chosen
-from atomstream.io.source import Block, Source, numbered
+from atomstream.io.source import Block, Source, numbered, row_blocks
 
 __all__ = ["JsonLines"]
 
-ROWS = 4096  # of a block
+MOST = 1 << 40  # more rows than any file has
 
 
 class JsonLines(Source):
@@ -56,7 +56,8 @@ class JsonLines(Source):
         """Yield blocks of rows; lines before ``start`` are not parsed."""
         with self._lines() as lines:
             row = sum(1 for _ in islice(lines, start))
-            while block := list(islice(lines, ROWS)):
+            size = next(row_blocks(MOST, 0, 8 * self._width)).stop
+            while block := list(islice(lines, size)):
                 rows = [self._row(line, row + n) for n, line in enumerate(block)]
                 yield numbered(np.array(rows, dtype=np.float64), row)
                 row += len(block)
