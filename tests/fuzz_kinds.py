@@ -29,6 +29,8 @@ from atomstream.io.video import as_frames
 from atomstream.runs.folder import RunFolder
 
 X = np.random.default_rng(0).random((7, 3)).round(3)
+
+
 def json_lines():
     """Return rows as lines of JSON."""
     return "\n".join(json.dumps(row) for row in X.tolist()).encode()

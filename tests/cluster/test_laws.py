@@ -142,8 +142,9 @@ def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         run.state.memory.absorb(delta, run.clock.tick(delta.mass))
         run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())
-        parts.append(Part(rows.stop - rows.start, run.clock, run.state))
-    both, after = merged(method, state, clock, parts)
+        parts.append(Part(rows.stop - rows.start, run.clock, run.state, objective=1.0))
+    outcome = merged(method, state, clock, iter(parts))
+    both, after = outcome.state, outcome.clock
     twin = copy(model)
     run, batch = twin._next_batch(X, None)
     codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)

@@ -79,7 +79,8 @@ def transform_shards(
     with opened(engine.engine) as pool:
         for first in range(0, len(tasks), AT_ONCE):
             some = tasks[first : first + AT_ONCE]
-            gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport())
+            for _ in gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport()):
+                pass  # its file is written
     index = [
         {"file": task.path, "shard": shard.name, "rows": shard.n_rows, "version": shard.version}
         for task, shard in zip(tasks, shards, strict=True)

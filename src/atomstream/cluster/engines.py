@@ -63,10 +63,20 @@ class Pool:
         Whether the executor is started here, and started anew if it breaks.
     client : dask.distributed.Client, optional
         Whose executor it is.
+    most_at_once : int, default=2**31
+        Tasks to give out at a time: one where giving out is doing, so that few results are held.
     """
 
-    def __init__(self, make: Callable[[], Any], *, owned: bool = False, client: Any = None) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        *,
+        owned: bool = False,
+        client: Any = None,
+        most_at_once: int = 2**31,
+    ) -> None:
         self._make, self._owned, self._client = make, owned, client
+        self.most_at_once = most_at_once
         self._start()
 
     def _start(self) -> None:
@@ -153,7 +163,7 @@ def _connected(address: str) -> Any:
 
 def _pool(engine: Any) -> Pool:
     if engine is None:
-        return Pool(_Here)
+        return Pool(_Here, most_at_once=1)
     if isinstance(engine, str):
         kind, _, number = engine.partition(":")
         if kind not in ("threads", "processes") or not (number or "1").isdigit():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from typing import Any
 
@@ -14,7 +14,6 @@ from atomstream.exceptions import EngineError
 __all__ = ["gathered"]
 
 Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of what is asked of a slot
-Found = dict[tuple[int, int], Payload]
 
 
 def gathered(
@@ -24,8 +23,8 @@ def gathered(
     slots: Sequence[Any],
     timeout: float | None,
     report: RoundsReport,
-) -> Found:
-    """Return what the task returns for each slot, by their keys.
+) -> Generator[Payload, None, None]:
+    """Yield what the task returns for each slot, in their order, as soon as it has come.
 
     A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker died
     are given out anew, where the engine can be started anew: first all together, then one by one,
@@ -36,62 +35,84 @@ def gathered(
     EngineError
         Where workers were lost, or silent for twice ``timeout`` seconds.
     """
-    found: Found = {}
+    gathering = _Gathering(pool, task, sent, slots, timeout, report)
     for attempt in range(2):
-        missing = [slot for slot in slots if slot.key not in found]
-        report.n_repeated += len(missing) * attempt
+        report.n_repeated += len(gathering.missing) * attempt
         try:
-            _wait_for(pool, task, sent, missing, timeout, found, report)
-            return found
+            yield from gathering.of(gathering.missing)
+            return
         except (BrokenExecutor, CancelledError):
-            _renew(pool, missing)
-    for slot in [slot for slot in slots if slot.key not in found]:
+            _renew(pool, gathering.missing)
+    for slot in gathering.missing:
         report.n_repeated += 1
         try:
-            _wait_for(pool, task, sent, [slot], timeout, found, report)
+            yield from gathering.of([slot])
         except (BrokenExecutor, CancelledError):
             _renew(pool, [slot])
             raise _killed(slot) from None
-    return found
 
 
-def _wait_for(
-    pool: Pool,
-    task: Task,
-    sent: bytes,
-    slots: Sequence[Any],
-    timeout: float | None,
-    found: Found,
-    report: RoundsReport,
-) -> None:
-    """Give tasks out and put their payloads into ``found``."""
-    shared = _shared(pool, sent, slots)
-    pending: dict[Future, Any] = {}
-    for slot in slots:
-        pending[pool.submit(task, shared, slot)] = slot
-    given_out_again = False
-    try:
-        while any(slot.key not in found for slot in slots):
-            done, _ = wait(pending, timeout, FIRST_COMPLETED)
-            for future in done:
-                slot = pending.pop(future)
-                payload = _result(future, slot)
-                found.setdefault(payload.key, payload)
-            if done:
-                continue
-            late = [slot for slot in slots if slot.key not in found]
-            if given_out_again:
-                raise EngineError(
-                    f"No result came for {timeout:g} seconds, twice; missing are those of "
-                    f"{'; '.join(slot.shards for slot in late):.500}."
-                )
-            given_out_again = True
-            report.n_repeated += len(late)
-            for slot in late:
-                pending[pool.submit(task, shared, slot)] = slot
-    finally:
-        for future in pending:
-            future.cancel()
+class _Gathering:
+    """Payloads by their keys, until their turn comes; arguments as in `gathered`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        task: Task,
+        sent: bytes,
+        slots: Sequence[Any],
+        timeout: float | None,
+        report: RoundsReport,
+    ) -> None:
+        self._pool, self._task, self._sent = pool, task, sent
+        self._timeout, self._report = timeout, report
+        self._turns = list(slots)  # whose payloads have not been handed on
+        self._found: dict[tuple[int, int], Payload] = {}
+
+    @property
+    def missing(self) -> list[Any]:
+        """The slots whose payloads have not come."""
+        return [slot for slot in self._turns if slot.key not in self._found]
+
+    def of(self, slots: Sequence[Any]) -> Iterator[Payload]:
+        """Give tasks out, and yield all payloads whose turn it is."""
+        shared, waiting = _shared(self._pool, self._sent, slots), list(slots)
+        pending: dict[Future, Any] = {}
+        keys, given_out_again = {slot.key for slot in slots}, False
+        try:
+            while waiting or any(slot.key in keys for slot in self.missing):
+                while waiting and len(pending) < self._pool.most_at_once:
+                    slot = waiting.pop(0)
+                    pending[self._pool.submit(self._task, shared, slot)] = slot
+                done, _ = wait(pending, self._timeout, FIRST_COMPLETED)
+                for future in done:
+                    self._keep(_result(future, pending.pop(future)))
+                yield from self._due()
+                if done:
+                    continue
+                late = self.missing
+                if given_out_again:
+                    raise EngineError(
+                        f"No result came for {self._timeout:g} seconds, twice; missing are those "
+                        f"of {'; '.join(slot.shards for slot in late):.500}."
+                    )
+                given_out_again = True
+                self._report.n_repeated += len(late)
+                for slot in late:
+                    pending[self._pool.submit(self._task, shared, slot)] = slot
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _keep(self, payload: Payload) -> None:
+        """Keep the first payload of a key."""
+        if any(slot.key == payload.key for slot in self._turns):
+            self._found.setdefault(payload.key, payload)
+
+    def _due(self) -> Iterator[Payload]:
+        """Yield the payloads that have come and follow those that were handed on."""
+        while self._turns and self._turns[0].key in self._found:
+            yield self._found.pop(self._turns.pop(0).key)
 
 
 def _shared(pool: Pool, sent: bytes, slots: Sequence[Any]) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -122,20 +123,17 @@ class Course:
             if not hands:
                 return False
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
-            began = clock()
+            args = pool, learn_slot, sent, slots, engine.round_timeout, report
             try:
-                found = gathered(pool, learn_slot, sent, slots, engine.round_timeout, report)
+                with closing(gathered(*args)) as payloads:
+                    self._take_in(payloads, engine)
                 break
             except BadShardError as error:
                 if not self._skips:
                     raise
                 log.warning("%s It is left out.", error)
                 report.skipped.append((error.shard, error.reason))
-            finally:
-                report.spend("waiting", clock() - began)
-        payloads = [found[slot.key] for slot in slots]
-        self._check_alike(payloads, engine)
-        self._take_in(payloads, len(sent))
+        report.bytes_sent += len(sent)
         self.at = after
         report.n_rounds += 1
         report.n_rows += sum(span.n_rows for hand in hands for span in hand)
@@ -172,36 +170,47 @@ class Course:
             slots.append(Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon))
         return slots
 
-    def _check_alike(self, payloads: list[Payload], engine: Engine) -> None:
-        ours = facts()
-        for payload in payloads:
-            other = {name: theirs for name, theirs in payload.facts.items() if theirs != ours[name]}
-            if not other:
-                continue
-            said = ", ".join(
-                f"{name} {theirs} (here {ours[name]})" for name, theirs in other.items()
-            )
-            sentence = f"A worker has {said}, so its results may differ in the last bits"
-            if engine.mixed == "refuse":
-                raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")
-            warnings.warn(f"{sentence}.", DataWarning, stacklevel=5)
+    def _take_in(self, payloads: Iterator[Payload], engine: Engine) -> None:
+        """Merge what the slots learned, in their order, while others are at work."""
+        spent, began = self.report.seconds, perf_counter()
+        other = spent.get("waiting", 0.0) + spent.get("unpacking", 0.0)
+        self.progress = self.model._take_in(self._parts(payloads, engine))
+        other = spent["waiting"] + spent["unpacking"] - other
+        self.report.spend("adding", perf_counter() - began - other)
 
-    def _take_in(self, payloads: list[Payload], n_sent: int) -> None:
-        """Merge what the slots learned, in their order."""
-        report, began = self.report, perf_counter()
-        parts = [pickle.loads(payload.part) for payload in payloads]
-        report.spend("serialising", perf_counter() - began)
-        began = perf_counter()
-        self.progress = self.model._take_in(parts)
-        report.spend("adding", perf_counter() - began)
-        size = sum(len(payload.part) for payload in payloads)
-        if size > HEAVY and report.n_rounds == 0:
-            log.warning("The results of a round take %d MB; take fewer slots.", size >> 20)
-        report.bytes_sent += n_sent
-        report.bytes_returned += size
-        for payload in payloads:
+    def _parts(self, payloads: Iterator[Payload], engine: Engine) -> Iterator[Any]:
+        """Yield the parts of a round, and count what they cost."""
+        report, size = self.report, 0
+        while True:
+            began = perf_counter()
+            payload = next(payloads, None)
+            report.spend("waiting", perf_counter() - began)
+            if payload is None:
+                break
+            _check_alike(payload, engine)
+            began = perf_counter()
+            part = pickle.loads(payload.part)
+            report.spend("unpacking", perf_counter() - began)
+            size += len(payload.part)
+            report.bytes_returned += len(payload.part)
             for what, spent in payload.seconds.items():
                 report.spend(what, spent)
+            yield part
+        if size > HEAVY and report.n_rounds == 0:
+            log.warning("The results of a round take %d MB; take fewer slots.", size >> 20)
+
+
+def _check_alike(payload: Payload, engine: Engine) -> None:
+    """Refuse the payload of a worker of another kind, or warn of it."""
+    ours = facts()
+    other = {name: theirs for name, theirs in payload.facts.items() if theirs != ours[name]}
+    if not other:
+        return
+    said = ", ".join(f"{name} {theirs} (here {ours[name]})" for name, theirs in other.items())
+    sentence = f"A worker has {said}, so its results may differ in the last bits"
+    if engine.mixed == "refuse":
+        raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")
+    warnings.warn(f"{sentence}.", DataWarning, stacklevel=8)
 
 
 def check_no_shards(batches: Any, **given: Any) -> None:

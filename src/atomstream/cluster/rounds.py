@@ -172,8 +172,8 @@ class RoundsReport:
         Shards that were left out.
     seconds : dict of str to float
         "reading" and "coding" as the workers spent them, added; "serialising" of states and
-        results, of all together; "adding": merges and updates; "waiting" for the engine;
-        "whole": from begin to end.
+        results by all; of this process "unpacking" of results, "adding" (merges and updates) and
+        "waiting" for the engine; "whole": from begin to end.
     bytes_sent, bytes_returned : int
         Sizes of states, once a round, and of results.
     n_repeated : int

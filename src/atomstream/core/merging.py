@@ -7,11 +7,9 @@ former are averaged, the latter added and absorbed as one batch; one update foll
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from atomstream.memory.base import Delta
 from atomstream.memory.usage import Usage
 from atomstream.updates.base import Explained
 
-__all__ = ["Alone", "Part", "check_additive", "improve", "merged"]
+__all__ = ["Alone", "Merged", "Part", "check_additive", "improve", "merged"]
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 
@@ -93,8 +91,27 @@ def check_additive(method: Any, *, frozen: bool) -> None:
         start(1, 1, loss).merge(start(1, 1, loss), 0.5)
 
 
-def merged(method: Any, state: State, clock: Clock, parts: Sequence[Part]) -> tuple[State, Clock]:
-    """Return the state and the clock after a round, the dictionary not yet improved.
+@dataclass(frozen=True)
+class Merged:
+    """The outcome of a round, its dictionary not yet improved.
+
+    Attributes
+    ----------
+    state, clock : State, Clock
+    latest : Batch, optional
+        The last batch of the first slot.
+    objective : float
+        Mean of the objectives of the last batches; NaN where no slot learned anything.
+    """
+
+    state: State
+    clock: Clock
+    latest: Batch | None
+    objective: float
+
+
+def merged(method: Any, state: State, clock: Clock, parts: Iterable[Part]) -> Merged:
+    """Return the outcome of a round; of the parts that came, little more than one is held.
 
     Parameters
     ----------
@@ -102,24 +119,64 @@ def merged(method: Any, state: State, clock: Clock, parts: Sequence[Part]) -> tu
         Or another that steps as it does.
     state, clock : State, Clock
         From which all slots began; left as they are.
-    parts : sequence of Part
+    parts : iterable of Part
         In the order of the slots, on which the last bits of sums depend.
     """
-    clock = copy(clock)
-    n_samples = clock.n_samples + sum(part.n_rows for part in parts)
-    deltas = [part.delta for part in parts if part.delta is not None]
-    if deltas:
+    after, average, delta, latest = copy(clock), _Average(), None, None
+    known: list[float] = []
+    for part in parts:
+        after.n_samples += part.n_rows
+        latest = part.latest if latest is None else latest
+        known += [part.objective] * bool(np.isfinite(part.objective))
+        if part.state is not None:
+            average.add(part.state, part.clock, part.n_rows)
+        elif part.delta is not None:
+            delta = part.delta if delta is None else delta + part.delta
+    if not known:  # rows without any observed entry teach nothing
+        return Merged(state, after, None, np.nan)
+    if delta is not None:
         state = state.snapshot()
-        absorb(reduce(add, deltas), state, clock)
+        absorb(delta, state, after)
     else:
-        shares = np.array([part.n_rows for part in parts], dtype=float)
-        shares /= shares.sum()
-        state = _average(method, [part.state for part in parts if part.state is not None], shares)
-        clock.mass = float(shares @ [part.clock.mass for part in parts])
-        clock.step = max(part.clock.step for part in parts)
-        clock.weight = float(shares @ [part.clock.weight for part in parts])
-    clock.n_samples = n_samples
-    return state, clock
+        state = average.state(method)
+        after.mass, after.weight, after.step = average.mass, average.weight, average.step
+    return Merged(state, after, latest, float(np.mean(known)))
+
+
+class _Average:
+    """The average of states by their rows, added in their order."""
+
+    def __init__(self) -> None:
+        self._memory: Any = None
+        self._dictionaries: list[Any] = []
+        self._rows: list[int] = []
+        self._usages: list[Usage] = []
+        self.mass = self.weight = 0.0
+        self.step = 0
+
+    def add(self, state: State, clock: Clock, n_rows: int) -> None:
+        """Take in the state that a slot ended with."""
+        self._rows.append(n_rows)
+        share = n_rows / sum(self._rows)
+        if self._memory is None:
+            self._memory = copy(state.memory)
+        else:
+            self._memory.merge(state.memory, share)
+        self._dictionaries.append(state.dictionary)
+        self._usages.append(state.usage)
+        self.mass += share * (clock.mass - self.mass)
+        self.weight += share * (clock.weight - self.weight)
+        self.step = max(self.step, clock.step)
+
+    def state(self, method: Any) -> State:
+        """Return the average."""
+        shares = np.array(self._rows, dtype=float) / sum(self._rows)
+        usage = Usage(len(self._usages[0].total))
+        # Rows counted for those of all slots, so the average of what was used is its sum.
+        usage.total = shares @ [each.total for each in self._usages]
+        usage.idle = np.min([each.idle for each in self._usages], axis=0)
+        dictionary = method.updater.joined(self._dictionaries, shares, self._memory)
+        return State(dictionary, self._memory, usage)
 
 
 def improve(
@@ -142,17 +199,3 @@ def improve(
         method.updater.update(state, method.objective, clock)
     method.updater.update(state, method.objective, clock, shown)
     return codes, int(method.reseed(latest, codes, state, rng))
-
-
-def _average(method: Any, states: Sequence[State], shares: np.ndarray) -> State:
-    """Return the average of states by their shares, added in their order."""
-    first, mass = states[0].snapshot(), shares[0]
-    for state, share in zip(states[1:], shares[1:], strict=True):
-        mass += share
-        first.memory.merge(state.memory, share / mass)
-    usage = Usage(len(first.usage.total))
-    # Rows counted for those of all slots, so the average of what atoms were used is their sum.
-    usage.total = np.sum([w * s.usage.total for w, s in zip(shares, states, strict=True)], axis=0)
-    usage.idle = np.min([state.usage.idle for state in states], axis=0)
-    dictionaries = [state.dictionary for state in states]
-    return State(method.updater.joined(dictionaries, shares, first.memory), first.memory, usage)

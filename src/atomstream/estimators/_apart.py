@@ -7,10 +7,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
+from atomstream.cluster.learning import Course
+from atomstream.cluster.rounds import Rounds
+from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.loop import Progress
@@ -25,8 +29,26 @@ class LearningApart:
     _run: Any
     rounds_report_: Any
 
-    def _fit_shards(self, course: Any, engine: Any) -> Self:
-        """Play the rounds of a course, with callbacks and the limit of time after each."""
+    def _fit_shards(
+        self,
+        shards: Shards,
+        engine: Any,
+        slots: int | None,
+        rounds: Rounds | None,
+        horizon: float,
+        on_bad_shard: str,
+        store: Any,
+    ) -> Self:
+        """Learn from shards in rounds, with callbacks and the limit of time after each."""
+        course = Course(
+            self,
+            shards,
+            1 if slots is None else slots,
+            rounds,
+            horizon=horizon,
+            on_bad_shard=on_bad_shard,
+            store=store,
+        )
         model: Any = self
         context, deadline = model._open_callbacks(None), model._deadline()
 
@@ -150,34 +172,33 @@ class LearningApart:
             weights = None if batch.mask is None or batch.weights is None else batch.weights / fold
             yield batch, replace(batch, weights=weights)
 
-    def _take_in(self, parts: Sequence[Any]) -> Progress | None:
+    def _take_in(self, parts: Iterator[Any]) -> Progress | None:
         """Take in what the slots of a round have learned, in their order; return what was done."""
         model: Any = self
-        if isinstance(parts[0], Alone):
-            model._set_learned(parts[0].learned)
-            return self._progress_of(parts[0].latest)
+        first = next(parts)
+        if isinstance(first, Alone):
+            model._set_learned(first.learned)
+            return self._progress_of(first.latest)
         with Transaction(model):
             run = model._go_on()
-            run.rng.integers(2**63)
-            known = [part.objective for part in parts if np.isfinite(part.objective)]
-            if not known:  # rows without any observed entry teach nothing
-                run.clock.n_samples += sum(part.n_rows for part in parts)
-                return None
-            latest = parts[0].latest
+            run.rng.integers(2**63)  # the seed of the round, which `_packed` has told
+            method = run.method
             with one_blas_thread:
-                state, clock = merged(run.method, run.state, run.clock, parts)
-                if latest is None:
-                    run.method.updater.update(state, run.method.objective, clock)
-                else:
-                    codes, n_reseeded = improve(run.method, state, clock, latest, run.rng)
-            run.state, run.clock, run.batch_objective = state, clock, float(np.mean(known))
-            if latest is None:
+                outcome = merged(method, run.state, run.clock, chain([first], parts))
+            state, run.clock = outcome.state, outcome.clock
+            if np.isnan(outcome.objective):
                 return None
+            run.state, run.batch_objective = state, outcome.objective
+            if outcome.latest is None:
+                method.updater.update(state, method.objective, run.clock)
+                return None
+            with one_blas_thread:
+                codes, n_reseeded = improve(method, state, run.clock, outcome.latest, run.rng)
             run.n_reseeded += n_reseeded
-            delta = run.method.statistics.measure(
-                latest, codes, state.dictionary, run.method.objective
+            delta = method.statistics.measure(
+                outcome.latest, codes, state.dictionary, method.objective
             )
-            return Progress(latest, codes, delta, n_reseeded)
+            return Progress(outcome.latest, codes, delta, n_reseeded)
 
     def _progress_of(self, X: Any) -> Progress | None:
         """Return the outcome of a step on these rows for callbacks, if there are any."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.cluster.learning import Course, check_no_shards
+from atomstream.cluster.learning import check_no_shards
 from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
@@ -116,27 +116,19 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         column : str, optional
             Where batches are mappings, the key of the rows.
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
-            Where rounds over `atomstream.cluster.shards` are played: None plays them here, one slot
-            after the other; "threads", "processes", "dask://host:port", or what has ``submit``.
+            Where rounds over `atomstream.cluster.shards` are played: None is this process.
         slots : int, default=1
-            Parallel parts of each round over shards; they decide what is learned, workers do not.
+            Parallel parts of each round; they decide what is learned, workers do not.
         rounds : atomstream.cluster.Rounds, optional
-            How rows are dealt to slots.
+            How rows are dealt to slots. How it went stands in ``rounds_report_``.
         on_bad_shard : {"raise", "skip"}, default="raise"
             Whether a shard that cannot be learned from ends learning or is left out.
-        checkpoint : atomstream.cluster.Checkpoint, optional
-            Where model and position are kept after each round; learning goes on from there.
-
-        Attributes
-        ----------
-        rounds_report_ : RoundsReport
-            After learning from shards: rounds, skipped shards, and how time was spent.
+        checkpoint : Checkpoint, optional
+            What keeps model and position after each round; learning goes on from there.
         """
         if isinstance(batches, Shards):
-            options = {"on_bad_shard": on_bad_shard, "store": checkpoint, "horizon": horizon}
-            return self._fit_shards(
-                Course(self, batches, 1 if slots is None else slots, rounds, **options), engine
-            )
+            how = slots, rounds, horizon, on_bad_shard, checkpoint
+            return self._fit_shards(batches, engine, *how)
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
         check_stream(batches)
         context, deadline = self._open_callbacks(n_batches), self._deadline()
