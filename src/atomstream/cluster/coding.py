@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from atomstream.cluster.engines import Engine, facts, opened
 from atomstream.cluster.gathering import gathered
 from atomstream.cluster.rounds import Hand, RoundsReport, Span
 from atomstream.cluster.shards import Shards
-from atomstream.cluster.worker import Payload, batches_of
+from atomstream.cluster.worker import Payload, batches_of, packed
 from atomstream.exceptions import BadShardError
 from atomstream.io.files import make_folder
 from atomstream.io.places import Place, Storage, place_of, write_whole
@@ -68,10 +67,7 @@ def transform_shards(
     storage = tuple(sorted((storage_options or {}).items()))
     if not isinstance(place_of(folder, storage), Place):
         make_folder(Path(folder).absolute())
-    twin = copy(model)
-    for name in [name for name in vars(twin) if "_callback" in name]:
-        del vars(twin)[name]
-    sent = pickle.dumps(twin, protocol=5)
+    sent = packed(model)
     tasks = [
         _Coding(number, (Span(shard, 0, shard.n_rows),), f"{folder}/{number:06d}.npy", storage)
         for number, shard in enumerate(shards)

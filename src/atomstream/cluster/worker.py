@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,7 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Hand, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
-__all__ = ["Payload", "Slot", "learn_slot"]
+__all__ = ["Payload", "Slot", "batches_of", "learn_slot", "packed"]
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,14 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
         "serialising": opened - began + perf_counter() - learned,
     }
     return Payload(slot.key, packed, facts(), seconds)
+
+
+def packed(model: Any) -> bytes:
+    """Return a model as bytes for the workers, without its callbacks and reports."""
+    twin = copy(model)
+    for name in [name for name in vars(twin) if "_callback" in name or name == "rounds_report_"]:
+        del vars(twin)[name]
+    return pickle.dumps(twin, protocol=5)
 
 
 class _Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy, deepcopy
@@ -15,6 +14,7 @@ import numpy as np
 from atomstream.cluster.learning import Course
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
+from atomstream.cluster.worker import packed
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.loop import Progress
@@ -83,17 +83,13 @@ class LearningApart:
 
     def _packed(self) -> tuple[bytes, int]:
         """Return the model as bytes for the workers, and a seed for the slots of the next round."""
-        twin: Any = copy(self)
-        for name in [
-            name for name in vars(twin) if "_callback" in name or name == "rounds_report_"
-        ]:
-            del vars(twin)[name]
         if "_run" not in vars(self):
             # Whoever begins the run must draw the same numbers, should the task be done twice.
+            twin: Any = copy(self)
             twin.random_state = generator(twin.random_state)
-            return pickle.dumps(twin, protocol=5), 0
+            return packed(twin), 0
         # The source moves on in `_take_in`: a round that fails has changed nothing.
-        return pickle.dumps(twin, protocol=5), int(deepcopy(self._run.rng).integers(2**63))
+        return packed(self), int(deepcopy(self._run.rng).integers(2**63))
 
     def _learn_alone(self, batches: Iterable[Any], *, horizon: float) -> Alone:
         """Learn from the rows of the only slot of a round, as serial learning does."""
