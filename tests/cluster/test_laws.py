@@ -5,6 +5,7 @@ from copy import copy, deepcopy
 from itertools import pairwise
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -16,6 +17,7 @@ from atomstream import (
     ConsensusNMF,
     EngineError,
     InputError,
+    NetworkDictionary,
     OnlineConvexMF,
     OnlineCPDictionary,
     OnlineDictionaryLearning,
@@ -29,6 +31,9 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
 from atomstream.core.merging import Part, merged
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.estimators._chains import ChainShard
 from atomstream.schedules import Harmonic
 
 SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
@@ -415,3 +420,25 @@ def test_a_consensus_that_fails_is_as_it_was():
     assert not hasattr(model, "ensemble_")
     with pytest.raises(TypeError, match="engine is for shards"):
         model.fit_stream([planted(50)], engine="threads")
+
+
+def test_chains_on_a_network_are_slots():
+    graph = nx.karate_club_graph()
+    model = NetworkDictionary("path:4", 2, n_batches=40, batch_size=100, random_state=0)
+    rounds = Rounds(warmup=400, first=100, batch=50)
+    here = clone(model).fit(graph, slots=3, rounds=rounds)
+    there = clone(model).fit(graph, slots=3, rounds=rounds, engine=Fickle(2))
+    assert bits(there) == bits(here)
+    assert here.learner_.n_samples_seen_ == 4000
+    serial = clone(model).fit(graph)
+    patches = np.concatenate([*chain_of(graph).read(0, 2000)])
+    assert here.learner_.score(patches) > 1.05 * serial.learner_.score(patches)  # both negative
+    assert here.recent_importance_.sum() == pytest.approx(1)
+    assert here.partial_fit(graph).learner_.n_samples_seen_ == 4100
+    with pytest.raises(ValueError, match="chain='all' visits every copy"):
+        model.set_params(chain="all").fit(graph, slots=2)
+
+
+def chain_of(graph):
+    """Return a long chain with a seed of its own."""
+    return ChainShard(Network.of(graph), Motif.of("path:4"), "pivot", 1, (5, 0), 2000)
