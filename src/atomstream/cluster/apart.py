@@ -6,7 +6,7 @@ import pickle
 from dataclasses import dataclass
 from typing import Any
 
-from atomstream.cluster.engines import Engine, facts, opened
+from atomstream.cluster.engines import Engine, check_alike, facts, opened
 from atomstream.cluster.gathering import gathered
 from atomstream.cluster.rounds import Hand, RoundsReport, Span
 from atomstream.cluster.shards import Shards
@@ -34,8 +34,11 @@ def learned_apart(model: Any, n_parts: int, shards: Shards, engine: Any, batch: 
     parts = [_Part(number, hand, batch) for number in range(n_parts)]
     timeout = engine.round_timeout
     with opened(engine.engine) as pool:
-        found = gathered(pool, _learn, packed(model), parts, timeout, RoundsReport())
-        return [pickle.loads(payload.part) for payload in found]
+        learned = []
+        for found in gathered(pool, _learn, packed(model), parts, timeout, RoundsReport()):
+            check_alike(found.facts, engine)
+            learned.append(pickle.loads(found.part))
+    return learned
 
 
 @dataclass(frozen=True)

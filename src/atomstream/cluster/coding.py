@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.cluster.engines import Engine, facts, opened
+from atomstream.cluster.engines import Engine, check_alike, facts, opened
 from atomstream.cluster.gathering import gathered
 from atomstream.cluster.rounds import Hand, RoundsReport, Span
 from atomstream.cluster.shards import Shards
@@ -75,8 +75,8 @@ def transform_shards(
     with opened(engine.engine) as pool:
         for first in range(0, len(tasks), AT_ONCE):
             some = tasks[first : first + AT_ONCE]
-            for _ in gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport()):
-                pass  # its file is written
+            for done in gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport()):
+                check_alike(done.facts, engine)  # its file is written
     index = [
         {"file": task.path, "shard": shard.name, "rows": shard.n_rows, "version": shard.version}
         for task, shard in zip(tasks, shards, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ import numpy as np
 
 import atomstream
 from atomstream.core.extras import library
-from atomstream.exceptions import EngineError
+from atomstream.exceptions import DataWarning, EngineError
 
-__all__ = ["Engine", "Pool", "facts", "opened"]
+__all__ = ["Engine", "Pool", "check_alike", "facts", "opened"]
 
 
 class Engine:
@@ -202,3 +203,16 @@ def facts() -> dict[str, str]:
         "numba": numba.__version__,
         "processor": f"{platform.machine()} {llvm.get_host_cpu_name()}",
     }
+
+
+def check_alike(other: dict[str, str], engine: Engine) -> None:
+    """Refuse the results of a worker with other facts, or warn of it, as the engine says."""
+    ours = facts()
+    unlike = {name: theirs for name, theirs in other.items() if theirs != ours[name]}
+    if not unlike:
+        return
+    said = ", ".join(f"{name} {theirs} (here {ours[name]})" for name, theirs in unlike.items())
+    sentence = f"A worker has {said}, so its results may differ in the last bits"
+    if engine.mixed == "refuse":
+        raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")
+    warnings.warn(f"{sentence}.", DataWarning, stacklevel=8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import pickle
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from time import perf_counter
@@ -12,13 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from atomstream.cluster.engines import Engine, Pool, facts, opened
+from atomstream.cluster.engines import Engine, Pool, check_alike, opened
 from atomstream.cluster.gathering import gathered
 from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.core.checks import check_count
-from atomstream.exceptions import BadShardError, DataWarning, EngineError
+from atomstream.exceptions import BadShardError
 
 __all__ = ["Course", "Store", "check_no_shards"]
 
@@ -50,9 +49,11 @@ class Course:
     slots : int, default=1
         Parallel parts of a round; they are part of what decides the result, workers are not.
     rounds : Rounds, optional
+        How rows are dealt to slots.
     horizon : float, default=inf
         Mass of one pass, for later passes over the same shards.
     on_bad_shard : {"raise", "skip"}, default="raise"
+        Whether a shard that cannot be learned from ends learning or is left out.
     store : Store, optional
         Where each round is kept, and from which to go on.
     """
@@ -72,7 +73,7 @@ class Course:
             raise ValueError(f"on_bad_shard must be 'raise' or 'skip', got {on_bad_shard!r}.")
         self.model, self.shards, self.slots = model, shards, check_count("slots", slots)
         self.rounds, self._horizon = rounds or Rounds(), horizon
-        self._skips, self._store = on_bad_shard == "skip", store
+        self._skips, self._store, self._heavy = on_bad_shard == "skip", store, False
         self.at, self.report, self.progress = Position(), RoundsReport(), None
         model.check()
         if slots > 1 or self.rounds.mode == "frozen":
@@ -187,7 +188,7 @@ class Course:
             report.spend("waiting", perf_counter() - began)
             if payload is None:
                 break
-            _check_alike(payload, engine)
+            check_alike(payload.facts, engine)
             began = perf_counter()
             part = pickle.loads(payload.part)
             report.spend("unpacking", perf_counter() - began)
@@ -196,21 +197,9 @@ class Course:
             for what, spent in payload.seconds.items():
                 report.spend(what, spent)
             yield part
-        if size > HEAVY and report.n_rounds == 0:
-            log.warning("The results of a round take %d MB; take fewer slots.", size >> 20)
-
-
-def _check_alike(payload: Payload, engine: Engine) -> None:
-    """Refuse the payload of a worker of another kind, or warn of it."""
-    ours = facts()
-    other = {name: theirs for name, theirs in payload.facts.items() if theirs != ours[name]}
-    if not other:
-        return
-    said = ", ".join(f"{name} {theirs} (here {ours[name]})" for name, theirs in other.items())
-    sentence = f"A worker has {said}, so its results may differ in the last bits"
-    if engine.mixed == "refuse":
-        raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")
-    warnings.warn(f"{sentence}.", DataWarning, stacklevel=8)
+        if size > HEAVY and not self._heavy:
+            self._heavy = True
+            log.warning("The results of a round take %d MB; fewer slots take less.", size >> 20)
 
 
 def check_no_shards(batches: Any, **given: Any) -> None:

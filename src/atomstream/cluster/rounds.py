@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.core.checks import check_count
@@ -202,7 +202,3 @@ class RoundsReport:
         kinds = {name: spent for name, spent in self.seconds.items() if name != "whole"}
         total = max(sum(kinds.values()), 1e-9)
         return {name: spent / total for name, spent in kinds.items()}
-
-    def facts(self) -> dict[str, Any]:
-        """Return all of it for a log."""
-        return {**vars(self), "rows_per_second": self.rows_per_second}

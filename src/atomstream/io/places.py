@@ -58,6 +58,12 @@ class Place:
         """Open the file for reading."""
         return self._store.open(self.uri, mode)
 
+    def matches(self) -> list[str]:
+        """Return the addresses that this one stands for, as a pattern."""
+        protocol, store = self.uri.partition("://")[0], self._store
+        names = (store.unstrip_protocol(name).partition("://")[2] for name in store.glob(self.uri))
+        return [f"{protocol}://{name}" for name in names]
+
     def write(self, content: bytes) -> None:
         """Write the file; it has its name when all of it is there."""
         store = self._store
@@ -143,12 +149,9 @@ def found(pattern: str, storage: Storage = ()) -> list[str]:
     """
     place = place_of(pattern, storage)
     if isinstance(place, Place):
-        store = place._store
-        names = [store.unstrip_protocol(name) for name in store.glob(pattern)]
-        protocol = pattern.partition("://")[0]
-        names = [f"{protocol}://{name.partition('://')[2]}" for name in names]
+        names = place.matches()
     else:
-        names = glob.glob(str(place)) if not place.exists() else [str(place)]
+        names = [str(place)] if place.exists() else glob.glob(str(place))
     if not names:
         raise InputError(f"There is no {pattern}.")
     return sorted(names)
