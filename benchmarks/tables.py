@@ -329,7 +329,7 @@ def engine():
     titles = ["engine", "rows/s", "work / time", "adding, ms", "serialising, ms", "MB sent", "back"]
     parts += [
         "Two slots of 16,384 rows of 400 a round, 100 atoms, alpha 0.03, `benchmarks/engine.py "
-        "cost`, on two cores that eight other processes used at the same time: the rates say "
+        "cost`, on two cores with a load of five to seven from other programs: the rates say "
         "nothing, work over time (seconds of reading and coding over those of the whole) says how "
         "much ran at once.\n",
         table(titles, rows),
