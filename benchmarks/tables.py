@@ -291,6 +291,52 @@ that many starts of any method have found ({best}).
 """
 
 
+def engine():
+    """Return the section on rounds over slots."""
+    lines = json.loads((HERE / "engine-quality.json").read_text())
+    serial = {(r["case"], r["seed"], r["batch"]): r["error"] for r in lines if r["slots"] == 1}
+    found = {}
+    for r in lines:
+        if r["slots"] > 1:
+            key = (r["case"], r["seed"], r["slots"], f"{r['rows']:,}", r["rounds"])
+            against = (serial[r["case"], r["seed"], batch] for batch in (256, 128))
+            found.setdefault(key, {})[r["mode"]] = " / ".join(
+                f"{100 * (r['error'] / error - 1):+.1f} %" for error in against
+            )
+    rows = [(*key, modes["local"], modes.get("frozen", "refused")) for key, modes in found.items()]
+    parts = [
+        "## Rounds over slots\n",
+        "Errors on held-out samples against serial learning from the same rows in steps of 256 / "
+        "of 128, slots played one after the other in one process, `benchmarks/engine.py quality`. "
+        "Squared loss: the workload above, 131,072 rows. KL: 40 atoms. Convex: 10 atoms of 200 "
+        "representatives. Tensors: 20 x 20 patches, 25 rank-one atoms. Chains: 16 atoms of a "
+        "planted network of 600 nodes, each shard a chain of its own of 512 steps.\n",
+        table(["case", "seed", "slots", "rows", "rounds", "local", "frozen"], rows),
+    ]
+    costs = json.loads((HERE / "engine-cost.json").read_text())
+    rows = [
+        (
+            r["engine"],
+            f"{r['rows per second']:,}",
+            r["busy over whole"],
+            r["adding a round, ms"],
+            r["serialising a round, ms"],
+            f"{r['bytes sent a round'] / 1e6:.2f}",
+            f"{r['bytes returned a round'] / 1e6:.2f}",
+        )
+        for r in costs
+    ]
+    titles = ["engine", "rows/s", "work / time", "adding, ms", "serialising, ms", "MB sent", "back"]
+    parts += [
+        "Two slots of 16,384 rows of 400 a round, 100 atoms, alpha 0.03, `benchmarks/engine.py "
+        "cost`, on two cores with a load of five to seven from other programs: the rates say "
+        "nothing, work over time (seconds of reading and coding over those of the whole) says how "
+        "much ran at once.\n",
+        table(titles, rows),
+    ]
+    return "\n".join(parts)
+
+
 def consensus():
     """Return the section on consensus of replicates."""
     results = json.loads((HERE / "consensus.json").read_text())
@@ -483,6 +529,7 @@ def main():
     parts.append(tensors())
     parts.append(ground())
     parts.append(consensus())
+    parts.append(engine())
     parts.append("## Memory, imports\n")
     rows = [
         (f"memory beyond the data, one pass: {name}", f"{mb:.2f} MB")

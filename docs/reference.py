@@ -24,13 +24,13 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        *("load", "register", "report", "trusted_types"),
+        *("load", "register", "report", "trusted_types", "transform_shards", "Checkpoint"),
     ),
     "Errors and warnings": (
         *("IncompatiblePartsError", "InputError", "ModelFileError", "CorruptModelError"),
         *("MissingLibraryError", "NewerFormatError", "NotAModelError", "AtomstreamWarning"),
         *("DataWarning", "NetworkWarning", "NotConvergedWarning", "RemovalWarning"),
-        "ScheduleWarning",
+        *("ScheduleWarning", "BadShardError", "ChangedShardError", "EngineError"),
     ),
 }
 MODULES = {
@@ -43,6 +43,7 @@ MODULES = {
     "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
     "Pictures": ("plots",),
     "Files": ("io",),
+    "Many machines": ("cluster",),
 }
 
 

@@ -29,6 +29,13 @@ from atomstream.io.video import as_frames
 from atomstream.runs.folder import RunFolder
 
 X = np.random.default_rng(0).random((7, 3)).round(3)
+
+
+def json_lines():
+    """Return rows as lines of JSON."""
+    return "\n".join(json.dumps(row) for row in X.tolist()).encode()
+
+
 SPARSE = sp.csr_array(X * (X > 0.5))
 MEMBER = b"\0a member\0"
 
@@ -288,6 +295,7 @@ KINDS = {
         None,
     ),
     "mtx.gz": ("x.mtx.gz", lambda: [saved(scipy.io.mmwrite, SPARSE)], rows_of, packed),
+    "jsonl": ("x.jsonl", lambda: [json_lines()], rows_of, None),
     "parquet": ("x.parquet", lambda: [parquet()], rows_of, None),
     "hdf5": ("x.h5", lambda: [hdf5()], rows_of, None),
     "png": ("x.png", lambda: [image("png")], patches_of, None),

@@ -46,6 +46,7 @@ OBJECTS = {
         "zarr",
         "torch",
     ),  # as callers name them
+    *("rows", "concurrent", "mpi4py"),
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),

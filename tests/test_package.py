@@ -118,7 +118,7 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop", "core.settling"},
+    {"core.method", "core.loop", "core.merging", "core.settling"},
     # what feeds and watches it
     {"streams"},
     {"diagnostics", "drift"},
@@ -128,9 +128,12 @@ FLOORS = [
     {"domains"},
     {"samplers"},
     {"viz"},
+    # rounds over shards on any engine, for models that can learn apart
+    {"cluster"},
     # what people use
     {"estimators"},
     {"io.codec", "io.registry"},
+    {"cluster.checkpoints"},
     {"io.pyfunc"},
     {"runs"},
     {"cli"},
@@ -295,6 +298,7 @@ SHARED_NAMES = {
     "series": "series of values in time",
     "tensor": "one tensor: run and looked at",
     "tensors": "arrays of more than two axes",
+    "shards": "parts of files for workers: listed, and learned from in a run",
     "text": "documents: their words, their runs, how they are looked at",
     "topics": "topics of documents",
     "video": "frames in time",

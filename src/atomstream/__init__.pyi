@@ -2,6 +2,7 @@
 
 from . import callbacks as callbacks
 from . import changes as changes
+from . import cluster as cluster
 from . import coders as coders
 from . import diagnostics as diagnostics
 from . import dictionaries as dictionaries
@@ -15,6 +16,8 @@ from . import samplers as samplers
 from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
+from .cluster.checkpoints import Checkpoint as Checkpoint
+from .cluster.coding import transform_shards as transform_shards
 from .coders import tolerances as tolerances
 from .core.registered import register as register
 from .domains import cells as cells
@@ -44,8 +47,11 @@ from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
 from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
 from .exceptions import AtomstreamWarning as AtomstreamWarning
+from .exceptions import BadShardError as BadShardError
+from .exceptions import ChangedShardError as ChangedShardError
 from .exceptions import CorruptModelError as CorruptModelError
 from .exceptions import DataWarning as DataWarning
+from .exceptions import EngineError as EngineError
 from .exceptions import IncompatiblePartsError as IncompatiblePartsError
 from .exceptions import InputError as InputError
 from .exceptions import MissingLibraryError as MissingLibraryError

@@ -372,7 +372,7 @@ class LearningBar(Callback):
             self._show(state, estimator.n_samples_seen_, now)
 
     def _show(self, state: str, n_samples: int, now: float) -> None:
-        self._bar.update(self._task, advance=1, state=state)
+        self._bar.update(self._task, advance=1, state=state, description=self.text)
         if not self._drawn and now - self._last_line >= self.every:
             self._last_line = now
             self._bar.console.print(

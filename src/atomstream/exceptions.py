@@ -4,8 +4,11 @@ import warnings
 
 __all__ = [
     "AtomstreamWarning",
+    "BadShardError",
+    "ChangedShardError",
     "CorruptModelError",
     "DataWarning",
+    "EngineError",
     "IncompatiblePartsError",
     "InputError",
     "MissingLibraryError",
@@ -81,6 +84,49 @@ def warn_of_removal(what: str, *, release: str, instead: str, stacklevel: int = 
 
 class InputError(ValueError):
     """An input cannot be read; the message names the input and says why."""
+
+
+class BadShardError(InputError):
+    """A shard cannot be read or learned from.
+
+    Parameters
+    ----------
+    shard : str
+        Its name.
+    reason : str
+        What was wrong with it.
+    """
+
+    def __init__(self, shard: str, reason: str) -> None:
+        super().__init__(shard, reason)
+        self.shard, self.reason = shard, reason
+
+    def __str__(self) -> str:
+        return f"The shard {self.shard} cannot be learned from ({self.reason.rstrip('.'):.300})."
+
+
+class ChangedShardError(InputError):
+    """A shard is not what it was when the list of shards was made.
+
+    Parameters
+    ----------
+    shard : str
+        Its name.
+    """
+
+    def __init__(self, shard: str) -> None:
+        super().__init__(shard)
+        self.shard = shard
+
+    def __str__(self) -> str:
+        return (
+            f"The shard {self.shard} has changed since the list of shards was made; bring the old "
+            "content back, or make the list anew and begin another run."
+        )
+
+
+class EngineError(RuntimeError):
+    """An engine lost its workers, was silent for too long, or has workers of other kinds."""
 
 
 class MissingLibraryError(InputError, ImportError):

@@ -56,6 +56,8 @@ NOT_GIVEN = {
     "origin",
     "destination",
     "snapshots",
+    "engine",
+    "round_timeout",
     ("", "columns"),
     ("consensus", "columns"),
 }
@@ -154,7 +156,8 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")
     assert shown["freq"] == f"the longest of which there are {ENOUGH} or more"
-    assert set(shown) == told | {"time", "columns", "delimiter", "directed", "freq"}
+    assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
+    assert set(shown) == told | {"slots"} | {"time", "columns", "delimiter", "directed", "freq"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -246,7 +249,7 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
     resume = commands.get_command(click.Context(commands), "resume")
     told = {each.name: getattr(each, "help", "") for each in resume.params}
-    assert goals == told.keys() - {"run", "max_time", "max_memory", "as_json"}
+    assert goals == told.keys() - {"run", "engine", "max_time", "max_memory", "as_json"}
     assert (
         told["epochs"]
         == "New value of --epochs (learn, consensus, tensor learn, text topics, video learn)."

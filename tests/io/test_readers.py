@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -62,6 +63,11 @@ def write_hdf5(path, X):
         file["labels"], file["about"] = np.arange(57), "numbers"
 
 
+def write_json_lines(path, X):
+    lines = (json.dumps(dict(zip("abcd", row, strict=True))) for row in X.tolist())
+    path.write_text("\n".join(lines))
+
+
 WRITERS = {
     "x.npy": np.save,
     "f.npy": lambda path, X: np.save(path, np.asfortranarray(X)),
@@ -72,6 +78,7 @@ WRITERS = {
     "x.csv": write_csv,
     "bare.csv": lambda path, X: write_csv(path, X, header=False),
     "x.csv.gz": lambda path, X: write_csv(path, X, gz=True),
+    "x.jsonl": write_json_lines,
     "x.parquet": write_parquet,
     "x.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, sp.coo_array(X)),
     "dense.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, X, precision=17),
@@ -127,8 +134,8 @@ def test_datasets_of_hdf5_that_lie_elsewhere_are_not_read(tmp_path):
 
 
 def test_the_list_of_kinds_is_covered():
-    assert len(KINDS) == 13
-    assert len(WRITERS) == 14
+    assert len(KINDS) == 14
+    assert len(WRITERS) == 15
     assert len(ENDINGS) == 10
 
 

@@ -30,6 +30,16 @@ KINDS = {
         "--epochs 1",
         3,
     ),
+    "rows in rounds over shards": (
+        "learn rows.csv --atoms 3 --round-batch 10 --epochs 2 --slots 2 --engine threads "
+        "--warmup 30 --round-rows 10 --round-growth 1.2 --shard-rows 50",
+        7,
+    ),
+    "rows in frozen rounds": (
+        "learn rows.csv --atoms 3 --round-batch 20 --slots 2 --warmup 30 --round-rows 20 "
+        "--round-mode frozen",
+        3,
+    ),
     "consensus": (
         "consensus rows.csv --atoms 2,3 --replicates 3 --batch-size 40 --epochs 2",
         6,
@@ -121,6 +131,7 @@ def result(folder):
     content, arrays = read_archive(folder / "model.atoms")
     for name in ("seconds", "run"):
         content["notes"].pop(name)
+    content["notes"].pop("rounds", None)  # how time was spent
     history = content["notes"]["history"]["dict"]
     history.pop("elapsed")
     arrays[history["seconds"]["array"]] = np.empty(0)

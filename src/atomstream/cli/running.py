@@ -27,7 +27,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, checked, heard, task_named
+from atomstream.runs.task import Task, checked, heard, task_named, task_of
 
 STOPPING = (
     "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
@@ -59,10 +59,10 @@ def learning_command(task: str, name: str) -> click.Command:
         if names not in (None, ()):
             values["inputs"] = list(names) if kind.many else [names]
         settings = checked("settings", lambda: settings_type(**values))
-        places = (it if it == STANDARD_INPUT else os.path.abspath(it) for it in settings.inputs)
+        places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = settings.changed(inputs=tuple(places))
         folder.check_free()
-        run = Run(folder, checked("settings", lambda: kind(settings)))
+        run = Run(folder, checked("settings", lambda: task_of(kind, settings)))
         with folder.beginning(settings, run.task.sources):
             return _learn(run, max_time, as_json)
 
@@ -77,6 +77,11 @@ def learning_command(task: str, name: str) -> click.Command:
         *_last(),
     ]
     return command
+
+
+def _is_anywhere(name: str) -> bool:
+    """Return whether an input is the same in every folder: standard input, or in a store."""
+    return name == STANDARD_INPUT or "://" in name
 
 
 def _last() -> list[click.Option]:
@@ -110,11 +115,14 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     command = click.Command(name, callback=_resume, short_help="Continue a run where it stopped.")
     command.help = "Continue RUN where it stopped; the result is that of a run that never stopped."
     run = click.Argument(["run"], type=PATH)
-    command.params = [run, *(goals[goal] for goal in sorted(goals)), *_last()]
+    engine = click.Option(["--engine"], type=str, help="New value of --engine, of runs in rounds.")
+    command.params = [run, *(goals[goal] for goal in sorted(goals)), engine, *_last()]
     return command
 
 
-def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | None) -> int:
+def _resume(
+    run: Path, max_time: float | None, as_json: bool, engine: str | None, **goals: int | None
+) -> int:
     """Go on with a run, further than it was asked to at first where a goal is given."""
     folder = RunFolder(run)
     folder.check()
@@ -127,7 +135,13 @@ def _resume(run: Path, max_time: float | None, as_json: bool, **goals: int | Non
                 further = f"continues with --{kind.goal}" if kind.goal else "cannot be made longer"
                 raise InputError(f"--{name} is for other kinds of runs; {run} {further}.")
             settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
-        resumed, found = Run(folder, checked(run, lambda: kind(settings))), folder.load()
+        if engine is not None:
+            if not getattr(settings, "slots", None):
+                raise InputError(
+                    f"--engine is for runs in rounds; {run} was begun without --slots."
+                )
+            settings = checked("--engine", lambda: settings.changed(engine=engine))
+        resumed, found = Run(folder, checked(run, lambda: task_of(kind, settings))), folder.load()
         folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found

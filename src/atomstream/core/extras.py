@@ -13,6 +13,8 @@ __all__ = ["library"]
 EXTRAS = {
     "PIL": "images",
     "anndata": "cells",
+    "distributed": "cluster",
+    "fsspec": "cluster",
     "h5py": "io",
     "imageio": "video",
     "jinja2": "plots",

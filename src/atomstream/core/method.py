@@ -20,7 +20,7 @@ from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Method", "check_compatible", "explain", "step"]
+__all__ = ["Method", "absorb", "check_compatible", "explain", "step"]
 
 LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
 
@@ -80,12 +80,17 @@ def step(
     else:
         codes, delta = explain(batch, state.dictionary, method, clock.tolerance)
         latest = [Explained(batch, codes)]
+    absorb(delta, state, clock)
+    method.updater.update(state, method.objective, clock, latest)
+    return codes, delta
+
+
+def absorb(delta: Delta, state: State, clock: Clock) -> None:
+    """Take in what samples add, as one step of the clock; the dictionary stays as it is."""
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
     energy = state.memory.atom_energy(state.dictionary)
     state.usage.absorb(delta, energy, state.dictionary.gram())
-    method.updater.update(state, method.objective, clock, latest)
-    return codes, delta
 
 
 def explain(

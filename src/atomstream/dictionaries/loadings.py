@@ -183,6 +183,13 @@ class Loadings:
                 matrix[:, index] = part.beside(others).prox(matrix[:, index], 0.0)
         self.assign(matrices)
 
+    @classmethod
+    def average(cls, parts: Sequence[Loadings], shares: NDArray) -> Loadings:
+        """Return the average of each mode by these shares, added in their order."""
+        dtype, modes = parts[0].dtype, zip(*(part.matrices for part in parts), strict=True)
+        weighed = [[w * U.astype(float) for w, U in zip(shares, m, strict=True)] for m in modes]
+        return cls(np.asarray(sum(mode), dtype=dtype) for mode in weighed)
+
     def assign(self, matrices: Sequence[NDArray]) -> None:
         """Replace the loading matrices; their type stays."""
         kept = tuple(np.ascontiguousarray(matrix, dtype=self.dtype) for matrix in matrices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -124,6 +125,12 @@ class Rows:
         whole[index] = rows
         # A set that ties rows together may not hold any more once some of them are exchanged.
         self.assign(whole if atoms.rowwise else atoms.prox(whole, 0.0))
+
+    @classmethod
+    def average(cls, parts: Sequence[Rows], shares: NDArray) -> Rows:
+        """Return the average of dictionaries by their shares, added in their order."""
+        mean = sum(w * part.atoms().astype(float) for w, part in zip(shares, parts, strict=True))
+        return cls(np.asarray(mean, dtype=parts[0].dtype))
 
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.cluster.learning import check_no_shards
+from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
@@ -23,6 +25,7 @@ from atomstream.core.settling import MOST, rounds
 from atomstream.core.state import State
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
+from atomstream.estimators._apart import LearningApart
 from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
 from atomstream.estimators._containers import check_stream, rows_and_weights
@@ -50,7 +53,7 @@ PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
+class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their method.
 
     What a model may replace: `_make_method` and `_check_settings` (its parameters),
@@ -87,6 +90,11 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
         n_batches: int | None = None,
         horizon: float = np.inf,
         column: str | None = None,
+        engine: Any = None,
+        slots: int | None = None,
+        rounds: Any = None,
+        on_bad_shard: str = "raise",
+        checkpoint: Any = None,
     ) -> Self:
         """Go on learning from a stream, finite or not: an item is one step, as in `partial_fit`.
 
@@ -107,7 +115,21 @@ class OnlineDictionary(CallbackNotifier, Fitting, Assessment):
             outweighing what comes.
         column : str, optional
             Where batches are mappings, the key of the rows.
+        engine : None, str, Executor, dask.distributed.Client or Engine, optional
+            Where rounds over `atomstream.cluster.shards` are played: None is this process.
+        slots : int, default=1
+            Parallel parts of each round; they decide what is learned, workers do not.
+        rounds : atomstream.cluster.Rounds, optional
+            How rows are dealt to slots. How it went stands in ``rounds_report_``.
+        on_bad_shard : {"raise", "skip"}, default="raise"
+            Whether a shard that cannot be learned from ends learning or is left out.
+        checkpoint : Checkpoint, optional
+            What keeps model and position after each round; learning goes on from there.
         """
+        if isinstance(batches, Shards):
+            how = slots, rounds, horizon, on_bad_shard, checkpoint
+            return self._fit_shards(batches, engine, *how)
+        check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
         check_stream(batches)
         context, deadline = self._open_callbacks(n_batches), self._deadline()
         for item in batches:

@@ -14,6 +14,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from atomstream.cluster.apart import learned_apart
+from atomstream.cluster.learning import check_no_shards
+from atomstream.cluster.shards import Shards
 from atomstream.core.checks import counted, generator
 from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
@@ -90,7 +93,12 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     @with_callbacks
     def fit_stream(
-        self, batches: Iterable[Any], *, n_batches: int | None = None, horizon: float = np.inf
+        self,
+        batches: Iterable[Any],
+        *,
+        n_batches: int | None = None,
+        horizon: float = np.inf,
+        engine: Any = None,
     ) -> Self:
         """Go on learning from a stream of batches, finite or not: an item is a step of all.
 
@@ -104,7 +112,13 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         horizon : float, default=inf
             For a second and later pass over the same rows in the same order, the number of rows of
             one pass: each row has then the weights that it had in the first.
+        engine : None, str, Executor, dask.distributed.Client or Engine, optional
+            Where ranks learn from `atomstream.cluster.shards` in one pass, each by itself: the same
+            as here, to the bit. Callbacks and ``max_time`` are left out then.
         """
+        if isinstance(batches, Shards):
+            return self._learn_from_shards(batches, engine)
+        check_no_shards(batches, engine=engine)
         if hasattr(batches, "shape"):
             raise ValueError(
                 f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
@@ -112,6 +126,27 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             )
         self._learn((self._next(X, horizon) for X in batches), n_batches)
         return self
+
+    def _learn_from_shards(self, shards: Shards, engine: Any) -> Self:
+        """Let each rank learn from all shards, and take in what all of them have learned."""
+        with Transaction(self):
+            if not hasattr(self, "ensemble_"):
+                self._begin()
+            n_ranks = len(self.ensemble_.ranks)
+            parts = learned_apart(self, n_ranks, shards, engine, self.batch_size)
+            self.__dict__.update(parts[0])
+            self.ensemble_ = Ensemble.joined([part["ensemble_"] for part in parts])
+            self.__dict__.pop("_found", None)
+        return self
+
+    def _learn_part(self, number: int, batches: Iterator[Any]) -> dict[str, Any]:
+        """Return all that learning changes, for the replicates of one rank."""
+        self.ensemble_ = self.ensemble_.of_rank(number)
+        begun = self.ensemble_.n_rows > 0
+        steps = (self._next(X, np.inf, first=not begun and not n) for n, X in enumerate(batches))
+        self._learn(steps, None)
+        known = ("ensemble_", "front_", "n_steps_", "n_features_in_", "feature_names_in_")
+        return {name: vars(self)[name] for name in known if name in vars(self)}
 
     def partial_fit(self, X: Samples, y: object = None) -> Self:
         """Make one step of every replicate on these rows, uncut.
@@ -195,11 +230,11 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
                 places = order[start : start + self.batch_size]
                 yield _Step(rows[places], places, mass)
 
-    def _next(self, X: Any, horizon: float) -> _Step:
-        """Return the next rows of a stream."""
-        first = not hasattr(self, "ensemble_")
-        if first:
+    def _next(self, X: Any, horizon: float, *, first: bool = False) -> _Step:
+        """Return the next rows of a stream; ``first`` where only the start has been made."""
+        if not hasattr(self, "ensemble_"):
             self._begin()
+            first = True
         rows = self._checked(X, reset=first)
         places = self.ensemble_.n_rows + np.arange(rows.shape[0])
         if np.isfinite(horizon):

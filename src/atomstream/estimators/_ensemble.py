@@ -145,6 +145,20 @@ class Ensemble:
                 with ThreadPoolExecutor(n_threads) as pool:
                     list(pool.map(lambda job: task(*job), jobs))
 
+    def of_rank(self, index: int) -> Ensemble:
+        """Return the replicates of one rank as an ensemble of their own."""
+        part = copy(self)
+        part.ranks, part.learners = [self.ranks[index]], [self.learners[index]]
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ensemble]) -> Ensemble:
+        """Return ensembles of different ranks that have learned from the same rows as one."""
+        whole = copy(parts[0])
+        whole.ranks = [rank for part in parts for rank in part.ranks]
+        whole.learners = [replicates for part in parts for replicates in part.learners]
+        return whole
+
     def atoms(self, index: int) -> NDArray:
         """Return the atoms of all replicates of a rank, (n_learned, n_components, n_features)."""
         return np.array([_atoms(learner) for learner in self._learned(index)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from copy import copy
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.cluster.shards import Shards
 from atomstream.core.checks import generator
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
@@ -69,17 +70,24 @@ class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
 
     def _teach(
         self,
-        batches: Generator[Any],
+        batches: Generator[Any] | Shards,
         n_batches: int | None,
         horizon: float = np.inf,
+        *,
+        how: Any = None,
         **settings: Any,
     ) -> None:
         """Learn from batches with these settings of the learner, as `OnlineNMF.fit_stream`."""
         self.learner_ = copy(self.learner_).set_params(**settings)
+        stream: AbstractContextManager[Any] = nullcontext()
+        if not isinstance(batches, Shards):
+            stream = closing(batches)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with closing(batches), called(self):
-                self.learner_.fit_stream(batches, n_batches=n_batches, horizon=horizon)
+            with stream, called(self):
+                self.learner_.fit_stream(
+                    batches, n_batches=n_batches, horizon=horizon, **(how or {})
+                )
         finally:
             self.learner_.set_callbacks()
 

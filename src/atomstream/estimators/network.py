@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.cluster.rounds import Rounds
+from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.estimators import _constraints
+from atomstream.estimators._chains import ChainShard
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
@@ -140,7 +143,15 @@ class NetworkDictionary(NetworkReconstruction):
 
     # -- learning
 
-    def fit(self, network: object, y: object = None) -> Self:
+    def fit(
+        self,
+        network: object,
+        y: object = None,
+        *,
+        engine: Any = None,
+        slots: int | None = None,
+        rounds: Rounds | None = None,
+    ) -> Self:
         """Learn anew from ``n_batches`` batches of copies.
 
         Parameters
@@ -148,13 +159,44 @@ class NetworkDictionary(NetworkReconstruction):
         network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             As in `atomstream.domains.networks.network.Network.of`.
         y : ignored
+        engine : None, str, Executor, dask.distributed.Client or Engine, optional
+            Where rounds are played, as in `OnlineNMF.fit_stream`.
+        slots : int, optional
+            Parallel parts of each round. With an engine or slots, every batch is a chain of its own
+            that begins anew.
+        rounds : atomstream.cluster.Rounds, optional
+            How the rows of batches are dealt to slots.
         """
         with Transaction(self):
             self.check()
             self.__dict__.pop("learner_", None)
             network = Network.of(network)
-            self._learn(network, self.n_batches)
+            if engine is None and slots is None:
+                self._learn(network, self.n_batches)
+            else:
+                self._learn_in_rounds(network, engine, slots, rounds)
         return self
+
+    def _learn_in_rounds(
+        self, network: Network, engine: Any, slots: int | None, rounds: Rounds | None
+    ) -> None:
+        """Learn from many chains."""
+        if self.chain == "all":
+            raise ValueError(
+                "chain='all' visits every copy in turn, and slots follow chains of their own; "
+                "choose 'pivot' or 'glauber'."
+            )
+        self._begin()
+        self._check_size(network)
+        self._warn_of_many_atoms(network)
+        self._note_usage()
+        seed = int(self._rng.integers(2**63))
+        known = network, self.motif_, self.chain, self.thin
+        numbers = range(self.n_batches)
+        chains = [ChainShard(*known, (seed, number), self.batch_size) for number in numbers]
+        how = {"engine": engine, "slots": slots, "rounds": rounds}
+        settings: dict[str, Any] = {"alpha": self.alpha, "schedule": self.schedule}
+        self._teach(Shards(chains), None, how=how, **settings)
 
     def partial_fit(self, network: object, y: object = None, *, n_batches: int = 1) -> Self:
         """Learn from more batches; the chain goes on where it stood, or anew if no copy is there.

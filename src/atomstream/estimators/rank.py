@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.callbacks import LearningBar
+from atomstream.cluster.learning import check_no_shards
+from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_count
 from atomstream.core.matrices import checked_numbers
 from atomstream.estimators._rank_choice import RankChoice
@@ -44,6 +46,7 @@ def choose_rank(
     max_time: float | None = None,
     progress: bool = False,
     random_state: RandomSource = None,
+    engine: Any = None,
 ) -> RankChoice:
     """Choose the number of atoms by errors on hidden entries, and by the atoms that return.
 
@@ -56,7 +59,8 @@ def choose_rank(
     ----------
     X : array-like, frame or sparse of shape (n_samples, n_features)
         NaN stands for entries that are missing anyway. For an `OnlineCPDictionary` tensors of shape
-        (n_samples, I_1, ..., I_n).
+        (n_samples, I_1, ..., I_n). Or `atomstream.cluster.Shards`, from which each rank learns in
+        one pass, by itself; entries that are missing then need a model that says so.
     ranks : iterable of int
         Numbers of atoms to choose from.
     model : estimator, optional
@@ -75,6 +79,8 @@ def choose_rank(
         Whether to show a bar on standard error. What will be learned, and about how long that
         takes, is logged in any case (logger ``atomstream``, level INFO).
     random_state : int, Generator, RandomState or None, default=None
+    engine : None, str, Executor, dask.distributed.Client or Engine, optional
+        Where ranks learn from shards.
 
     Returns
     -------
@@ -104,7 +110,10 @@ def choose_rank(
             f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "
             f"in one is seen in another; {remedy}."
         )
-    if hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
+    listed = isinstance(X, Shards)
+    if not listed:
+        check_no_shards(X, engine=engine)
+    if not listed and hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
         base = clone(base).set_params(missing=True)
     tried = np.array(sorted(set(ranks)) if isinstance(ranks, Iterable) else [])
     if not len(tried) or tried.dtype.kind not in "iu" or tried[0] < 1:
@@ -122,6 +131,8 @@ def choose_rank(
     )
     if progress:
         learner.set_callbacks(LearningBar(text="comparing ranks"))
+    if isinstance(X, Shards):
+        return learner.fit_stream(X, engine=engine).choice_
     return learner.fit(X).choice_
 
 

@@ -52,6 +52,8 @@ class Sliced(_Array):
     def __init__(self, array: Any, path: Path, files: list[Path]) -> None:
         super().__init__(str(path), tuple(array.shape), np.dtype(array.dtype), files)
         self._array, self._row_bytes = array, self.n_features * array.dtype.itemsize
+        # Rows that are read as a whole, where the array is stored in chunks.
+        self.chunk_rows = (getattr(array, "chunks", None) or (1,))[0]
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows."""
@@ -66,7 +68,37 @@ def npy(path: Path) -> Source:
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
             raise InputError(f"{path} cannot be read: it is no .npy file.")
+    if not isinstance(path, Path):
+        return Sliced(_Ranges(path), path, [path])
     return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
+
+
+class _Ranges:
+    """An array in a .npy file of a store: rows are read as the bytes that they take.
+
+    Parameters
+    ----------
+    place : Place
+    """
+
+    def __init__(self, place: Any) -> None:
+        with place.open() as file:
+            form = np.lib.format
+            first = form.read_magic(file) == (1, 0)
+            read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+            self.shape, self._fortran, self.dtype = read(file)
+            self._begin = file.tell()
+        self._place = place
+        if self._fortran or self.dtype.hasobject:
+            raise InputError(f"{place} is stored by columns, needed are rows; write it in C order.")
+
+    def __getitem__(self, rows: slice) -> NDArray:
+        """Return some rows."""
+        width = math.prod(self.shape[1:]) * self.dtype.itemsize
+        with self._place.open() as file:
+            file.seek(self._begin + rows.start * width)
+            data = file.read((rows.stop - rows.start) * width)
+        return np.frombuffer(data, self.dtype).reshape(-1, *self.shape[1:])
 
 
 def matrix_market(path: Path) -> Source:
@@ -118,10 +150,11 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
 
 def zarr_array(path: Path, key: str | None) -> Source:
     """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
-    node = library("zarr", "Zarr stores").open(str(path), mode="r")
+    storage = dict(getattr(path, "storage", ())) or None
+    node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
     need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
-    return Sliced(array, path, files_of(path))
+    return Sliced(array, path, files_of(path) if isinstance(path, Path) else [path])
 
 
 def hdf5(path: Path, key: str | None) -> Source:

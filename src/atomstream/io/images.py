@@ -58,7 +58,8 @@ class Pictures(Source):
         seed: int,
     ) -> None:
         library("PIL", "Images")  # before any file is looked at
-        self.name = str(paths[0]) if len(paths) == 1 else f"{paths[0].parent} ({len(paths)} images)"
+        folder = getattr(paths[0], "parent", paths[0])
+        self.name = str(paths[0]) if len(paths) == 1 else f"{folder} ({len(paths)} images)"
         self.paths = self.files = paths
         self._size, self._center, self._seed = size, center, seed
         heads = [_head(path) for path in paths]
@@ -150,5 +151,6 @@ def load_image(path: Path, *, color: bool) -> NDArray:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    with reading(str(path)), library("PIL.Image", "Images").open(path) as image:
+    opened = path if isinstance(path, Path) else path.open()
+    with reading(str(path)), library("PIL.Image", "Images").open(opened) as image:
         yield image

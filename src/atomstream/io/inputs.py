@@ -12,6 +12,7 @@ from atomstream.io import arrays, tables
 from atomstream.io.feed import Feed, Position
 from atomstream.io.heads import UNNAMED, Naming
 from atomstream.io.images import ENDINGS, Pictures
+from atomstream.io.json_lines import JsonLines
 from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
 
@@ -82,6 +83,7 @@ KINDS: dict[str, Reader] = {
     ".tsv": _lines,
     ".csv.gz": _lines,
     ".tsv.gz": _lines,
+    ".jsonl": lambda path, options: JsonLines(path, options.columns),
     ".parquet": lambda path, options: Parquet(path, options.columns, options.naming),
     ".npy": lambda path, _: arrays.npy(path),
     ".npz": lambda path, options: arrays.npz(path, options.key),

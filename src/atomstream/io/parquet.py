@@ -40,7 +40,7 @@ class Parquet(Source):
         pa, _ = arrow()
         pq = library("pyarrow.parquet", "Parquet files")
         self.name, self.files = str(path), [path]
-        self._file = pq.ParquetFile(path)
+        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
         schema = self._file.schema_arrow
         # An index that pandas wrote is a feature only on request.
         index = [name for name in _index_columns(schema) if name not in columns]
@@ -60,11 +60,16 @@ class Parquet(Source):
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
 
+    @property
+    def group_rows(self) -> list[int]:
+        """Numbers of rows of the row groups, which are read as wholes."""
+        about = self._file.metadata
+        return [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, starting with the row group that has row ``start``."""
         pa, _ = arrow()
-        about = self._file.metadata
-        sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+        sizes = self.group_rows
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
         row_bytes = 4 * self.n_features + NAME_BYTES * len(self.row_names)

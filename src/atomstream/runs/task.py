@@ -34,6 +34,8 @@ TASKS = {
     "video": "atomstream.runs.tasks.video:VideoTask",
     "walk": "atomstream.runs.tasks.walk:WalkTask",
 }
+# Runs of the first kind that are cut into rounds over shards.
+IN_ROUNDS = "atomstream.runs.tasks.shards:ShardsTask"
 # How models of each class are looked at.
 VIEWS = {
     "ColorRestorer": "atomstream.runs.views.color:ColorView",
@@ -314,6 +316,13 @@ def task_named(name: str) -> type[Task]:
     if name not in TASKS:
         raise ValueError(f"domain is {name!r}, known are {', '.join(filter(None, TASKS))}.")
     return _loaded(TASKS[name])
+
+
+def task_of(kind: type[Task], settings: Any) -> Task:
+    """Return a task of some kind at work; in rounds over shards where settings ask for slots."""
+    in_rounds = getattr(settings, "slots", None) is not None
+    task: Task = (_loaded(IN_ROUNDS) if in_rounds else kind)(settings)
+    return task
 
 
 def view_of(model: object) -> View:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
@@ -88,6 +88,21 @@ class Updater(ABC, Generic[StateT]):
 
         ``latest`` has one item, or one for each part of the features where there are ``folds``.
         """
+
+    def joined(self, dictionaries: Sequence[Any], shares: NDArray, memory: Any) -> Any:
+        """Return one dictionary for the sums of several that learned apart from one start.
+
+        By default their average, which the next update improves.
+
+        Parameters
+        ----------
+        dictionaries : sequence of Dictionary
+        shares : ndarray of shape (n_dictionaries,)
+            Of the samples that each learned from; their sum is one.
+        memory : Memory
+            The average of what they keep of the stream.
+        """
+        return dictionaries[0].average(dictionaries, shares)
 
     def value(self, state: StateT, objective: Objective) -> float:
         """Return what ``update`` makes smaller: by default the surrogate."""

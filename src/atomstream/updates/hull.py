@@ -53,6 +53,10 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
         size = float(np.trace(state.dictionary.gram()))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
 
+    def joined(self, dictionaries: Sequence[Hulls], shares: NDArray, memory: Aggregates) -> Hulls:
+        """Return the hulls with the lowest surrogate: averages would have other representatives."""
+        return min(dictionaries, key=memory.value)
+
     def update(
         self,
         state: State[Hulls, Aggregates],

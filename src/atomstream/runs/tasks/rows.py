@@ -165,10 +165,55 @@ class RowsSettings(checkpoints, Settings):
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
 
+@dataclass(frozen=True)
+class LearnSettings(RowsSettings):
+    """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
+
+    engine: str | None = option(
+        None,
+        "Where rounds over shards are played: threads, processes, processes:4 or dask://host:port.",
+        free=True,
+    )
+    slots: int | None = option(
+        None,
+        "Parallel parts of a round; they decide what is learned, the number of workers does not.",
+        least=1,
+        shown="4 with --engine",
+    )
+    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", least=1)
+    warmup: int = option(4096, "Rows learned before rounds have several slots.", least=0)
+    round_rows: int = option(512, "Rows of each slot in the first round.", least=1)
+    round_batch: int = option(128, "Rows per step of a slot.", least=1)
+    round_growth: float = option(1.05, "Growth of the rows of a slot from round to round.", least=1)
+    round_mode: str = option(
+        "local",
+        "local: slots take steps and are averaged; frozen: one step a round on all their rows.",
+        choices=("local", "frozen"),
+    )
+    on_bad_shard: str = option(
+        "raise",
+        "raise: a shard that cannot be learned from ends the run; skip: it is left out and listed.",
+        choices=("raise", "skip"),
+    )
+    round_timeout: float | None = option(
+        None,
+        "Time without any result after which tasks are given out again, and then the run ends.",
+        above=0,
+        duration=True,
+        free=True,
+    )
+
+    def check(self) -> None:
+        """Settle the number of slots, which belongs to the run, where only an engine is given."""
+        if self.engine is not None and self.slots is None:
+            object.__setattr__(self, "slots", 4)
+        super().check()
+
+
 class RowsTask(PassesTask):
     """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
 
-    settings_type: ClassVar[type[Settings]] = RowsSettings
+    settings_type: ClassVar[type[Settings]] = LearnSettings
     summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "

@@ -55,6 +55,7 @@ class RowsView(common.CommonView):
                 f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
             ),
             **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
+            **_in_rounds(record),
         }
 
     def unit(self, record: Record) -> str:
@@ -263,3 +264,18 @@ def _coded(model: Any, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
             sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
             raise InputError(sentence) from None
         n_rows += piece.X.shape[0]
+
+
+def _in_rounds(record: Record) -> dict[str, Any]:
+    """Return rounds over shards and how time was spent; empty for runs without rounds."""
+    notes = record.notes
+    if "n_rounds" not in notes:
+        return {}
+    said = [f"{counted(notes['n_rounds'], 'round')} of {counted(record.settings.slots, 'slot')}"]
+    figures = dict(notes["rounds"])
+    if rate := figures.pop("rows per second", None):
+        said.append(f"{rate:,.0f} rows per second")
+    shares = sorted(figures.items(), key=lambda pair: -pair[1])
+    said += [f"{part:.0%} {name.removeprefix('share of ')}" for name, part in shares]
+    skipped = ", ".join(notes["skipped_shards"])
+    return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}

@@ -1,0 +1,208 @@
+"""Rounds over slots: quality at equal rows, and what a round costs.
+
+``python benchmarks/engine.py quality`` writes ``engine-quality.json``: errors on held-out samples
+against serial learning for 4, 8, 16 and 64 slots, each model with rounds of both kinds, all slots
+played one after the other in one process, with the default `Rounds` for 131,072 rows and fewer rows
+a slot where there are fewer. ``python benchmarks/engine.py cost`` writes ``engine-cost.json``: rows
+per second, overhead and bytes of a round, for this process, two processes and a Dask cluster of
+two.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import workload
+
+from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
+from atomstream.cluster import Rounds, Shards, shards
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.estimators.registry import resolve_chain
+
+HERE = Path(__file__).parent
+SLOTS = (4, 8, 16, 64)
+SEEDS = (0, 1)
+workload.N_HELD_OUT = 400
+
+
+class Rows:
+    """Rows in memory as one shard."""
+
+    version = "1"
+
+    def __init__(self, X, name="rows"):
+        self.X, self.name, self.n_rows = X, name, len(X)
+
+    def read(self, first, last):
+        """Yield some rows."""
+        yield self.X[first:last]
+
+
+class Chain:
+    """A chain of its own on a network as a shard: it begins anew, from a seed of its own."""
+
+    version = "1"
+
+    def __init__(self, network, motif, seed, n_rows):
+        self.network, self.motif, self.seed, self.n_rows = network, motif, seed, n_rows
+        self.name = f"chain {seed}"
+
+    def read(self, first, last):
+        """Yield the patches of some steps of the chain."""
+        chain, rng = (
+            resolve_chain("pivot")(self.network, self.motif),
+            np.random.default_rng([7, self.seed]),
+        )
+        states, _ = chain.run(rng, chain.init(rng), self.n_rows, 1)
+        yield chain.patches(states)[first:last]
+
+
+def squared(seed):
+    """Return a model, shards and held-out rows: patches under the squared loss."""
+    workload.N_TRAIN = 131_072
+    X, held = workload.patches(seed)
+    return OnlineNMF(100, random_state=seed), Shards([Rows(X)]), held
+
+
+def divergence(seed):
+    """Return the same under the Kullback-Leibler divergence, with fewer atoms and rows."""
+    workload.N_TRAIN = 32_768
+    X, held = workload.patches(seed)
+    return OnlineNMF(40, loss="kl", random_state=seed), Shards([Rows(X + 0.01)]), held + 0.01
+
+
+def convex(seed):
+    """Return atoms in the hulls of patches."""
+    workload.N_TRAIN = 16_384
+    X, held = workload.patches(seed)
+    model = OnlineConvexMF(10, n_representatives=200, codes="nonnegative", random_state=seed)
+    return model, Shards([Rows(X.astype(float))]), held.astype(float)
+
+
+def tensors(seed):
+    """Return patches as tensors of two modes, 20 x 20."""
+    workload.N_TRAIN = 32_768
+    X, held = workload.patches(seed)
+    model = OnlineCPDictionary(25, random_state=seed)
+    return model, Shards([Rows(X.reshape(-1, 20, 20))]), held.reshape(-1, 20, 20)
+
+
+def chains(seed):
+    """Return patches of a network along chains, one for each shard of 512 steps."""
+    rng, n = np.random.default_rng(seed), 600
+    groups = np.arange(n) % 6
+    chances = np.where(groups[:, None] == groups, 0.09, 0.004)
+    near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 3
+    A = np.triu((rng.random((n, n)) < chances) | near, 1)
+    network, motif = Network.of((A | A.T).astype(float)), Motif.of("path:15")
+    listed = Shards([Chain(network, motif, number, 512) for number in range(128)])
+    held = np.concatenate([*Chain(network, motif, 999, 1000).read(0, 1000)])
+    return OnlineNMF(16, random_state=seed), listed, held
+
+
+CASES = {
+    "squared": squared,
+    "kl": divergence,
+    "convex": convex,
+    "tensors": tensors,
+    "chains": chains,
+}
+
+
+def error(model, held):
+    """Return the mean loss of a divergence, or the relative error, on held-out samples."""
+    if getattr(model, "loss", "squared") != "squared":
+        return -float(model.score(held))
+    rest = held - model.inverse_transform(model.transform(held))
+    return float(np.linalg.norm(rest) / np.linalg.norm(held))
+
+
+def quality():
+    """Yield one line of the table after the other."""
+    for name, make in CASES.items():
+        for seed in SEEDS if name == "squared" else SEEDS[:1]:
+            model, listed, held = make(seed)
+            few = listed.n_rows < 100_000
+            base = {"first": 256, "warmup": 2048} if few else {}
+            shared = [(n, mode, 128) for n in SLOTS for mode in ("local", "frozen")]
+            for slots, mode, batch in [(1, "local", 256), (1, "local", 128), *shared]:
+                if name == "convex" and mode == "frozen":
+                    continue
+                began = time.perf_counter()
+                rounds = Rounds(mode=mode, batch=batch, **base)
+                model = make(seed)[0].fit_stream(listed, slots=slots, rounds=rounds)
+                yield {
+                    "case": name,
+                    "seed": seed,
+                    "slots": slots,
+                    "mode": mode if slots > 1 else "serial",
+                    "batch": batch,
+                    "rows": listed.n_rows,
+                    "rounds": model.rounds_report_.n_rounds,
+                    "error": error(model, held),
+                    "seconds": round(time.perf_counter() - began, 1),
+                }
+
+
+def cost():
+    """Yield what a round costs for each engine."""
+    workload.N_TRAIN = 131_072
+    X, _ = workload.patches(0)
+    rounds = Rounds(warmup=4096, first=16_384, growth=1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/rows.npy", X)
+        listed = shards(f"{folder}/rows.npy", rows=16_384)
+        for name, engine in engines():
+            with engine as pool:
+                for again in ("warm", "measured"):
+                    model = OnlineNMF(100, alpha=0.03, random_state=0)
+                    model.fit_stream(listed, engine=pool, slots=2, rounds=rounds)
+                    report = model.rounds_report_
+                    if again == "warm":
+                        continue
+                    n = report.n_rounds
+                    busy = report.seconds["reading"] + report.seconds["coding"]
+                    yield {
+                        "engine": name,
+                        "rounds": n,
+                        "rows per second": round(report.rows_per_second),
+                        "seconds": {k: round(v, 3) for k, v in report.seconds.items()},
+                        "adding a round, ms": round(1e3 * report.seconds["adding"] / n, 1),
+                        "serialising a round, ms": round(
+                            1e3 * report.seconds["serialising"] / n, 1
+                        ),
+                        "busy over whole": round(busy / report.seconds["whole"], 2),
+                        "bytes sent a round": report.bytes_sent // n,
+                        "bytes returned a round": report.bytes_returned // n,
+                    }
+
+
+def engines():
+    """Yield names and context managers of engines."""
+    import contextlib
+
+    yield "this process", contextlib.nullcontext(None)
+    yield "processes:2", ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    try:
+        import distributed
+    except ImportError:
+        return
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        yield "dask, 2 workers", distributed.Client(cluster)
+
+
+if __name__ == "__main__":
+    kind = sys.argv[1] if len(sys.argv) > 1 else "quality"
+    lines = []
+    for line in {"quality": quality, "cost": cost}[kind]():
+        print(json.dumps(line), flush=True)
+        lines.append(line)
+        (HERE / f"engine-{kind}.json").write_text(json.dumps(lines, indent=1) + "\n")

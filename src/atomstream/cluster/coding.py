@@ -1,0 +1,120 @@
+"""Codes of shards, one file each, written by the workers."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atomstream.cluster.engines import Engine, check_alike, facts, opened
+from atomstream.cluster.gathering import gathered
+from atomstream.cluster.rounds import Hand, RoundsReport, Span
+from atomstream.cluster.shards import Shards
+from atomstream.cluster.worker import Payload, batches_of, packed
+from atomstream.exceptions import BadShardError
+from atomstream.io.files import make_folder
+from atomstream.io.places import Place, Storage, place_of, write_whole
+
+__all__ = ["transform_shards"]
+
+INDEX = "codes.json"
+AT_ONCE = 256  # shards given out together
+BATCH = 4096  # rows coded at a time
+
+
+def transform_shards(
+    model: Any,
+    shards: Shards,
+    out: str | Path,
+    *,
+    engine: Any = None,
+    storage_options: dict[str, Any] | None = None,
+) -> list[str]:
+    """Code shards and write one file for each: ``000000.npy`` and so on, in their order.
+
+    A file gets its name when all of it is written. ``codes.json`` is written last; it lists the
+    file, the name, the rows and the version of every shard.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``transform``.
+    shards : Shards
+        What to code.
+    out : path or address in a store
+        A folder, made if it is missing.
+    engine : None, str, Executor, dask.distributed.Client or Engine, optional
+        As in ``fit_stream``.
+    storage_options : dict, optional
+        Options of the store of ``out``, for fsspec.
+
+    Returns
+    -------
+    list of str
+        The files.
+
+    Raises
+    ------
+    BadShardError, ChangedShardError, EngineError
+        As in ``fit_stream``; files that were complete stay.
+    """
+    folder, engine = str(out).rstrip("/"), Engine.of(engine)
+    storage = tuple(sorted((storage_options or {}).items()))
+    if not isinstance(place_of(folder, storage), Place):
+        make_folder(Path(folder).absolute())
+    sent = packed(model)
+    tasks = [
+        _Coding(number, (Span(shard, 0, shard.n_rows),), f"{folder}/{number:06d}.npy", storage)
+        for number, shard in enumerate(shards)
+    ]
+    with opened(engine.engine) as pool:
+        for first in range(0, len(tasks), AT_ONCE):
+            some = tasks[first : first + AT_ONCE]
+            for done in gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport()):
+                check_alike(done.facts, engine)  # its file is written
+    index = [
+        {"file": task.path, "shard": shard.name, "rows": shard.n_rows, "version": shard.version}
+        for task, shard in zip(tasks, shards, strict=True)
+    ]
+    write_whole(place_of(f"{folder}/{INDEX}", storage), json.dumps(index, indent=1).encode())
+    return [task.path for task in tasks]
+
+
+@dataclass(frozen=True)
+class _Coding:
+    """The task of coding one shard."""
+
+    number: int
+    hand: Hand
+    path: str
+    storage: Storage
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells its result from all others."""
+        return 0, self.number
+
+    @property
+    def shards(self) -> str:
+        """Name of the shard."""
+        return self.hand[0].shard.name
+
+
+def _code(sent: bytes, task: _Coding) -> Payload:
+    """Code a shard and write its file."""
+    model, span = pickle.loads(sent), task.hand[0]
+    try:
+        codes = np.concatenate([model.transform(X) for X in batches_of(span, BATCH)])
+    except BadShardError:
+        raise
+    except ValueError as error:
+        raise BadShardError(task.shards, str(error)) from None
+    buffer = io.BytesIO()
+    np.save(buffer, codes)
+    write_whole(place_of(task.path, task.storage), buffer.getvalue())
+    return Payload(task.key, b"", facts(), {})

@@ -1,0 +1,218 @@
+"""Engines: whatever has ``submit(function, *arguments)``, and what is asked of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+import atomstream
+from atomstream.core.extras import library
+from atomstream.exceptions import DataWarning, EngineError
+
+__all__ = ["Engine", "Pool", "check_alike", "facts", "opened"]
+
+
+class Engine:
+    """An engine, and how strict to be with it.
+
+    Parameters
+    ----------
+    engine : None, str, Executor or dask.distributed.Client
+        None runs tasks one after the other in this process; "threads", "processes" and
+        "processes:4" start workers on this machine; "dask://host:port" connects to a scheduler.
+        Anything else has ``submit`` as `concurrent.futures.Executor` has it.
+    mixed : {"refuse", "warn"}, default="refuse"
+        What to do with a worker that has other versions of Python's libraries or another processor
+        than this process: its results may differ in the last bits.
+    round_timeout : float, optional
+        Seconds without any result after which unfinished tasks are given out once more, and after
+        which, the second time, learning ends with an `EngineError`.
+    """
+
+    def __init__(
+        self, engine: Any = None, *, mixed: str = "refuse", round_timeout: float | None = None
+    ) -> None:
+        if mixed not in ("refuse", "warn"):
+            raise ValueError(f"mixed must be 'refuse' or 'warn', got {mixed!r}.")
+        if round_timeout is not None and not round_timeout > 0:
+            raise ValueError(f"round_timeout must be above 0 seconds, got {round_timeout!r}.")
+        self.engine, self.mixed, self.round_timeout = engine, mixed, round_timeout
+
+    @classmethod
+    def of(cls, engine: Any) -> Engine:
+        """Return an engine as it is, or one with the usual strictness."""
+        return engine if isinstance(engine, cls) else cls(engine)
+
+
+class Pool:
+    """An executor while it is in use.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the executor.
+    owned : bool, default=False
+        Whether the executor is started here, and started anew if it breaks.
+    client : dask.distributed.Client, optional
+        Whose executor it is.
+    most_at_once : int, default=2**31
+        Tasks to give out at a time: one where giving out is doing, so that few results are held.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        *,
+        owned: bool = False,
+        client: Any = None,
+        most_at_once: int = 2**31,
+    ) -> None:
+        self._make, self._owned, self._client = make, owned, client
+        self.most_at_once = most_at_once
+        self._start()
+
+    def _start(self) -> None:
+        self._executor = self._make()
+        if self._owned:  # workers start before the clock of the first round does
+            self._executor.submit(facts).result()
+
+    def share(self, value: Any) -> Any:
+        """Send a value to all workers once; return what stands for it in `submit`."""
+        if self._client is None:
+            return value
+        return self._client.scatter(value, broadcast=True, hash=False)
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
+        """Give a task out."""
+        future: Future = self._executor.submit(task, *arguments)
+        return future
+
+    def renew(self) -> bool:
+        """Start anew after workers died; return whether that is possible."""
+        if self._client is not None:  # what was scattered is lost with the workers that held it
+            return bool(self._client.status == "running")
+        if self._owned:
+            self.close()
+            self._start()
+        return self._owned
+
+    def close(self) -> None:
+        """End workers that were started here, those that hang too."""
+        if not self._owned:
+            return
+        workers = list((getattr(self._executor, "_processes", None) or {}).values())
+        self._executor.shutdown(wait=not workers, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+
+
+class _Here(Executor):
+    """Runs every task in this thread, when it is given out."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """Run a task and return its result as a future that is done."""
+        future: Future = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def opened(engine: Any) -> Iterator[Pool]:
+    """Open an engine, and close what was started for it.
+
+    Raises
+    ------
+    TypeError
+        For what has no ``submit``.
+    ValueError
+        For a name that is not known.
+    """
+    client = None
+    if isinstance(engine, str) and engine.startswith("dask://"):
+        address = f"tcp://{engine.removeprefix('dask://')}"
+        client = engine = _connected(address)
+    try:
+        pool = _pool(engine)
+        try:
+            yield pool
+        finally:
+            pool.close()
+    finally:
+        if client is not None:
+            client.close()
+
+
+def _connected(address: str) -> Any:
+    distributed = library("distributed", "Dask clusters")
+    try:
+        return distributed.Client(address, timeout=5, set_as_default=False)
+    except OSError as error:
+        raise EngineError(f"There is no Dask scheduler at {address} ({error!s:.200}).") from None
+
+
+def _pool(engine: Any) -> Pool:
+    if engine is None:
+        return Pool(_Here, most_at_once=1)
+    if isinstance(engine, str):
+        kind, _, number = engine.partition(":")
+        if kind not in ("threads", "processes") or not (number or "1").isdigit():
+            raise ValueError(
+                f"engine={engine!r} is not known; known are 'threads', 'processes', 'processes:4' "
+                "and 'dask://host:port'."
+            )
+        count = int(number) if number else os.cpu_count() or 1
+        if kind == "threads":
+            return Pool(lambda: ThreadPoolExecutor(count), owned=True)
+        # A forked process would inherit the locks of threads that it does not have.
+        spawned = get_context("spawn")
+        return Pool(lambda: ProcessPoolExecutor(count, mp_context=spawned), owned=True)
+    if hasattr(engine, "scatter") and hasattr(engine, "get_executor"):
+        # Tasks of one key would be run once: each has a key of its own.
+        return Pool(lambda: engine.get_executor(pure=False), client=engine)
+    if not hasattr(engine, "submit"):
+        raise TypeError(
+            f"engine must have a method submit, as concurrent.futures.Executor, got "
+            f"{type(engine).__name__}."
+        )
+    return Pool(lambda: engine)
+
+
+@lru_cache
+def facts() -> dict[str, str]:
+    """Return what must agree between two processes for them to give the same bits."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+    import numba
+    import scipy
+
+    return {
+        "atomstream": atomstream.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "numba": numba.__version__,
+        "processor": f"{platform.machine()} {llvm.get_host_cpu_name()}",
+    }
+
+
+def check_alike(other: dict[str, str], engine: Engine) -> None:
+    """Refuse the results of a worker with other facts, or warn of it, as the engine says."""
+    ours = facts()
+    unlike = {name: theirs for name, theirs in other.items() if theirs != ours[name]}
+    if not unlike:
+        return
+    said = ", ".join(f"{name} {theirs} (here {ours[name]})" for name, theirs in unlike.items())
+    sentence = f"A worker has {said}, so its results may differ in the last bits"
+    if engine.mixed == "refuse":
+        raise EngineError(f"{sentence}; make them alike, or allow it with mixed='warn'.")
+    warnings.warn(f"{sentence}.", DataWarning, stacklevel=8)

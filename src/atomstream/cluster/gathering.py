@@ -1,0 +1,156 @@
+"""Gives the tasks of a round out, and gathers one result for each, whatever happens to workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from typing import Any
+
+from atomstream.cluster.engines import Pool
+from atomstream.cluster.rounds import RoundsReport
+from atomstream.cluster.worker import Payload
+from atomstream.exceptions import EngineError
+
+__all__ = ["gathered"]
+
+Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of what is asked of a slot
+
+
+def gathered(
+    pool: Pool,
+    task: Task,
+    sent: bytes,
+    slots: Sequence[Any],
+    timeout: float | None,
+    report: RoundsReport,
+) -> Generator[Payload, None, None]:
+    """Yield what the task returns for each slot, in their order, as soon as it has come.
+
+    A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker died
+    are given out anew, where the engine can be started anew: first all together, then one by one,
+    so that the one that kills its worker is known.
+
+    Raises
+    ------
+    EngineError
+        Where workers were lost, or silent for twice ``timeout`` seconds.
+    """
+    gathering = _Gathering(pool, task, sent, slots, timeout, report)
+    for attempt in range(2):
+        report.n_repeated += len(gathering.missing) * attempt
+        try:
+            yield from gathering.of(gathering.missing)
+            return
+        except (BrokenExecutor, CancelledError):
+            _renew(pool, gathering.missing)
+    for slot in gathering.missing:
+        report.n_repeated += 1
+        try:
+            yield from gathering.of([slot])
+        except (BrokenExecutor, CancelledError):
+            _renew(pool, [slot])
+            raise _killed(slot) from None
+
+
+class _Gathering:
+    """Payloads by their keys, until their turn comes; arguments as in `gathered`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        task: Task,
+        sent: bytes,
+        slots: Sequence[Any],
+        timeout: float | None,
+        report: RoundsReport,
+    ) -> None:
+        self._pool, self._task, self._sent = pool, task, sent
+        self._timeout, self._report = timeout, report
+        self._turns = list(slots)  # whose payloads have not been handed on
+        self._found: dict[tuple[int, int], Payload] = {}
+
+    @property
+    def missing(self) -> list[Any]:
+        """The slots whose payloads have not come."""
+        return [slot for slot in self._turns if slot.key not in self._found]
+
+    def of(self, slots: Sequence[Any]) -> Iterator[Payload]:
+        """Give tasks out, and yield all payloads whose turn it is."""
+        shared, waiting = _shared(self._pool, self._sent, slots), list(slots)
+        pending: dict[Future, Any] = {}
+        keys, given_out_again = {slot.key for slot in slots}, False
+        try:
+            while waiting or any(slot.key in keys for slot in self.missing):
+                while waiting and len(pending) < self._pool.most_at_once:
+                    slot = waiting.pop(0)
+                    pending[self._pool.submit(self._task, shared, slot)] = slot
+                done, _ = wait(pending, self._timeout, FIRST_COMPLETED)
+                for future in done:
+                    self._keep(_result(future, pending.pop(future)))
+                yield from self._due()
+                if done:
+                    continue
+                late = self.missing
+                if given_out_again:
+                    raise EngineError(
+                        f"No result came for {self._timeout:g} seconds, twice; missing are those "
+                        f"of {'; '.join(slot.shards for slot in late):.500}."
+                    )
+                given_out_again = True
+                self._report.n_repeated += len(late)
+                for slot in late:
+                    pending[self._pool.submit(self._task, shared, slot)] = slot
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _keep(self, payload: Payload) -> None:
+        """Keep the first payload of a key."""
+        if any(slot.key == payload.key for slot in self._turns):
+            self._found.setdefault(payload.key, payload)
+
+    def _due(self) -> Iterator[Payload]:
+        """Yield the payloads that have come and follow those that were handed on."""
+        while self._turns and self._turns[0].key in self._found:
+            yield self._found.pop(self._turns.pop(0).key)
+
+
+def _shared(pool: Pool, sent: bytes, slots: Sequence[Any]) -> Any:
+    try:
+        return pool.share(sent)
+    except (OSError, RuntimeError) as error:  # Dask's own are of these kinds
+        raise EngineError(
+            f"The engine is gone ({type(error).__name__}), next were "
+            f"{'; '.join(slot.shards for slot in slots):.500}; the model is as it was after the "
+            "last round."
+        ) from error
+
+
+def _result(future: Future, slot: Any) -> Payload:
+    try:
+        payload: Payload = future.result()
+    except BrokenExecutor:
+        raise
+    except Exception as error:
+        # Dask's word for a task whose workers died several times; it is not imported for that.
+        if type(error).__name__ == "KilledWorker":
+            raise _killed(slot) from error
+        raise
+    return payload
+
+
+def _renew(pool: Pool, missing: Sequence[Any]) -> None:
+    if not pool.renew():
+        raise EngineError(
+            f"The engine is gone, or broken by the death of a worker, while it worked on "
+            f"{'; '.join(slot.shards for slot in missing):.500}; the model is as it was after the "
+            "last round. An engine given by its name, as 'processes', would be started anew."
+        ) from None
+
+
+def _killed(slot: Any) -> EngineError:
+    n_rows = sum(span.n_rows for span in slot.hand)
+    return EngineError(
+        f"Workers die while they work on {slot.shards:.500} ({n_rows:,} rows): their memory may "
+        "be too small. Take fewer rows a round, or smaller shards."
+    )

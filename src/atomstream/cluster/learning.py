@@ -1,0 +1,212 @@
+"""The driver: plans rounds, gives them out, merges what comes back, and keeps checkpoints."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from atomstream.cluster.engines import Engine, Pool, check_alike, opened
+from atomstream.cluster.gathering import gathered
+from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
+from atomstream.cluster.shards import Shards
+from atomstream.cluster.worker import Payload, Slot, learn_slot
+from atomstream.core.checks import check_count
+from atomstream.exceptions import BadShardError
+
+__all__ = ["Course", "Store", "check_no_shards"]
+
+log = logging.getLogger(__name__)
+
+HEAVY = 1 << 28  # bytes of the results of a round above which a warning is due
+
+
+class Store(Protocol):
+    """Keeps a model and where its rounds stand."""
+
+    def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]] | None:
+        """Bring the model to where it stood; None where nothing was kept."""
+        ...
+
+    def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
+        """Keep model and position."""
+        ...
+
+
+class Course:
+    """A model that learns from shards in rounds.
+
+    Parameters
+    ----------
+    model : estimator
+        That can learn apart: `OnlineDictionary`.
+    shards : Shards
+    slots : int, default=1
+        Parallel parts of a round; they are part of what decides the result, workers are not.
+    rounds : Rounds, optional
+        How rows are dealt to slots.
+    horizon : float, default=inf
+        Mass of one pass, for later passes over the same shards.
+    on_bad_shard : {"raise", "skip"}, default="raise"
+        Whether a shard that cannot be learned from ends learning or is left out.
+    store : Store, optional
+        Where each round is kept, and from which to go on.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        shards: Shards,
+        slots: int = 1,
+        rounds: Rounds | None = None,
+        *,
+        horizon: float = np.inf,
+        on_bad_shard: str = "raise",
+        store: Store | None = None,
+    ) -> None:
+        if on_bad_shard not in ("raise", "skip"):
+            raise ValueError(f"on_bad_shard must be 'raise' or 'skip', got {on_bad_shard!r}.")
+        self.model, self.shards, self.slots = model, shards, check_count("slots", slots)
+        self.rounds, self._horizon = rounds or Rounds(), horizon
+        self._skips, self._store, self._heavy = on_bad_shard == "skip", store, False
+        self.at, self.report, self.progress = Position(), RoundsReport(), None
+        model.check()
+        if slots > 1 or self.rounds.mode == "frozen":
+            model._check_apart(frozen=self.rounds.mode == "frozen")
+        found = None if store is None else store.load(model, self.layout)
+        if found is not None:
+            self.at, self.report.skipped = found
+
+    @property
+    def layout(self) -> str:
+        """All that decides the bits beside the model: shards, their order, slots and rounds."""
+        return f"{self.shards.digest()} {self.slots} {self.rounds} {self._horizon}"
+
+    def play(self, engine: Any, after: Callable[[Any], bool] | None = None) -> None:
+        """Play the rounds that are left.
+
+        Parameters
+        ----------
+        engine : None, str, Executor, Client or Engine
+        after : callable, optional
+            Called after each round, with the `atomstream.core.loop.Progress` of its merge or with
+            None; a true answer ends learning.
+
+        Raises
+        ------
+        BadShardError, ChangedShardError
+            For a shard that cannot be learned from; the model is as it was after the last round.
+        EngineError
+            Where workers are lost, silent, or of other kinds.
+        """
+        engine, began = Engine.of(engine), perf_counter()
+        with opened(engine.engine) as pool:
+            try:
+                while self._round(pool, engine):
+                    if after is not None and after(self.progress):
+                        break
+            finally:
+                self.report.spend("whole", perf_counter() - began)
+
+    def _round(self, pool: Pool, engine: Engine) -> bool:
+        """Play one round; return False where no rows are left."""
+        report, clock = self.report, perf_counter
+        began = clock()
+        sent, seed = self.model._packed()
+        report.spend("serialising", clock() - began)
+        while True:  # until no shard of the round is bad
+            hands, after = self._plan()
+            if not hands:
+                return False
+            slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
+            args = pool, learn_slot, sent, slots, engine.round_timeout, report
+            try:
+                with closing(gathered(*args)) as payloads:
+                    self._take_in(payloads, engine)
+                break
+            except BadShardError as error:
+                if not self._skips:
+                    raise
+                log.warning("%s It is left out.", error)
+                report.skipped.append((error.shard, error.reason))
+        report.bytes_sent += len(sent)
+        self.at = after
+        report.n_rounds += 1
+        report.n_rows += sum(span.n_rows for hand in hands for span in hand)
+        if self._store is not None:
+            self._store.save(self.model, self.layout, self.at, report.skipped)
+        return True
+
+    def _plan(self) -> tuple[list[Hand], Position]:
+        seen, has_state = self.model._rows_seen()
+        wanted = max(self.rounds.warmup - seen, 0)
+        if not has_state:
+            wanted = max(wanted, self.rounds.first)
+        if self.slots == 1 and wanted == 0 and self.rounds.mode == "local":
+            wanted = self.rounds.rows(self.at.round)
+        skipped = {name for name, _ in self.report.skipped}
+        hands, after = plan(self.shards, self.at, skipped, self.rounds, self.slots, wanted)
+        return hands, after
+
+    def _slots(self, hands: list[Hand], seed: int, *, shared: bool) -> list[Slot]:
+        """Return the tasks of a round; each row counts for those of all slots."""
+        sizes = [sum(span.n_rows for span in hand) for hand in hands]
+        apart = shared and (len(hands) > 1 or self.rounds.mode == "frozen")
+        slots = []
+        for number, hand in enumerate(hands):
+            how = None
+            if apart:
+                how = {
+                    "fold": sum(sizes) / sizes[number],
+                    "seed": [seed, number],
+                    "before": sum(sizes[:number]),
+                    "frozen": self.rounds.mode == "frozen",
+                    "shows": number == 0,
+                }
+            slots.append(Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon))
+        return slots
+
+    def _take_in(self, payloads: Iterator[Payload], engine: Engine) -> None:
+        """Merge what the slots learned, in their order, while others are at work."""
+        spent, began = self.report.seconds, perf_counter()
+        other = spent.get("waiting", 0.0) + spent.get("unpacking", 0.0)
+        self.progress = self.model._take_in(self._parts(payloads, engine))
+        other = spent["waiting"] + spent["unpacking"] - other
+        self.report.spend("adding", perf_counter() - began - other)
+
+    def _parts(self, payloads: Iterator[Payload], engine: Engine) -> Iterator[Any]:
+        """Yield the parts of a round, and count what they cost."""
+        report, size = self.report, 0
+        while True:
+            began = perf_counter()
+            payload = next(payloads, None)
+            report.spend("waiting", perf_counter() - began)
+            if payload is None:
+                break
+            check_alike(payload.facts, engine)
+            began = perf_counter()
+            part = pickle.loads(payload.part)
+            report.spend("unpacking", perf_counter() - began)
+            size += len(payload.part)
+            report.bytes_returned += len(payload.part)
+            for what, spent in payload.seconds.items():
+                report.spend(what, spent)
+            yield part
+        if size > HEAVY and not self._heavy:
+            self._heavy = True
+            log.warning("The results of a round take %d MB; fewer slots take less.", size >> 20)
+
+
+def check_no_shards(batches: Any, **given: Any) -> None:
+    """Refuse arguments that are for shards where something else is given."""
+    wrong = [name for name, value in given.items() if value is not None]
+    if wrong:
+        raise TypeError(
+            f"{wrong[0]} is for shards that workers open by themselves, got "
+            f"{type(batches).__name__}; make them with atomstream.cluster.shards, or with Shards."
+        )

@@ -1,0 +1,344 @@
+"""Shards: parts of files that a worker opens by itself, with all that it needs to know of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from atomstream.core.checks import check_count, counted
+from atomstream.exceptions import ChangedShardError, InputError
+from atomstream.io.images import ENDINGS, Pictures
+from atomstream.io.inputs import InputOptions, reader_of
+from atomstream.io.places import Place, Storage, Window, found, place_of, version_of
+from atomstream.io.source import Source, reading
+
+__all__ = ["FileShard", "Shard", "Shards", "shards"]
+
+LINES = (".csv", ".tsv", ".jsonl")
+
+
+class Shard(Protocol):
+    """A part of the data that a worker can read by itself; one of your own can be pickled."""
+
+    @property
+    def name(self) -> str:
+        """Name for messages, different for each shard."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What changes when the content does: runs that share it can have the same bits."""
+        ...
+
+    def read(self, first: int, last: int) -> Iterator[Any]:
+        """Yield the rows from ``first`` to ``last``, exclusive, in blocks of any size.
+
+        Raises
+        ------
+        ChangedShardError
+            Where the shard is not what it was.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class FileShard:
+    """Some rows of a file, or of several images.
+
+    Attributes
+    ----------
+    uri : str
+        Path, or address in a store.
+    first, last : int
+        Rows of the file; bytes of its lines; or numbers of its images.
+    n_rows : int
+    version : str
+        Digest of sizes, times and tags of the file.
+    options : InputOptions
+    storage : tuple of (str, value), default=()
+        Options of the store.
+    head : bytes, default=b""
+        Line of names in front of lines.
+    images : tuple of str, default=()
+    """
+
+    uri: str
+    first: int
+    last: int
+    n_rows: int
+    version: str
+    options: InputOptions = field(default_factory=InputOptions, repr=False)
+    storage: Storage = field(default=(), repr=False)
+    head: bytes = field(default=b"", repr=False)
+    images: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        """Address and part."""
+        return f"{self.uri}[{self.first}:{self.last}]"
+
+    @property
+    def _place(self) -> Any:
+        return place_of(self.uri, self.storage)
+
+    def read(self, first: int, last: int) -> Iterator[Any]:
+        """Yield some of the rows, in blocks."""
+        self._check()
+        left = last - first
+        try:
+            source, start = self._opened()
+            for block in source.blocks(start + first, 0):
+                yield block.X[:left]
+                left -= min(left, block.X.shape[0])
+                if not left:
+                    break
+        except InputError:
+            self._check()  # a file that changes while it is read may look damaged
+            raise
+        self._check()
+        if left:
+            raise InputError(f"{self.name} has {counted(left, 'row')} less than it had.")
+
+    def _check(self) -> None:
+        """Refuse a file that is not what it was."""
+        try:
+            now = self._version()
+        except FileNotFoundError:
+            raise InputError(f"{self.uri} is not there any more.") from None
+        if now != self.version:
+            raise ChangedShardError(self.name)
+
+    def _version(self) -> str:
+        if self.images:
+            places = (place_of(image, self.storage) for image in self.images)
+            return _digest(version_of(place) for place in places)
+        return version_of(self._place)
+
+    def _opened(self) -> tuple[Source, int]:
+        """Return what reads the rows, and the number of the first one in it."""
+        if self.images:
+            return _pictures(self.images, self.storage, self.options, self.first), 0
+        if self.uri.lower().endswith(LINES):
+            window = Window(self._place, self.head, self.first, self.last)
+            return _source(window, self.uri, self.options), 0
+        return _source(self._place, self.uri, self.options), self.first
+
+
+class Shards(Sequence[Any]):
+    """Shards in the order in which they are learned.
+
+    Parameters
+    ----------
+    items : iterable of Shard
+    """
+
+    def __init__(self, items: Sequence[Shard]) -> None:
+        self.items: tuple[Shard, ...] = tuple(items)
+        if not self.items:
+            raise InputError("There are no shards.")
+
+    @overload
+    def __getitem__(self, index: int) -> Shard: ...
+    @overload
+    def __getitem__(self, index: slice) -> Shards: ...
+    def __getitem__(self, index: int | slice) -> Shard | Shards:
+        """Return a shard, or some as a list of their own."""
+        return Shards(self.items[index]) if isinstance(index, slice) else self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'shard')} of {counted(self.n_rows, 'row')}>"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all of them."""
+        return sum(shard.n_rows for shard in self.items)
+
+    def digest(self) -> str:
+        """Return a digest of names, sizes and versions, in their order."""
+        return _digest(f"{shard.name} {shard.n_rows} {shard.version}" for shard in self.items)
+
+    def shuffled(self, seed: int) -> Shards:
+        """Return the shards in another order, drawn with this seed."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        return Shards([self.items[i] for i in order])
+
+
+def shards(
+    inputs: str | Sequence[str],
+    *,
+    rows: int = 65_536,
+    storage_options: dict[str, Any] | None = None,
+    **options: Any,
+) -> Shards:
+    """List the shards of files, wherever they are.
+
+    Parquet files are cut between row groups, Zarr arrays between chunks, CSV files and lines of
+    JSON between bytes that end a line (they are read once to find these), ``.npy`` and other arrays
+    between any rows, and folders of images between images.
+
+    Parameters
+    ----------
+    inputs : str or sequence of str
+        Paths, patterns such as "s3://bucket/x/*.parquet", or folders of images. Stores are opened
+        by fsspec: s3://, gs://, http:// and what else it knows.
+    rows : int, default=65536
+        Rows of a shard at most, as far as row groups, chunks and images allow.
+    storage_options : dict, optional
+        Options of the store, for fsspec.
+    **options
+        As in `atomstream.io.InputOptions`: columns, key, patch, grey, ...
+
+    Returns
+    -------
+    Shards
+
+    Raises
+    ------
+    InputError
+        If an input cannot be read; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from atomstream.cluster import shards
+    >>> path = tempfile.mkdtemp() + "/rows.npy"
+    >>> np.save(path, np.ones((1000, 4)))
+    >>> shards(path, rows=300)
+    <4 shards of 1,000 rows>
+    """
+    rows = check_count("rows", rows)
+    names = [inputs] if isinstance(inputs, str) else list(inputs)
+    storage = tuple(sorted((storage_options or {}).items()))
+    try:
+        chosen = InputOptions(**options)
+    except TypeError:
+        raise TypeError(f"shards takes the options of InputOptions, got {[*options]}.") from None
+    images: list[str] = []
+    made: list[Shard] = []
+    for name in (each for pattern in names for each in found(pattern, storage)):
+        inside = _images(name, storage)
+        images.extend(inside)
+        if not inside:
+            made.extend(_cut(name, rows, storage, chosen))
+    made.extend(_cut_images(images, rows, storage, chosen))
+    return Shards(made)
+
+
+def _cut(uri: str, rows: int, storage: Storage, options: InputOptions) -> Iterator[Shard]:
+    place = place_of(uri, storage)
+    version, source = version_of(place), _source(place, uri, options)
+    make = FileShard(uri, 0, 0, 0, version, options, storage)
+    if uri.lower().endswith(LINES):
+        named = source.names is not None
+        if uri.lower().endswith(".jsonl") and named and not options.columns:
+            make = replace(make, options=replace(options, columns=tuple(source.names or ())))
+        with reading(uri), place.open("rb") as file:
+            yield from _cut_lines(file, make, rows, headed=named and not uri.endswith(".jsonl"))
+        return
+    for first, last in _ranges(source, rows, uri):
+        yield replace(make, first=first, last=last, n_rows=last - first)
+
+
+def _cut_lines(file: Any, make: FileShard, rows: int, *, headed: bool) -> Iterator[Shard]:
+    """Yield shards of whole lines; blank ones are no rows."""
+    head, begin, end, n_rows = b"", 0, 0, 0
+    for line in file:
+        end += len(line)
+        if not line.strip():
+            continue
+        if headed and not head:
+            head, begin = line, end
+            continue
+        n_rows += 1
+        if n_rows == rows:
+            yield replace(make, first=begin, last=end, n_rows=n_rows, head=head)
+            begin, n_rows = end, 0
+    if n_rows:
+        yield replace(make, first=begin, last=end, n_rows=n_rows, head=head)
+
+
+def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:
+    """Yield first and last rows of shards, between what is read as a whole."""
+    n_rows = source.n_rows
+    if n_rows is None:
+        raise InputError(f"{name} does not know its number of rows; convert it to Parquet or .npy.")
+    ends = np.cumsum(getattr(source, "group_rows", ()))
+    if not len(ends):
+        step = getattr(source, "chunk_rows", 1)
+        size = max(rows // step, 1) * step
+        ends = np.array([*range(size, n_rows, size), n_rows])
+    first = 0
+    for number, end in enumerate(ends):
+        following = ends[number + 1] if number + 1 < len(ends) else None
+        if following is None or following - first > rows:
+            yield first, int(end)
+            first = int(end)
+
+
+def _cut_images(
+    images: Sequence[str], rows: int, storage: Storage, options: InputOptions
+) -> Iterator[Shard]:
+    """Yield shards of whole images, as many together as have that many patches."""
+    step = max(rows // options.per_image, 1)
+    for first in range(0, len(images), step):
+        some = tuple(images[first : first + step])
+        n_rows = _pictures(some, storage, options, first).n_rows or 0
+        last = first + len(some)
+        made = FileShard(some[0], first, last, n_rows, "", options, storage, images=some)
+        yield replace(made, version=made._version())
+
+
+def _source(place: Any, uri: str, options: InputOptions) -> Source:
+    reader = reader_of(place_of(uri.rpartition("/")[2]))
+    if reader is None:
+        raise InputError(f"{uri} has an ending that is not known.")
+    with reading(uri):
+        rows = reader(place, options)
+    if isinstance(rows, Source):
+        return rows
+    from atomstream.io.arrays import Sliced
+
+    return Sliced(rows, place, [place])
+
+
+def _images(uri: str, storage: Storage) -> list[str]:
+    """Return the image, or the images in a folder; empty for other files."""
+    place = place_of(uri, storage)
+    if place.suffix.lower() in ENDINGS:
+        return [uri]
+    if ".zarr" in uri or not place.is_dir():
+        return []
+    deep = "/**" if isinstance(place, Place) else "/*"
+    names = found(f"{uri.rstrip('/')}{deep}", storage)
+    return [name for name in names if place_of(name).suffix.lower() in ENDINGS]
+
+
+def _pictures(
+    images: Sequence[str], storage: Storage, options: InputOptions, number: int
+) -> Pictures:
+    places: list[Any] = [place_of(image, storage) for image in images]
+    # Shards draw their patches at different places.
+    return Pictures(
+        places,
+        options.patch,
+        grey=options.grey,
+        per_image=options.per_image,
+        center=options.center,
+        seed=options.seed + number,
+    )
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,201 @@
+"""Learning of slots apart from each other, from one state, and its merge into the next state.
+
+A round begins with one state. Each slot either takes steps of its own and returns the state that it
+ends with, or codes its rows with the dictionary as it is and returns the sum of their deltas. The
+former are averaged, the latter added and absorbed as one batch; one update follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.method import Method, absorb
+from atomstream.core.state import State
+from atomstream.memory.base import Delta
+from atomstream.memory.usage import Usage
+from atomstream.updates.base import Explained
+
+__all__ = ["Alone", "Merged", "Part", "check_additive", "improve", "merged"]
+
+SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What a slot learned that was alone in its round, as serial learning does.
+
+    Attributes
+    ----------
+    learned : dict
+        Attributes of the model, by their names.
+    latest : array or sparse array, optional
+        The rows of its last batch.
+    """
+
+    learned: dict[str, Any]
+    latest: Any = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one slot learned in a round.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows it was given.
+    clock : Clock
+        After its steps; as it was where the dictionary was frozen.
+    state : State, optional
+        After its steps, every row of which counted for those of all slots.
+    delta : Delta, optional
+        Sum over its rows, coded with the frozen dictionary.
+    latest : Batch, optional
+        Its last batch, every row counted once, where it was asked for.
+    objective : float
+        Mean objective of its last batch.
+    """
+
+    n_rows: int
+    clock: Clock
+    state: State | None = None
+    delta: Delta | None = None
+    latest: Batch | None = None
+    objective: float = float("nan")
+
+
+def check_additive(method: Any, *, frozen: bool) -> None:
+    """Refuse a method whose parts of a round cannot be merged.
+
+    Raises
+    ------
+    ValueError
+        With the reason of the memory, or of the method.
+    """
+    if frozen and not isinstance(method, Method):
+        raise ValueError(
+            "This model learns row by row, and what rows add to its sums depends on those before; "
+            "take rounds of mode='local'."
+        )
+    if not frozen:
+        start = method.statistics.start
+        loss = method.objective.loss
+        start(1, 1, loss).merge(start(1, 1, loss), 0.5)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The outcome of a round, its dictionary not yet improved.
+
+    Attributes
+    ----------
+    state, clock : State, Clock
+    latest : Batch, optional
+        The last batch of the first slot.
+    objective : float
+        Mean of the objectives of the last batches; NaN where no slot learned anything.
+    """
+
+    state: State
+    clock: Clock
+    latest: Batch | None
+    objective: float
+
+
+def merged(method: Any, state: State, clock: Clock, parts: Iterable[Part]) -> Merged:
+    """Return the outcome of a round; of the parts that came, little more than one is held.
+
+    Parameters
+    ----------
+    method : Method
+        Or another that steps as it does.
+    state, clock : State, Clock
+        From which all slots began; left as they are.
+    parts : iterable of Part
+        In the order of the slots, on which the last bits of sums depend.
+    """
+    after, average, delta, latest = copy(clock), _Average(), None, None
+    known: list[float] = []
+    for part in parts:
+        after.n_samples += part.n_rows
+        latest = part.latest if latest is None else latest
+        known += [part.objective] * bool(np.isfinite(part.objective))
+        if part.state is not None:
+            average.add(part.state, part.clock, part.n_rows)
+        elif part.delta is not None:
+            delta = part.delta if delta is None else delta + part.delta
+    if not known:  # rows without any observed entry teach nothing
+        return Merged(state, after, None, np.nan)
+    if delta is not None:
+        state = state.snapshot()
+        absorb(delta, state, after)
+    else:
+        state = average.state(method)
+        after.mass, after.weight, after.step = average.mass, average.weight, average.step
+    return Merged(state, after, latest, float(np.mean(known)))
+
+
+class _Average:
+    """The average of states by their rows, added in their order."""
+
+    def __init__(self) -> None:
+        self._memory: Any = None
+        self._dictionaries: list[Any] = []
+        self._rows: list[int] = []
+        self._usages: list[Usage] = []
+        self.mass = self.weight = 0.0
+        self.step = 0
+
+    def add(self, state: State, clock: Clock, n_rows: int) -> None:
+        """Take in the state that a slot ended with."""
+        self._rows.append(n_rows)
+        share = n_rows / sum(self._rows)
+        if self._memory is None:
+            self._memory = copy(state.memory)
+        else:
+            self._memory.merge(state.memory, share)
+        self._dictionaries.append(state.dictionary)
+        self._usages.append(state.usage)
+        self.mass += share * (clock.mass - self.mass)
+        self.weight += share * (clock.weight - self.weight)
+        self.step = max(self.step, clock.step)
+
+    def state(self, method: Any) -> State:
+        """Return the average."""
+        shares = np.array(self._rows, dtype=float) / sum(self._rows)
+        usage = Usage(len(self._usages[0].total))
+        # Rows counted for those of all slots, so the average of what was used is its sum.
+        usage.total = shares @ [each.total for each in self._usages]
+        usage.idle = np.min([each.idle for each in self._usages], axis=0)
+        dictionary = method.updater.joined(self._dictionaries, shares, self._memory)
+        return State(dictionary, self._memory, usage)
+
+
+def improve(
+    method: Any, state: State, clock: Clock, latest: Batch, rng: np.random.Generator
+) -> tuple[Codes, int]:
+    """Update the dictionary after a merge, and give atoms that nothing uses a new start.
+
+    Returns
+    -------
+    codes : Codes
+        Of the latest batch, by the dictionary before the update.
+    n_reseeded : int
+        How many atoms were replaced.
+    """
+    codes = method.coder.encode(latest, state.dictionary, method.objective, clock.tolerance)
+    # Updaters that cross-fit judge by codes found on other features; without codes they take the
+    # step that promises not to raise the surrogate.
+    shown = [Explained(latest, codes)] if method.updater.folds == 1 else []
+    for _ in range(SWEEPS - 1):
+        method.updater.update(state, method.objective, clock)
+    method.updater.update(state, method.objective, clock, shown)
+    return codes, int(method.reseed(latest, codes, state, rng))

@@ -1,0 +1,199 @@
+"""Runs on rows in rounds over shards, for as many workers as an engine has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from atomstream.callbacks import Callback, Learner, TaskContext
+from atomstream.cluster.engines import Engine
+from atomstream.cluster.rounds import Position, Rounds, RoundsReport
+from atomstream.cluster.shards import Shards, shards
+from atomstream.core.checks import counted
+from atomstream.exceptions import EngineError, InputError
+from atomstream.io.holdout import Holdout
+from atomstream.runs.task import Pace, Task, calling
+from atomstream.runs.tasks.rows import LearnSettings, RowsTask
+
+__all__ = ["ShardsTask"]
+
+
+class _Listed:
+    """The shards of a run as its one input."""
+
+    def __init__(self, listed: Shards, inputs: Sequence[str]) -> None:
+        self._listed, self.name = listed, ", ".join(inputs)
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, sizes and versions."""
+        return self._listed.digest()
+
+
+class ShardsTask(Task):
+    """A dictionary of rows, learned in rounds over shards that workers open by themselves."""
+
+    settings_type = LearnSettings
+    summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
+    words = RowsTask.words
+    unit = "row"
+
+    def __init__(self, settings: LearnSettings) -> None:
+        super().__init__(settings)
+        if settings.on_bad_line != "raise" or settings.id:
+            raise InputError("--on-bad-line and --id are for runs without --slots.")
+        options = vars(settings.input_options()) | {"naming": settings.input_options().naming}
+        self._shards = shards(settings.inputs, rows=settings.shard_rows, **options)
+        self.sources = [_Listed(self._shards, settings.inputs)]
+        self._rounds = Rounds(
+            warmup=settings.warmup,
+            first=settings.round_rows,
+            growth=settings.round_growth,
+            batch=settings.round_batch,
+            mode=settings.round_mode,
+        )
+        self._at, self._epoch, self._horizon = Position(), 0, float("inf")
+        self._skipped: list[tuple[str, str]] = []
+        self._report, self._n_rounds = RoundsReport(), 0
+        self._pace: Pace | None = None
+        self._stops = False
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Passes completed, rounds, rounds with several slots, and rows dealt."""
+        return (self._epoch, *self._at)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all passes are done; one, unless more are asked for."""
+        return self._epoch >= (self.settings.epochs or 1)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the model."""
+        names, reasons = ([pair[i] for pair in self._skipped] for i in (0, 1))
+        return super().notes() | {
+            "horizon": self._horizon,
+            "n_missing": 0,
+            "n_entries": 0,
+            "n_skipped": 0,
+            "holdout": Holdout(0.0, self.settings.seed).notes(),
+            "names": None,
+            "shape": None,
+            "skipped_shards": np.array(names, object),
+            "skip_reasons": np.array(reasons, object),
+            "n_rounds": self._n_rounds,
+            "rounds": self._figures(),
+        }
+
+    def restore(self, model: Any, notes: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        super().restore(model, notes)
+        self._epoch, self._at = notes["position"][0], Position(*notes["position"][1:])
+        self._horizon, self._n_rounds = notes["horizon"], notes["n_rounds"]
+        pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
+        self._skipped = [(str(name), str(reason)) for name, reason in pairs]
+
+    def advance(self, pace: Pace) -> None:
+        """Play the rounds that are left, in all passes."""
+        self._pace, self._stops = pace, False
+        settings = self.settings
+        engine = Engine(settings.engine, round_timeout=settings.round_timeout)
+        while not self.complete and not self._stops:
+            bar: Any = pace.bar("learning")
+            with calling(self.model, _Watching(self, bar), bar):
+                try:
+                    self.model.fit_stream(
+                        self._shards,
+                        engine=engine,
+                        slots=settings.slots,
+                        rounds=self._rounds,
+                        horizon=self._horizon,
+                        on_bad_shard=settings.on_bad_shard,
+                        checkpoint=self,
+                    )
+                except EngineError as error:
+                    raise InputError(str(error)) from None
+            if self._stops:
+                return
+            if not self.learned:
+                raise InputError(f"{self.sources[0].name} has too few rows to learn from.")
+            if self._epoch == 0 and (settings.epochs or 1) > 1:
+                self._horizon = float(self.model.clock_.mass)
+            self._epoch, self._at = self._epoch + 1, Position()
+
+    # -- what keeps each round (`atomstream.cluster.learning.Store`)
+
+    def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]]:
+        """Return where the rounds stand."""
+        return self._at, list(self._skipped)
+
+    def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
+        """Note a round, and rest: the model is whole now."""
+        assert self._pace is not None
+        self._at, self._skipped, self._n_rounds = at, list(skipped), self._n_rounds + 1
+        if self.learned:
+            self._pace.note(model)
+            self._stops = self._pace.rest()
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run is to end after the last round."""
+        return self._stops
+
+    def watch(self, report: RoundsReport) -> str:
+        """Take the report of the rounds so far; return it in a few words."""
+        self._report = report
+        return _spent(report)
+
+    # -- what it came to
+
+    def _figures(self) -> dict[str, float]:
+        report = self._report
+        known = {"rows per second": report.rows_per_second} if report.n_rows else {}
+        return known | {f"share of {name}": part for name, part in report.shares().items()}
+
+    def tallies(self) -> dict[str, int]:
+        """Return how many rounds were played and shards left out."""
+        return {"rounds": self._n_rounds, "skipped_shards": len(self._skipped)}
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return {
+            "atoms": self.settings.atoms,
+            "samples": self._n_samples,
+            "steps": self._n_steps,
+            "slots": self.settings.slots,
+            "rounds": self._n_rounds,
+            "skipped_shards": [name for name, _ in self._skipped],
+            **self._figures(),
+        }
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        rows, slots = counted(self._n_samples, "row"), counted(self.settings.slots, "slot")
+        skipped = f", {counted(len(self._skipped), 'shard')} left out" if self._skipped else ""
+        return f"{counted(self.settings.atoms, 'atom')} from {rows} on {slots}{skipped}"
+
+
+class _Watching(Callback):
+    """Shows how time is spent in front of the bar, and ends learning where the run is to rest."""
+
+    def __init__(self, task: ShardsTask, bar: Any) -> None:
+        self._task, self._bar = task, bar
+
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
+        """Look after each round."""
+        if context.task_name != "batch":
+            return None
+        report = getattr(estimator, "rounds_report_", None)
+        if report is not None:
+            self._bar.text = self._task.watch(report)
+        return self._task.stops
+
+
+def _spent(report: RoundsReport) -> str:
+    """Return rounds and how time is spent, in a few words."""
+    shares = sorted(report.shares().items(), key=lambda pair: -pair[1])[:2]
+    said = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+    return f"round {report.n_rounds} ({said})"

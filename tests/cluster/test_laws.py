@@ -1,0 +1,444 @@
+"""The laws of rounds: pure tasks, one merge, the same bits on every engine, nothing lost."""
+
+import tempfile
+from copy import copy, deepcopy
+from itertools import pairwise
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from strange import ATOMS, FEATURES, Bad, Drawn, Fickle, Forgetful, planted
+
+from atomstream import (
+    BadShardError,
+    Checkpoint,
+    ConsensusNMF,
+    EngineError,
+    InputError,
+    NetworkDictionary,
+    OnlineConvexMF,
+    OnlineCPDictionary,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+    choose_rank,
+    save,
+)
+from atomstream.callbacks import Callback
+from atomstream.cluster import Engine, Rounds, Shards
+from atomstream.cluster.engines import facts
+from atomstream.cluster.rounds import Position, plan
+from atomstream.cluster.worker import Slot, learn_slot
+from atomstream.core.merging import Part, merged
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.estimators._chains import ChainShard
+from atomstream.schedules import Harmonic
+
+SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
+MODELS = {
+    "squared": OnlineNMF(ATOMS, random_state=0),
+    "kl": OnlineNMF(ATOMS, loss="kl", random_state=0),
+    "huber": OnlineNMF(ATOMS, loss="huber", random_state=0),
+    "signed": OnlineDictionaryLearning(ATOMS, alpha=0.01, random_state=0),
+    "tensors": OnlineCPDictionary(ATOMS, random_state=0),
+    "convex": OnlineConvexMF(ATOMS, n_representatives=20, random_state=0),
+}
+
+
+def drawn(n=7, n_rows=300):
+    return Shards([Drawn(seed, n_rows) for seed in range(n)])
+
+
+def fresh(model):
+    return deepcopy(model)
+
+
+def bits(model):
+    """Return all that was learned, as the bytes of a model file."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, f"{folder}/model.atoms")
+        return Path(f"{folder}/model.atoms").read_bytes()
+
+
+def error(model):
+    X = planted(500, seed=1000)
+    X = X.reshape(-1, 3, 4) if isinstance(model, OnlineCPDictionary) else X
+    rest = X - model.inverse_transform(model.transform(X))
+    return np.linalg.norm(rest) / np.linalg.norm(X)
+
+
+class Cubes(Drawn):
+    """Rows as small tensors."""
+
+    def read(self, first, last):
+        for block in super().read(first, last):
+            yield block.reshape(-1, 3, 4)
+
+
+def shards_for(name, n=7):
+    return Shards([Cubes(seed) for seed in range(n)]) if name == "tensors" else drawn(n)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_task_done_twice_gives_the_same_bits_and_leaves_the_state_as_it_was(name):
+    model = fresh(MODELS[name]).fit_stream(shards_for(name), rounds=SMALL)
+    sent, seed = model._packed()
+    shards = shards_for(name)
+    hands, _ = plan(shards, Position(), (), SMALL, 2, 0)
+    how = {"fold": 2.0, "seed": [seed, 1], "before": 128, "frozen": False, "shows": True}
+    slot = Slot(3, 1, hands[1], 64, how)
+    before, (first, second) = bytes(sent), (learn_slot(sent, slot) for _ in range(2))
+    assert first.part == second.part
+    assert first.key == second.key == (3, 1)
+    assert sent == before
+    assert first.facts == facts()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("mode", ["local", "frozen"])
+def test_the_same_layout_gives_the_same_bits_on_every_engine(name, mode):
+    if (name, mode) == ("convex", "frozen"):
+        pytest.skip("refused")
+    shards, rounds = shards_for(name), Rounds(256, 128, 1.5, 512, 64, mode)
+    serial = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=rounds)
+    for engine in ("threads:2", Fickle(0)):
+        other = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=rounds, engine=engine)
+        assert bits(other) == bits(serial)
+    assert serial.n_samples_seen_ == shards.n_rows == serial.rounds_report_.n_rows
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_slot_is_serial_learning_to_the_bit(name):
+    shards = shards_for(name, 3)
+    rounds = Rounds(warmup=256, first=128, growth=1.0, batch=64)
+    model = fresh(MODELS[name]).fit_stream(shards, slots=1, rounds=rounds)
+    X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
+    # Batches begin anew where rounds and shards do.
+    ends = sorted({0, 256, *range(384, 900, 128), 300, 600, 900})
+    batches = [
+        X[start : min(start + 64, last)]
+        for first, last in pairwise(ends)
+        for start in range(first, last, 64)
+    ]
+    assert bits(model) == bits(fresh(MODELS[name]).fit_stream(batches))
+
+
+@pytest.mark.parametrize(
+    ("name", "slots"), [(name, 2 + 3 * (n % 2)) for n, name in enumerate(MODELS)]
+)
+def test_slots_learn_what_a_serial_run_learns(name, slots):
+    shards = shards_for(name, 20)
+    serial = fresh(MODELS[name]).fit_stream(shards, rounds=SMALL)
+    model = fresh(MODELS[name]).fit_stream(shards, slots=slots, rounds=SMALL)
+    assert error(model) < 1.25 * error(serial) + 0.01
+    assert model.clock_.mass == pytest.approx(serial.clock_.mass)
+
+
+def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
+    """With the dictionary of the slots frozen by hand, averages equal one pass over all rows."""
+    model = OnlineNMF(ATOMS, schedule="harmonic", random_state=0).partial_fit(planted(100))
+    state, clock, method = model.state_, model.clock_, model.method_
+    assert clock.schedule == Harmonic()
+    X, parts = planted(90, seed=5), []
+    for rows in (slice(0, 30), slice(30, 90)):
+        fold = 90 / (rows.stop - rows.start)
+        twin = copy(model)
+        run, batch = twin._next_batch(X[rows], fold)
+        codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
+        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        run.state.memory.absorb(delta, run.clock.tick(delta.mass))
+        run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())
+        parts.append(Part(rows.stop - rows.start, run.clock, run.state, objective=1.0))
+    outcome = merged(method, state, clock, iter(parts))
+    both, after = outcome.state, outcome.clock
+    twin = copy(model)
+    run, batch = twin._next_batch(X, None)
+    codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
+    delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+    run.state.memory.absorb(delta, run.clock.tick(delta.mass))
+    np.testing.assert_allclose(both.memory.gram, run.state.memory.gram, rtol=1e-12)
+    np.testing.assert_allclose(both.memory.cross, run.state.memory.cross, rtol=1e-12)
+    np.testing.assert_allclose(both.usage.total, state.usage.total + delta.usage, rtol=1e-12)
+    assert after.mass == pytest.approx(190)
+    assert after.n_samples == 190
+
+
+def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
+    """The oracle: one batch of all the rows of a round."""
+    shards = drawn(4)
+    rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
+    model = OnlineNMF(ATOMS, tol=1e-9, random_state=0)
+    frozen = fresh(model).fit_stream(shards, slots=3, rounds=rounds)
+    assert frozen.n_steps_ == 2
+    X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
+    serial = fresh(model).fit_stream([X[:300], X[300:]])
+    np.testing.assert_allclose(frozen.memory_.gram, serial.memory_.gram, rtol=1e-6)
+    np.testing.assert_allclose(frozen.memory_.cross, serial.memory_.cross, rtol=1e-6)
+
+
+def test_models_that_do_not_add_up_refuse_before_the_first_round():
+    shards = drawn(2)
+    for model, rounds, words in (
+        (OnlineNMF(ATOMS, loss="kl", method="spsg"), SMALL, "do not merge"),
+        (OnlineConvexMF(ATOMS, n_representatives=9), Rounds(mode="frozen"), "row by row"),
+        (OnlineNMF(ATOMS, scale="std"), SMALL, "scale='std' is learned along the stream"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit_stream(shards, slots=2, rounds=rounds)
+        assert not hasattr(model, "_run")
+
+
+# -- nothing is lost
+
+
+def test_a_bad_shard_is_named_and_the_model_stays_as_it_was_after_the_last_round():
+    shards = Shards([*drawn(3), Bad(9), Drawn(10)])
+    model = OnlineNMF(ATOMS, random_state=0)
+    with pytest.raises(BadShardError, match=r"drawn\[9\]") as caught:
+        model.fit_stream(shards, slots=2, rounds=SMALL)
+    assert caught.value.shard == "drawn[9]"
+    n_rounds, n_rows = model.rounds_report_.n_rounds, model.n_samples_seen_
+    assert n_rounds > 1
+    assert n_rows == model.rounds_report_.n_rows < 900
+
+
+@pytest.mark.parametrize("place", [1, 3, 4])
+def test_a_skipped_shard_is_as_if_it_had_not_been_listed(place):
+    good = [*drawn(5)]
+    model = OnlineNMF(ATOMS, random_state=0)
+    shards = Shards([*good[:place], Bad(9, n_rows=256), *good[place:]])
+    skipping = fresh(model).fit_stream(shards, slots=2, rounds=SMALL, on_bad_shard="skip")
+    assert bits(skipping) == bits(fresh(model).fit_stream(Shards(good), slots=2, rounds=SMALL))
+    ((name, reason),) = skipping.rounds_report_.skipped
+    assert name == "drawn[9]"
+    assert "egative" in reason
+
+
+@pytest.mark.parametrize("name", ["squared", "kl", "tensors", "convex"])
+def test_a_run_goes_on_from_every_checkpoint_to_the_bit(name, tmp_path):
+    shards, whole = shards_for(name), None
+    whole = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=SMALL)
+    for stop in range(1, whole.rounds_report_.n_rounds):
+        kept = Checkpoint(tmp_path / f"{stop}.atoms")
+        engine = Stopping(3 * stop - 2)
+        with pytest.raises(KeyboardInterrupt):
+            fresh(MODELS[name]).fit_stream(
+                shards, slots=3, rounds=SMALL, engine=engine, checkpoint=kept
+            )
+        resumed = fresh(MODELS[name]).fit_stream(
+            shards, slots=3, rounds=SMALL, engine="threads:2", checkpoint=kept
+        )
+        assert bits(resumed) == bits(whole)
+        if kept.path.exists():
+            assert 0 < resumed.rounds_report_.n_rounds <= whole.rounds_report_.n_rounds
+
+
+class Stopping(Forgetful):
+    """Is interrupted after so many tasks."""
+
+    def __init__(self, n_tasks):
+        super().__init__(0)
+        self.left = n_tasks
+
+    def submit(self, fn, /, *args):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().submit(fn, *args)
+
+
+def test_a_checkpoint_of_another_layout_is_refused(tmp_path):
+    kept = Checkpoint(tmp_path / "model.atoms")
+    model = OnlineNMF(ATOMS, random_state=0).fit_stream(drawn(), slots=2, checkpoint=kept)
+    assert model.n_samples_seen_ == 2100
+    for shards, slots in ((drawn(6), 2), (drawn(), 3), (drawn(n_rows=299), 2)):
+        with pytest.raises(InputError, match="other shards, slots or rounds"):
+            OnlineNMF(ATOMS).fit_stream(shards, slots=slots, checkpoint=kept)
+    with pytest.raises(InputError, match="another model"):
+        OnlineDictionaryLearning(ATOMS).fit_stream(drawn(), slots=2, checkpoint=kept)
+
+
+def test_lost_tasks_are_given_out_again_once():
+    engine = Engine(Forgetful(1), round_timeout=0.05)
+    model = OnlineNMF(ATOMS, random_state=0).fit_stream(
+        drawn(), slots=2, rounds=SMALL, engine=engine
+    )
+    assert model.rounds_report_.n_repeated == 1
+    same = OnlineNMF(ATOMS, random_state=0).fit_stream(drawn(), slots=2, rounds=SMALL)
+    assert bits(model) == bits(same)
+    with pytest.raises(EngineError, match=r"No result came for 0.05 seconds.*drawn\[0\]"):
+        OnlineNMF(ATOMS).fit_stream(drawn(), engine=Engine(Forgetful(99), round_timeout=0.05))
+
+
+def test_workers_of_another_kind_are_refused_or_told():
+    class Other(Forgetful):
+        def submit(self, fn, /, *args):
+            future = super().submit(fn, *args)
+            future.result().facts = dict(facts(), numpy="0.1")
+            return future
+
+    def alike(payload):
+        object.__setattr__(payload, "facts", dict(facts(), numpy="0.1"))
+        return payload
+
+    class Mixed(Forgetful):
+        def submit(self, fn, /, *args):
+            return super().submit(lambda *given: alike(fn(*given)), *args)
+
+    model = OnlineNMF(ATOMS, random_state=0)
+    with pytest.raises(EngineError, match=r"A worker has numpy 0.1 \(here"):
+        model.fit_stream(drawn(2), engine=Mixed(0))
+    assert not hasattr(model, "_run")
+    with pytest.warns(UserWarning, match="may differ in the last bits"):
+        model.fit_stream(drawn(2), engine=Engine(Mixed(0), mixed="warn"))
+    assert model.n_samples_seen_ == 600
+
+
+def test_rows_are_dealt_once_and_in_order():
+    shards = drawn(7)
+    for skipped in ((), ("drawn[2]",), ("drawn[0]", "drawn[6]")):
+        at, seen = Position(), []
+        while True:
+            hands, after = plan(shards, at, skipped, SMALL, 3, 100 if not at.round else 0)
+            if not hands:
+                break
+            sizes = [sum(span.n_rows for span in hand) for hand in hands]
+            assert len(hands) <= 3
+            assert all(size == sizes[0] for size in sizes[:-1])
+            seen += [
+                (span.shard.seed, row)
+                for hand in hands
+                for span in hand
+                for row in range(span.first, span.last)
+            ]
+            at = after
+        names = [shard for shard in shards if shard.name not in skipped]
+        assert seen == [(shard.seed, row) for shard in names for row in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"engine": "proceses"}, "engine='proceses' is not known"),
+        ({"engine": 3}, "must have a method submit"),
+        ({"slots": 0}, "slots must be a whole number of at least 1"),
+        ({"on_bad_shard": "pass"}, "'raise' or 'skip'"),
+    ],
+)
+def test_wrong_arguments_are_told_in_a_sentence(arguments, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        OnlineNMF(ATOMS).fit_stream(drawn(1), **arguments)
+
+
+def test_what_is_for_shards_is_refused_for_streams():
+    with pytest.raises(TypeError, match="slots is for shards"):
+        OnlineNMF(ATOMS).fit_stream([planted(50)], slots=2)
+    with pytest.raises(ValueError, match="growth must be at least 1"):
+        Rounds(growth=0.5)
+    with pytest.raises(ValueError, match="mode must be"):
+        Rounds(mode="async")
+    assert planted(3).shape == (3, FEATURES)
+
+
+def test_callbacks_see_every_round_and_may_end_learning():
+    class Counting(Callback):
+        def __init__(self, most):
+            self.most, self.seen = most, []
+
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch":
+                self.seen.append(estimator.n_samples_seen_)
+                return len(self.seen) == self.most
+            return None
+
+    for slots in (1, 3):
+        model, watcher = OnlineNMF(ATOMS, random_state=0), Counting(99)
+        model.set_callbacks(watcher).fit_stream(drawn(), slots=slots, rounds=SMALL)
+        assert len(watcher.seen) == model.rounds_report_.n_rounds > 3
+        assert watcher.seen[-1] == 2100
+        ended = Counting(2)
+        stopped = OnlineNMF(ATOMS, random_state=0).set_callbacks(ended)
+        stopped.fit_stream(drawn(), slots=slots, rounds=SMALL, engine="threads")
+        assert stopped.rounds_report_.n_rounds == 2
+        assert ended.seen == watcher.seen[:2]
+
+
+def test_rows_with_gaps_learn_in_slots_and_one_without_any_entry_does_no_harm():
+    class Gaps(Drawn):
+        def read(self, first, last):
+            for block in super().read(first, last):
+                hidden = np.random.default_rng(self.seed).random((300, FEATURES)) < 0.3
+                rows = np.where(hidden[first:last], np.nan, block)
+                yield np.full_like(rows, np.nan) if self.seed == 4 else rows
+
+    listed = Shards([Gaps(seed) for seed in range(6)])
+    model = OnlineNMF(ATOMS, missing=True, random_state=0)
+    model.fit_stream(listed, slots=2, rounds=Rounds(256, 128, 1.0, 512, 64))
+    assert model.n_samples_seen_ == 1800
+    assert error_of_hidden(model) < 0.2
+
+
+def error_of_hidden(model):
+    """Return the relative error on whole rows."""
+    X = planted(500, seed=1000)
+    return np.linalg.norm(X - model.inverse_transform(model.transform(X))) / np.linalg.norm(X)
+
+
+def test_the_seed_of_a_model_may_be_of_any_kind():
+    shards = drawn(3)
+    whole = OnlineNMF(ATOMS, random_state=5).fit_stream(shards, slots=2, rounds=SMALL)
+    source = np.random.default_rng(5)
+    other = OnlineNMF(ATOMS, random_state=source)
+    other.fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(3))
+    assert np.array_equal(other.components_, whole.components_)
+    OnlineNMF(ATOMS).fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(4))
+
+
+@pytest.mark.parametrize("engine", [None, "threads:2", Fickle(5)])
+def test_ranks_of_a_consensus_learn_apart_what_they_learn_together(engine):
+    listed = drawn(2)
+    model = ConsensusNMF([2, 3, 4], n_replicates=4, batch_size=100, random_state=0)
+    there = clone(model).fit_stream(listed, engine=engine)
+    X = np.concatenate([*listed[0].read(0, 300), *listed[1].read(0, 300)])
+    here = clone(model).fit_stream(np.split(X, 6))
+    assert there.n_components_ == here.n_components_
+    assert np.array_equal(there.components_, here.components_)
+    assert there.choice_.table == here.choice_.table
+    rank = choose_rank(listed, [2, 3, 4], n_seeds=4, random_state=0, engine=engine).rank
+    assert rank == 3
+    more = there.fit_stream(Shards([Drawn(7)]), engine=engine)
+    here.fit_stream(np.split(planted(300, 7), 3))
+    assert np.array_equal(more.components_, here.components_)
+
+
+def test_a_consensus_that_fails_is_as_it_was():
+    model = ConsensusNMF([2, 3], n_replicates=3, batch_size=100, random_state=0)
+    with pytest.raises(BadShardError, match=r"drawn\[9\]"):
+        model.fit_stream(Shards([*drawn(2), Bad(9)]))
+    assert not hasattr(model, "ensemble_")
+    with pytest.raises(TypeError, match="engine is for shards"):
+        model.fit_stream([planted(50)], engine="threads")
+
+
+def test_chains_on_a_network_are_slots():
+    graph = nx.karate_club_graph()
+    model = NetworkDictionary("path:4", 2, n_batches=40, batch_size=100, random_state=0)
+    rounds = Rounds(warmup=400, first=100, batch=50)
+    here = clone(model).fit(graph, slots=3, rounds=rounds)
+    there = clone(model).fit(graph, slots=3, rounds=rounds, engine=Fickle(2))
+    assert bits(there) == bits(here)
+    assert here.learner_.n_samples_seen_ == 4000
+    serial = clone(model).fit(graph)
+    patches = np.concatenate([*chain_of(graph).read(0, 2000)])
+    assert here.learner_.score(patches) > 1.05 * serial.learner_.score(patches)  # both negative
+    assert here.recent_importance_.sum() == pytest.approx(1)
+    assert here.partial_fit(graph).learner_.n_samples_seen_ == 4100
+    with pytest.raises(ValueError, match="chain='all' visits every copy"):
+        model.set_params(chain="all").fit(graph, slots=2)
+
+
+def chain_of(graph):
+    """Return a long chain with a seed of its own."""
+    return ChainShard(Network.of(graph), Motif.of("path:4"), "pivot", 1, (5, 0), 2000)

@@ -1,0 +1,231 @@
+"""Real workers: processes, Dask, a store of objects; a death changes no bit or is told."""
+
+import doctest
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strange import ATOMS, Deadly, Drawn, Slow, planted
+from test_laws import MODELS, SMALL, bits, fresh
+
+from atomstream import Checkpoint, EngineError, OnlineNMF
+from atomstream.cluster import Engine, Shards, shards, transform_shards
+
+pytestmark = pytest.mark.slow
+HERE = Path(__file__).parent
+
+
+def drawn(n=6):
+    return Shards([Drawn(seed) for seed in range(n)])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workers_find_the_tests():
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{before}"
+    yield
+    os.environ["PYTHONPATH"] = before
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    import distributed
+
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def test_processes_give_the_bits_of_this_process(tmp_path):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for name in ("squared", "convex"):
+            here = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL)
+            there = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL, engine=pool)
+            assert bits(there) == bits(here)
+        # A pool that was given cannot be started anew: a dead worker ends it, and nothing else.
+        killing = Shards([*drawn(), Deadly(9, folder=str(tmp_path)), Drawn(10)])
+        model = OnlineNMF(ATOMS, random_state=0)
+        with pytest.raises(EngineError, match=r"The engine is gone, or broken.*drawn\[9\]"):
+            model.fit_stream(killing, slots=2, rounds=SMALL, engine=pool)
+        assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
+
+
+def test_dead_workers_are_replaced_and_change_no_bit(tmp_path):
+    """Each of two deaths takes the pool with it; the second time slots run one by one."""
+    listed = [*drawn(), Deadly(9, folder=str(tmp_path), times=2), Drawn(10)]
+    shards = Shards(listed)
+    model = OnlineNMF(ATOMS, random_state=0)
+    model.fit_stream(shards, slots=3, rounds=SMALL, engine="processes:1")
+    assert len(list(tmp_path.iterdir())) == 2
+    assert model.rounds_report_.n_repeated > 0
+    here = OnlineNMF(ATOMS, random_state=0).fit_stream(shards, slots=3, rounds=SMALL)
+    assert bits(model) == bits(here)
+
+
+def test_a_shard_that_kills_every_worker_is_named_and_learning_goes_on_elsewhere(tmp_path):
+    deadly, kept = tmp_path / "marks", Checkpoint(tmp_path / "model.atoms")
+    deadly.mkdir()
+    shards = Shards([*drawn(), Deadly(9, folder=str(deadly), times=3), Drawn(10)])
+    model = OnlineNMF(ATOMS, random_state=0)
+    options = {"slots": 2, "rounds": SMALL, "checkpoint": kept}
+    with pytest.raises(EngineError, match=r"Workers die while they work on [^;]*drawn\[9\]"):
+        model.fit_stream(shards, engine="processes:1", **options)
+    # Its three lives are used up, so the same call goes on to the end.
+    resumed = OnlineNMF(ATOMS, random_state=0).fit_stream(shards, **options)
+    whole = OnlineNMF(ATOMS, random_state=0).fit_stream(shards, slots=2, rounds=SMALL)
+    assert bits(resumed) == bits(whole)
+    assert resumed.rounds_report_.n_rounds < whole.rounds_report_.n_rounds
+
+
+def test_silence_ends_and_leaves_no_process_behind():
+    listed = Shards([*drawn(), Slow(9)])
+    began = time.monotonic()
+    with pytest.raises(EngineError, match=r"No result came for 3 seconds, twice; missing.*drawn"):
+        OnlineNMF(ATOMS, random_state=0).fit_stream(
+            listed, slots=2, rounds=SMALL, engine=Engine("processes:1", round_timeout=3)
+        )
+    assert time.monotonic() - began < 45
+
+
+def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
+    code = (
+        "from strange import ATOMS, Drawn\n"
+        "from test_laws import SMALL\n"
+        "from atomstream import Checkpoint, OnlineNMF\n"
+        "from atomstream.cluster import Shards\n"
+        "import os, signal\n"
+        "class Killing(Checkpoint):\n"
+        "    def save(self, *given):\n"
+        "        super().save(*given)\n"
+        "        if given[2].round == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"kept = Killing({str(tmp_path / 'model.atoms')!r})\n"
+        "shards = Shards([Drawn(seed) for seed in range(6)])\n"
+        "OnlineNMF(ATOMS, random_state=0).fit_stream(\n"
+        "    shards, slots=3, rounds=SMALL, engine='threads', checkpoint=kept)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
+    assert ended.returncode == -signal.SIGKILL
+    kept = Checkpoint(tmp_path / "model.atoms")
+    model = OnlineNMF(ATOMS, random_state=0)
+    model.fit_stream(drawn(), slots=3, rounds=SMALL, checkpoint=kept)
+    whole = OnlineNMF(ATOMS, random_state=0).fit_stream(drawn(), slots=3, rounds=SMALL)
+    assert bits(model) == bits(whole)
+    assert model.rounds_report_.n_rounds == whole.rounds_report_.n_rounds - 3
+
+
+# -- Dask
+
+
+def test_dask_gives_the_bits_of_this_process(client, tmp_path):
+    for name in ("squared", "kl"):
+        here = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL)
+        there = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL, engine=client)
+        assert bits(there) == bits(here)
+    files = transform_shards(there, drawn(2), tmp_path / "codes", engine=client)
+    np.testing.assert_allclose(
+        np.concatenate([np.load(file) for file in files]),
+        there.transform(np.concatenate([planted(300, 0), planted(300, 1)])),
+    )
+
+
+def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
+    listed = Shards([*drawn(), Deadly(9, folder=str(tmp_path)), Drawn(10)])
+    address = cluster.scheduler_address.replace("tcp", "dask")
+    there = OnlineNMF(ATOMS, random_state=0)
+    there.fit_stream(listed, slots=3, rounds=SMALL, engine=address)
+    here = OnlineNMF(ATOMS, random_state=0).fit_stream(listed, slots=3, rounds=SMALL)
+    assert bits(there) == bits(here)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_dask_names_the_shard_that_kills_its_workers(client, tmp_path):
+    listed = Shards([*drawn(2), Deadly(9, folder=str(tmp_path), times=99)])
+    with pytest.raises(EngineError, match=r"Workers die while they work on [^;]*drawn\[9\]"):
+        OnlineNMF(ATOMS, random_state=0).fit_stream(listed, rounds=SMALL, engine=client)
+
+
+def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with pytest.raises(EngineError, match="There is no Dask scheduler at"):
+        OnlineNMF(ATOMS).fit_stream(drawn(1), engine="dask://127.0.0.1:1")
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0", processes=False
+    )
+    client, model = distributed.Client(cluster), OnlineNMF(ATOMS, random_state=0)
+    closing = threading.Timer(1.0, cluster.close)
+    listed = Shards([*drawn(3), Slow(9, seconds=4.0)])
+    closing.start()
+    try:
+        with pytest.raises(EngineError):
+            model.fit_stream(listed, rounds=SMALL, engine=Engine(client, round_timeout=5))
+    finally:
+        closing.join()
+        client.close()
+    assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
+
+
+# -- a store of objects
+
+
+def test_shards_in_a_store_of_objects(tmp_path):
+    server = pytest.importorskip("moto.server")
+    pytest.importorskip("s3fs")
+    import fsspec
+
+    there = server.ThreadedMotoServer(port=0)
+    there.start()
+    try:
+        host, port = there.get_host_and_port()
+        options = {"key": "a", "secret": "b", "endpoint_url": f"http://{host}:{port}"}
+        store = fsspec.filesystem("s3", **options)
+        store.mkdir("bucket")
+        for number in range(3):
+            np.save(tmp_path / "rows.npy", planted(300, number))
+            store.put_file(str(tmp_path / "rows.npy"), f"bucket/x/{number}.npy")
+        listed = shards("s3://bucket/x/*.npy", rows=200, storage_options=options)
+        assert [shard.n_rows for shard in listed] == [200, 100] * 3
+        with ThreadPoolExecutor(2) as pool:
+            model = OnlineNMF(ATOMS, random_state=0)
+            model.fit_stream(listed, slots=2, rounds=SMALL, engine=pool)
+        assert model.n_samples_seen_ == 900
+        codes = transform_shards(model, listed, "s3://bucket/codes", storage_options=options)
+        assert len(codes) == 6
+        with store.open("bucket/codes/000001.npy") as file:
+            found = np.load(file)
+        np.testing.assert_allclose(found, model.transform(planted(300)[200:]))
+        store.put_file(str(tmp_path / "rows.npy"), "bucket/x/0.npy")
+        with pytest.raises(ValueError, match=r"s3://bucket/x/0.npy\[0:200\] has changed"):
+            OnlineNMF(ATOMS).fit_stream(listed)
+    finally:
+        there.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_how_to_runs_with_a_real_cluster():
+    """Its lines on Dask are left out where pages are tested, for not everybody has Dask."""
+    pytest.importorskip("distributed")
+    page = HERE.parents[1] / "docs/how-to/from-a-laptop-to-a-cluster.md"
+    text = page.read_text(encoding="utf-8").partition("On the command line:")[0]
+    text = text.replace("# doctest: +SKIP", "")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    lines = doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0)
+    assert any("LocalCluster" in each.source for each in lines.examples)
+    said = []
+    doctest.DocTestRunner(optionflags=flags).run(lines, out=said.append)
+    assert "".join(said) == ""
