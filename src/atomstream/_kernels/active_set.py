@@ -17,6 +17,7 @@ from atomstream._kernels.support import (
     free_entries,
     fresh_gradient,
     grow,
+    join,
     leave,
     leave_weakest,
     move,
@@ -73,7 +74,8 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
         size, factored, stuck, gap = free_entries(h, penalty, face), 0, False, np.inf
         share = SHARE if size > 0 else FIRST_SHARE
         for turn in range(max_rounds):
-            n_picks, size = _pick(h, gradient, sample, model, face, size, share)
+            n_picks = pick(h, gradient, sample, model, share)
+            size = join(h, face, size)
             size, factored = leave(h, penalty, face, size, factored)
             size = grow((h, gradient, sample), model, face, size, factored, work)
             size = factored = _newton(h, gradient, sample, model, face, size, work)
@@ -130,15 +132,14 @@ def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type:
 
 
 @inlined
-def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-untyped-def]
-    """Set the entry that gains most to its best value, again and again; new ones join the support.
+def pick(h, gradient, sample, problem, share):  # type: ignore[no-untyped-def]
+    """Set the entry that gains most to its best value, again and again; return how often.
 
     Ends when the next pick gains less than ``share`` of the first. The gain of an entry is the root
     of what the objective loses. Its float32 bits, last bits overwritten by the index, are ordered
     as gains are: one pass of integer maxima finds entry and gain at once, many at a time.
     """
     gram, (l1, l2, low, high), (curvature, inverse, root) = problem
-    support, inside, _ = face
     unit, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, noise(sample)
     index_bits = np.int32(1)
     while index_bits < h.size:
@@ -154,7 +155,7 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
         change = best - h[pick]
         loss = abs(change) * root[pick]
         if loss <= enough:
-            return n_picks, size
+            return n_picks
         if n_picks == 0:
             enough = max(enough, share * loss)
         row = gram[pick]
@@ -162,11 +163,7 @@ def _pick(h, gradient, sample, problem, face, size, share):  # type: ignore[no-u
             gradient[j] += change * row[j]
         gradient[pick] += change * l2
         h[pick] = best
-        if not inside[pick]:
-            inside[pick] = True
-            support[size] = pick
-            size += 1
-    return 2 * h.size, size
+    return 2 * h.size
 
 
 @inlined

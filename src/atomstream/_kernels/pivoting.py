@@ -1,27 +1,32 @@
 """Exact codes of many rows under one Gram matrix, by block principal pivoting, eight rows abreast.
 
-Sweeps of coordinate descent guess which entries are free. Then, round by round, all rows solve for
-their free entries at once, and what came out infeasible changes sides. The systems of eight rows
-are factored together, entry by entry, so that the processor's vectors run across rows.
+Greedy coordinate descent guesses which entries are free to move. Then, round by round, every row
+solves for its free entries at once, and what came out infeasible changes sides. The systems of
+eight rows are solved together, entry by entry, so that the vectors of the processor run across
+rows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from atomstream._kernels.active_set import FIRST_SHARE, pick
 from atomstream._kernels.certificate import duality_gap, minimiser
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.lanes import LANES, lack, scale, spread
-from atomstream._kernels.support import combine, noise, scales
+from atomstream._kernels.lanes import LANES, TILE, lack, spread, tile
+from atomstream._kernels.support import combine, fresh_gradient, noise, scales
 
 MOST = 128  # free entries of a row; larger systems fill vectors by themselves
 N_ROUNDS = 12
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
-DEPENDENT = 1e-11  # squared pivot, relative: atoms too much alike for this way
+SHARE = 0.1  # entries become free if their gain is at least this part of the largest
+DEPENDENT = 1e-11  # of an entry's curvature must be its own
+# Sides of an entry: at zero, at its lower or upper bound, or free: above zero, below, anywhere.
+ZERO, LOW, HIGH, PLUS, MINUS, FREE = 0, 1, 2, 3, 4, 5
 
 
 @kernel
-def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-untyped-def]
+def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c.
 
     Parameters
@@ -29,244 +34,247 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     codes : ndarray of shape (n_samples, n_components)
         Starting codes inside the bounds; overwritten. All arrays are float64.
     residual : ndarray of shape (n_samples,)
-        Receives the certified duality gaps; infinity where rounds did not end, with the code that
-        the sweeps ended at.
+        Receives the certified duality gaps; infinity where the rounds did not end, with the code
+        that greedy descent ended at.
     samples : (linear, energy)
         Products of samples with atoms, and of samples with themselves.
     problem : (gram, penalty, bound)
         Products of atoms with atoms; (l1, l2, low, high); `DualBound`.
     gap : float
         A row whose code has this certified gap is left.
-    limits : (n_sweeps, n_rounds, rounding)
+    rounding : float
+        Relative rounding of ``linear``.
+
+    References
+    ----------
+    Portugal, Judice, Vicente (1994), "A comparison of block pivoting and interior-point algorithms
+    for linear least squares problems with nonnegative variables"; Kim, Park (2011), "Fast
+    nonnegative matrix factorization: an active-set-like method and comparisons".
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
     n, r = codes.shape
-    model = (gram, penalty, scales(gram, penalty[1]))
-    side, count = np.zeros((n, r), np.int8), np.zeros((n, 3), np.int64)
-    gradient, work = np.empty((LANES, r)), (np.empty(r), np.empty(r, np.int64))
-    rows, n_rows = np.empty(n, np.int64), 0
     most = min(r, MOST)
-    factor = np.empty(((most + 1) * (most + 2) // 2, LANES))
-    listed, size = np.zeros((most + 1, LANES), np.int64), np.zeros(LANES, np.int64)
-    point, sound = np.empty((LANES, r)), np.empty(LANES, np.bool_)
+    model = (gram, penalty, scales(gram, penalty[1]))
+    # Of each row: the sides, the number of free entries, the fewest infeasible ones, spare rounds.
+    sides, counts = np.zeros((n, r), np.int8), np.zeros((n, 3), np.int64)
+    rows, n_rows = np.empty(n, np.int64), 0
+    point, gradient = np.empty(r), np.empty(r)
+    work = (np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64))
+    lines = np.empty(((most + TILE) * (most + TILE + 1), LANES))
+    listed, sizes = np.zeros((most + 1, LANES), np.int64), np.zeros(LANES, np.int64)
     for i in range(n):
+        sample = (linear[i], energy[i], rounding)
         residual[i] = np.inf
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
             codes[i], residual[i] = 0.0, 0.0
             continue
-        sample = (linear[i], energy[i], limits[2])
-        slope = gradient[0]
-        _gradient(codes[i], slope, sample, model, work)
-        _sweep(codes[i], slope, model, limits[0])
-        count[i, 0], count[i, 1], count[i, 2] = _sides(codes[i], side[i], penalty), r + 1, SPARE
+        fresh_gradient(codes[i], gradient, sample, model, work)
+        pick(codes[i], gradient, sample, model, FIRST_SHARE)
+        counts[i, 0], counts[i, 1] = _first_sides(codes[i], sides[i], penalty), r + 1
         rows[n_rows] = i
-        n_rows += count[i, 0] <= most
-    for _ in range(limits[1]):
-        if n_rows == 0:
-            break
-        _by_size(rows, n_rows, count)
+        n_rows += counts[i, 0] <= most
+    for _ in range(N_ROUNDS):
+        _by_size(rows, n_rows, counts)
         kept = 0
         for first in range(0, n_rows, LANES):
-            last = min(first + LANES, n_rows)
-            width = count[rows[last - 1], 0]
-            _gather(factor, listed, size, (rows, first, last), (codes, side, linear), model, width)
-            _factor(factor, width, sound)
-            _solve(factor, width)
-            for lane in range(last - first):
-                i = rows[first + lane]
-                sample = (linear[i], energy[i], limits[2])
-                if not sound[lane]:
+            group = rows[first : min(first + LANES, n_rows)]
+            width = _gather(lines, (listed, sizes), group, (sides, linear), model)
+            _solve(lines, width)
+            for lane in range(len(group)):
+                i = group[lane]
+                sample = (linear[i], energy[i], rounding)
+                found = lines[width * width :, lane], listed[:, lane], sizes[lane]
+                if sizes[lane] and np.isnan(found[0][0]):  # atoms that depend on each other
                     continue
-                done = _judge(
-                    (point[lane], codes[i], gradient[lane]), side[i], count[i], sample,
-                    (listed, size, factor, lane, width), model, work
-                )
-                if done:
-                    found = duality_gap(point[lane], gradient[lane], sample, penalty, bound)
-                    if found <= gap:
-                        codes[i], residual[i] = point[lane], found
-                    continue
-                rows[kept] = i
-                kept += count[i, 0] <= most
+                _place(point, gradient, found, sides[i], sample, model, work)
+                if _exchange(point, gradient, found, sides[i], counts[i], sample, model, work):
+                    certified = duality_gap(point, gradient, sample, penalty, bound)
+                    if certified <= gap:
+                        codes[i], residual[i] = point, certified
+                elif counts[i, 0] <= most:
+                    rows[kept] = i
+                    kept += 1
         n_rows = kept
 
 
 @inlined
-def _gradient(h, gradient, sample, model, work):  # type: ignore[no-untyped-def]
-    values, index = work
-    size = 0
-    for k in range(h.size):
-        gradient[k] = model[1][1] * h[k] - sample[0][k]
-        if h[k] != 0:
-            index[size], values[size] = k, h[k]
-            size += 1
-    combine(gradient, model[0], index, values, size)
-
-
-@inlined
-def _sweep(h, gradient, model, n_sweeps):  # type: ignore[no-untyped-def]
-    gram, (l1, l2, low, high), (curvature, inverse, _) = model
-    for _ in range(n_sweeps):
-        for k in range(h.size):
-            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-            change = best - h[k]
-            if change != 0:
-                row = gram[k]
-                for j in range(h.size):
-                    gradient[j] += change * row[j]
-                gradient[k] += change * l2
-                h[k] = best
-
-
-@inlined
-def _sides(h, side, penalty):  # type: ignore[no-untyped-def]
-    """Say which entries are free (1 and -1: by their sign; 2: where l1 has no kink)."""
+def _first_sides(h, side, penalty):  # type: ignore[no-untyped-def]
+    """Write the sides that the entries of a code are on; return how many are free."""
     l1, _, low, high = penalty
     size = 0
     for k in range(h.size):
-        free = h[k] != 0 and low < h[k] < high
-        side[k] = 0
-        if free:
-            side[k] = 2 if l1 == 0 else (1 if h[k] > 0 else -1)
-        size += free
+        if h[k] == 0 and (l1 > 0 or low == 0 or high == 0):
+            side[k] = ZERO
+        elif h[k] <= low:
+            side[k] = LOW
+        elif h[k] >= high:
+            side[k] = HIGH
+        else:
+            side[k] = (PLUS if h[k] > 0 else MINUS) if l1 > 0 else FREE
+            size += 1
     return size
 
 
 @inlined
-def _by_size(rows, n_rows, count):  # type: ignore[no-untyped-def]
-    """Sort rows by the number of their free entries: rows abreast cost as much as the largest."""
+def _by_size(rows, n_rows, counts):  # type: ignore[no-untyped-def]
+    """Sort rows by their free entries: eight rows abreast cost as much as the largest of them."""
     for a in range(1, n_rows):
-        row = rows[a]
-        b = a
-        while b > 0 and (count[rows[b - 1], 0] > count[row, 0]):
+        row, b = rows[a], a
+        while b > 0 and counts[rows[b - 1], 0] > counts[row, 0]:
             rows[b] = rows[b - 1]
             b -= 1
         rows[b] = row
 
 
 @inlined
-def _gather(factor, listed, size, group, state, model, width):  # type: ignore[no-untyped-def]
-    """Write the systems of a group of rows side by side, the right-hand sides as their last rows."""
-    (rows, first, last), (codes, side, linear) = group, state
-    gram, (l1, l2, _, _), _ = model
+def _gather(lines, free, group, state, model):  # type: ignore[no-untyped-def]
+    """Write the systems of a group of rows side by side, right-hand sides last; return the width.
+
+    Short systems are filled up with entries that come out zero.
+    """
+    (listed, sizes), (sides, linear) = free, state
+    gram, (l1, l2, low, high), _ = model
+    width = 0
     for lane in range(LANES):
         n = 0
-        if first + lane < last:
-            i = rows[first + lane]
-            for k in range(side.shape[1]):
-                if side[i, k] != 0:
-                    listed[n, lane] = k
-                    n += 1
-        size[lane] = n
-        at = 0
-        for a in range(n):
-            row = gram[listed[a, lane]]
-            for b in range(a):
-                factor[at + b, lane] = row[listed[b, lane]]
-            at += a
-            factor[at, lane] = row[listed[a, lane]] + l2
-            at += 1
-        for a in range(n, width):
-            for b in range(a):
-                factor[at + b, lane] = 0.0
-            at += a
-            factor[at, lane] = 1.0
-            at += 1
-        for a in range(width):
-            factor[at + a, lane] = 0.0
-        if n > 0:
-            i = rows[first + lane]
-            for a in range(n):
-                k = listed[a, lane]
-                sign = side[i, k]
-                value = linear[i, k]
-                if sign != 2:
-                    value -= l1 * sign
-                factor[at + a, lane] = value
-
-
-@inlined
-def _factor(factor, width, sound):  # type: ignore[no-untyped-def]
-    """Factor eight systems by Cholesky, 1 / L[c, c] on the diagonal; the last row is solved for."""
+        if lane < len(group):
+            side = sides[group[lane]]
+            for k in range(side.size):
+                listed[n, lane] = k
+                n += side[k] >= PLUS
+        sizes[lane] = n
+        width = max(width, n)
+    width = TILE * ((width + TILE - 1) // TILE)
+    end = width * width
     for lane in range(LANES):
-        sound[lane] = True
-    row = 0
-    for a in range(width + 1):
-        at = 0
-        for c in range(a):
-            lack(factor, row, at, c)
-            scale(factor, row + c, at + c, 0)
-            at += c + 1
-        if a < width:
-            least = factor[row + a].copy()
-            lack(factor, row, row, a)
-            for lane in range(LANES):
-                pivot = factor[row + a, lane]
-                if pivot <= DEPENDENT * least[lane]:
-                    sound[lane] = False
-                    pivot = 1.0
-                factor[row + a, lane] = 1 / np.sqrt(pivot)
-        row += a + 1
+        n = sizes[lane]
+        for a in range(n):
+            k, at = listed[a, lane], a * width
+            row = gram[k]
+            for b in range(a):
+                lines[at + b, lane] = row[listed[b, lane]]
+            lines[at + a, lane] = row[k] + l2
+            side, value = sides[group[lane]], linear[group[lane], k]
+            if side[k] != FREE:
+                value -= l1 if side[k] == PLUS else -l1
+            if low != 0 or high < np.inf:
+                value -= _held(row, side, low, high)
+            lines[end + a, lane] = value
+        for a in range(n, width):
+            lines[a * width : a * width + a, lane] = 0.0
+            lines[a * width + a, lane] = 1.0
+            lines[end + a, lane] = 0.0
+    return width
 
 
 @inlined
-def _solve(factor, width):  # type: ignore[no-untyped-def]
-    """Solve the transposed systems in place, in the last row."""
-    last = width * (width + 1) // 2
+def _held(row, side, low, high):  # type: ignore[no-untyped-def]
+    """Return what entries at their bounds contribute to a product."""
+    total = 0.0
+    for k in range(row.size):
+        if side[k] == LOW:
+            total += row[k] * low
+        elif side[k] == HIGH:
+            total += row[k] * high
+    return total
+
+
+@inlined
+def _solve(lines, width):  # type: ignore[no-untyped-def]
+    """Solve eight systems by Cholesky; solutions replace the right-hand sides."""
+    for row in range(0, width, TILE):
+        for at in range(0, row + 1, TILE):
+            tile(lines, row * width, at * width, at, width, DEPENDENT)
+    end = width * width
+    for c in range(width):
+        lack(lines, end, c * width, c)
     for c in range(width - 1, -1, -1):
-        at = c * (c + 1) // 2
-        scale(factor, last + c, at + c, 0)
-        spread(factor, last, at, c)
+        spread(lines, end, c * width, c)
 
 
 @inlined
-def _judge(place, side, count, sample, group, model, work):  # type: ignore[no-untyped-def]
-    """Let infeasible entries change sides; return whether there was none."""
-    (h, start, gradient), (listed, size, factor, lane, width) = place, group
-    gram, (l1, l2, low, high), (curvature, inverse, root) = model
-    level, n, wrong, last_wrong = noise(sample), size[lane], 0, -1
-    last = width * (width + 1) // 2
-    values, index = work
+def _place(h, gradient, found, side, sample, model, work):  # type: ignore[no-untyped-def]
+    """Write the code that a solution stands for, and its gradient."""
+    (solution, listed, n), (gram, penalty, _), (values, _, _, index) = found, model, work
     for k in range(h.size):
-        gradient[k] = -sample[0][k]
         h[k] = 0.0
+        gradient[k] = -sample[0][k]
     for a in range(n):
-        k = listed[a, lane]
-        index[a], values[a] = k, factor[last + a, lane]
-        h[k] = values[a]
+        index[a], values[a] = listed[a], solution[a]
+    if penalty[2] != 0 or penalty[3] < np.inf:
+        for k in range(h.size):
+            if side[k] == LOW or side[k] == HIGH:
+                index[n], values[n] = k, penalty[2] if side[k] == LOW else penalty[3]
+                n += 1
     combine(gradient, gram, index, values, n)
     for a in range(n):
-        k = listed[a, lane]
-        gradient[k] += l2 * h[k]
+        h[index[a]] = values[a]
+        gradient[index[a]] += penalty[1] * values[a]
+
+
+@inlined
+def _exchange(h, gradient, found, side, count, sample, model, work):  # type: ignore[no-untyped-def]
+    """Let infeasible entries change sides; return whether there was none.
+
+    All do while their number falls, and a few rounds more; then the last one only, which ends.
+    """
+    _, (l1, l2, low, high), (curvature, inverse, root) = model
+    level, (_, listed, n), gain = noise(sample), found, work[1]
+    top, wrong, last = np.int64(0), 0, -1
     for k in range(h.size):
-        if side[k] != 0:
-            bad = (h[k] < 0 and side[k] > 0) or (h[k] > 0 and side[k] == -1)
-        else:
-            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-            bad = abs(best - h[k]) * root[k] > level
-        if bad:
-            wrong += 1
-            last_wrong = k
+        best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
+        gain[k] = abs(best - h[k]) * root[k]
+    for a in range(n):
+        k = listed[a]
+        least, most = _segment(side[k], low, high)
+        gain[k] = -max(least - h[k], h[k] - most, 0.0) * root[k]
+        if -level <= gain[k] < 0:
+            h[k] = min(max(h[k], least), most)
+    for k in range(h.size):
+        top = max(top, np.float64(gain[k]).view(np.int64))
+        wrong += abs(gain[k]) > level
     if wrong == 0:
         return True
     if wrong < count[1]:
         count[1], count[2] = wrong, SPARE
-        all_ = True
-    elif count[2] > 0:
-        count[2] -= 1
-        all_ = True
     else:
-        all_ = False
-    for k in range(h.size):
-        if not all_ and k != last_wrong:
-            continue
-        if side[k] != 0:
-            if (h[k] < 0 and side[k] > 0) or (h[k] > 0 and side[k] == -1):
-                side[k] = 0
-                count[0] -= 1
+        count[2] -= 1
+    enough = max(level, SHARE * np.int64(top).view(np.float64))
+    for k in range(h.size - 1, -1, -1):
+        if gain[k] < -level:
+            count[0] -= 1
+            least, _ = _segment(side[k], low, high)
+            side[k] = _bound(side[k], h[k] < least, low, high)
+        elif gain[k] > (enough if count[2] >= 0 else level):
+            count[0] += 1
+            side[k] = _freed(side[k], gradient[k], l1, low, high)
         else:
-            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-            if abs(best - h[k]) * root[k] > level:
-                side[k] = 1 if best > h[k] else -1
-                count[0] += 1
+            continue
+        if count[2] < 0:
+            break
     return False
+
+
+@inlined
+def _segment(side, low, high):  # type: ignore[no-untyped-def]
+    """Return the bounds of a free entry: those of the set, and zero where l1 has its kink."""
+    return (max(low, 0.0) if side == PLUS else low), (min(high, 0.0) if side == MINUS else high)
+
+
+@inlined
+def _bound(side, below, low, high):  # type: ignore[no-untyped-def]
+    """Return the side that an entry comes to which has left its segment."""
+    if below:
+        return LOW if low != 0 and (side != PLUS or low > 0) else ZERO
+    return HIGH if high != 0 and (side != MINUS or high < 0) else ZERO
+
+
+@inlined
+def _freed(side, slope, l1, low, high):  # type: ignore[no-untyped-def]
+    """Return the side that an entry is on when it leaves zero or a bound."""
+    if l1 == 0:
+        return FREE
+    if side == ZERO:
+        return PLUS if slope < 0 else MINUS
+    value = low if side == LOW else high
+    return PLUS if value > 0 or (value == 0 and side == LOW) else MINUS

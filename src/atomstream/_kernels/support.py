@@ -97,6 +97,18 @@ def stands(value, penalty):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def join(h, face, size):  # type: ignore[no-untyped-def]
+    """Append entries that are not zero to the support; return its size."""
+    support, inside, _ = face
+    for k in range(h.size):
+        if h[k] != 0 and not inside[k]:
+            inside[k] = True
+            support[size] = k
+            size += 1
+    return size
+
+
+@inlined
 def leave(h, penalty, face, size, factored):  # type: ignore[no-untyped-def]
     """Take entries that cannot move out of the support and out of the factor."""
     support, _, factor = face
