@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, minimize, nnls
 from strategies import CODERS, PENALTIES, coding_problems
 
 import atomstream.coders as coders
-from atomstream._kernels import active_set, cholesky, simplex
+from atomstream._kernels import active_set, cholesky, descent, lanes, pivoting, simplex
 from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import FLOOR
 from atomstream.coders import ActiveSet, ProjectedGradient
@@ -563,17 +563,13 @@ def test_kernels_are_their_plain_functions(interpreted):
     X, atoms = rng.random((4, 12)), rng.random((6, 12))
     rows, energy, gram = Rows(atoms), (X**2).sum(axis=1), atoms @ atoms.T
     bound = tuple(DualBound.of(gram, Nonnegative(l1=0.1)))
+    nonnegative = (gram, (0.1, 0.01, 0.0, np.inf), bound)
+    boxed = (gram, (0.1, 0.01, -0.2, 0.4), bound)
     for module, start, tail in (
-        (
-            active_set,
-            np.zeros((4, 6)),
-            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.0, 1e-10), (0, 100, 1e-16)),
-        ),
-        (
-            active_set,
-            np.zeros((4, 6)),
-            ((gram, (0.1, 0.01, 0.0, np.inf), bound), (0.02, 0.0), (50, 100, 1e-16)),
-        ),
+        (active_set, np.zeros((4, 6)), (nonnegative, (0.0, 1e-10), (100, 1e-16))),
+        (descent, np.zeros((4, 6)), (nonnegative, 0.02, (50, 1e-16))),
+        (pivoting, np.zeros((4, 6)), (nonnegative, 1e-10, (30, 1e-16))),
+        (pivoting, np.zeros((4, 6)), (boxed, 1e-10, (30, 1e-16))),
         (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
@@ -584,6 +580,58 @@ def test_kernels_are_their_plain_functions(interpreted):
             results.append((codes, residual))
         assert_allclose(results[0][0], results[1][0], atol=1e-10)
         assert_allclose(results[0][1], results[1][1], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["tile", "lack", "spread"])
+def test_arithmetic_on_lanes_is_its_plain_function(name):
+    """What is written for LLVM against numpy, on factors whose third lane has two equal atoms."""
+    rng = np.random.default_rng(0)
+    atoms = rng.random((lanes.LANES, 4, 9))
+    atoms[2, 3] = atoms[2, 1]
+    whole = np.moveaxis(atoms @ np.swapaxes(atoms, 1, 2), 0, -1).reshape(16, lanes.LANES)
+    factor = whole.copy()
+    lanes.tile(factor, 0, 0, 0, 4, 1e-11)
+    lines = np.concatenate([factor, rng.random((4, lanes.LANES)), whole])
+    arguments = {"tile": (20, 20, 0, 4, 1e-11), "lack": (16, 8, 2), "spread": (16, 12, 3)}[name]
+    plain, compiled = lines.copy(), lines.copy()
+    getattr(lanes, name)(plain, *arguments)
+    _run(compiled, name, arguments)
+    assert_allclose(compiled, plain, rtol=1e-9, atol=1e-12)
+    assert not np.array_equal(plain, lines)
+    if name == "tile":
+        lower = plain[20:].reshape(4, 4, lanes.LANES)
+        assert lower[3, 3, 2] == 0  # the later of the equal atoms
+        diagonal = np.diag(1 / lower[[0, 1, 2, 3], [0, 1, 2, 3], 0])
+        exact = np.linalg.cholesky(atoms[0] @ atoms[0].T)
+        assert_allclose(np.tril(lower[..., 0], -1) + diagonal, exact, rtol=1e-9)
+
+
+def _run(lines, name, arguments):
+    """Call a function on lanes from compiled code."""
+    function, n = getattr(lanes, name), len(arguments)
+    calls = {
+        3: lambda lines, a: function(lines, a[0], a[1], a[2]),
+        5: lambda lines, a: function(lines, a[0], a[1], a[2], a[3], a[4]),
+    }
+    numba.njit(calls[n])(lines, arguments)
+
+
+def test_pivoting_ends_where_enumeration_does_on_every_interval():
+    """Without the active set behind it, on atoms of which some repeat others."""
+    rng = np.random.default_rng(12)
+    for penalty, trial in itertools.product(INTERVALS, range(20)):
+        X, atoms = rng.standard_normal((9, 6)), rng.standard_normal((4, 6))
+        if trial % 4 == 0:
+            atoms[3] = 2 * atoms[1]
+        gram, energy = atoms @ atoms.T, (X**2).sum(axis=1)
+        form = (penalty.l1, penalty.l2, *penalty.shape[:2])
+        problem = (gram, form, tuple(DualBound.of(gram, penalty)))
+        codes, gaps = penalty.prox(np.zeros((9, 4)), 0.0), np.empty(9)
+        pivoting.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (30, 2.0**-52))
+        ended = gaps < np.inf
+        assert ended.all() or trial % 4 == 0
+        best = enumerate_supports(X, atoms, penalty)[ended]
+        assert_allclose(value(X, codes, atoms, penalty)[ended], best, rtol=1e-7, atol=1e-9)
 
 
 def test_limits_on_work_are_kept_and_told():

@@ -1,17 +1,17 @@
 """Exact codes of many rows under one Gram matrix.
 
-Three stages, each only as long as needed: sweeps of coordinate descent (cheap, for loose accuracy),
-greedy coordinate descent that picks the support entry by entry, and Newton steps on the support
-with a Cholesky factor that follows it.
+Greedy coordinate descent picks the support entry by entry, and Newton steps are taken on it with a
+Cholesky factor that follows it. It ends for all atoms, however much alike: what `pivoting` leaves.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.certificate import duality_gap, largest_violation, minimiser
+from atomstream._kernels.certificate import duality_gap, largest_violation
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.descent import FIRST_SHARE, pick
 from atomstream._kernels.support import (
     downhill,
     free_entries,
@@ -21,12 +21,10 @@ from atomstream._kernels.support import (
     leave,
     leave_weakest,
     move,
-    noise,
     scales,
 )
 
-# Picks of a round end at this part of its first gain: from nothing, and from a support.
-FIRST_SHARE, SHARE = 0.01, 0.3
+SHARE = 0.3  # picks of a round that starts at a support end at this part of its first gain
 
 
 @kernel
@@ -45,12 +43,11 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
         Products of atoms with atoms; (l1, l2, low, high); `DualBound`.
     accuracy : (violation, gap)
         A row is left as soon as one of the two is reached.
-    limits : (n_sweeps, max_rounds, rounding)
-        Sweeps before the active set, rounds of picks and Newton steps that a row may take, relative
-        rounding of ``linear``.
+    limits : (max_rounds, rounding)
+        Rounds of picks and Newton steps that a row may take, relative rounding of ``linear``.
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
-    n_components, n_sweeps, max_rounds = len(gram), limits[0], limits[1]
+    n_components = len(gram)
     gradient = np.empty(n_components)
     work = (
         np.empty(n_components),
@@ -62,18 +59,15 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
     factor = np.empty((n_components, n_components))
     model, face = (gram, penalty, scales(gram, penalty[1])), (support, inside, factor)
     for i in range(len(codes)):
-        h, sample = codes[i], (linear[i], energy[i], limits[2])
+        h, sample = codes[i], (linear[i], energy[i], limits[1])
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
             h[:] = 0.0
             residual[i] = 0.0
             continue
         fresh_gradient(h, gradient, sample, model, work)
-        if n_sweeps > 0 and _sweep(h, gradient, sample, model, accuracy[0], n_sweeps, support):
-            residual[i] = duality_gap(h, gradient, sample, penalty, bound)
-            continue
         size, factored, stuck, gap = free_entries(h, penalty, face), 0, False, np.inf
         share = SHARE if size > 0 else FIRST_SHARE
-        for turn in range(max_rounds):
+        for turn in range(limits[0]):
             n_picks = pick(h, gradient, sample, model, share)
             size = join(h, face, size)
             size, factored = leave(h, penalty, face, size, factored)
@@ -98,72 +92,6 @@ def _enough(h, gradient, sample, problem, bound, accuracy):  # type: ignore[no-u
     if accuracy[0] == 0:
         return False, gap
     return largest_violation(h, gradient, sample, problem[1], problem[2]) <= accuracy[0], gap
-
-
-@inlined
-def _sweep(h, gradient, sample, problem, violation, n_sweeps, working):  # type: ignore[no-untyped-def]
-    """Run coordinate descent, all entries at every third sweep; return whether that is enough."""
-    gram, (l1, l2, low, high), (curvature, inverse, _) = problem
-    for _ in range(0, n_sweeps, 2):
-        size = 0
-        for k in range(h.size):
-            working[size] = k
-            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-            size += (h[k] != 0) | (best != h[k])
-        for _ in range(2):
-            kept = 0
-            for a in range(size):
-                k = working[a]
-                best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-                change = best - h[k]
-                if change != 0:
-                    row = gram[k]
-                    for j in range(h.size):
-                        gradient[j] += change * row[j]
-                    gradient[k] += change * l2
-                    h[k] = best
-                if best != 0:  # entries at zero leave until the next look
-                    working[kept] = k
-                    kept += 1
-            size = kept
-        if largest_violation(h, gradient, sample, problem[1], problem[2]) <= violation:
-            return True
-    return False
-
-
-@inlined
-def pick(h, gradient, sample, problem, share):  # type: ignore[no-untyped-def]
-    """Set the entry that gains most to its best value, again and again; return how often.
-
-    Ends when the next pick gains less than ``share`` of the first. The gain of an entry is the root
-    of what the objective loses. Its float32 bits, last bits overwritten by the index, are ordered
-    as gains are: one pass of integer maxima finds entry and gain at once, many at a time.
-    """
-    gram, (l1, l2, low, high), (curvature, inverse, root) = problem
-    unit, enough = 1 / np.sqrt(sample[1]) if sample[1] > 0 else 1.0, noise(sample)
-    index_bits = np.int32(1)
-    while index_bits < h.size:
-        index_bits = np.int32(2 * index_bits + 1)
-    for n_picks in range(2 * h.size):
-        top = np.int32(0)
-        for k in range(h.size):
-            best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
-            gain = np.float32(abs(best - h[k]) * root[k] * unit)
-            top = max(top, (gain.view(np.int32) & ~index_bits) | np.int32(k))
-        pick = int(top & index_bits)
-        best = minimiser(h[pick] * curvature[pick] - gradient[pick], l1, inverse[pick], low, high)
-        change = best - h[pick]
-        loss = abs(change) * root[pick]
-        if loss <= enough:
-            return n_picks
-        if n_picks == 0:
-            enough = max(enough, share * loss)
-        row = gram[pick]
-        for j in range(h.size):
-            gradient[j] += change * row[j]
-        gradient[pick] += change * l2
-        h[pick] = best
-    return 2 * h.size
 
 
 @inlined

@@ -125,9 +125,8 @@ def _code(codes, W, V, energy, penalty):  # type: ignore[no-untyped-def]
     else:
         codes[:] = min(max(0.0, penalty[2]), penalty[3])
         bound = (np.sqrt(np.diag(gram)), np.zeros(k), 0.0, 0.0)
-        limits = (0, ROUNDS, EPS)
         bounded = (gram, (penalty[0], penalty[1], penalty[2], penalty[3]), bound)
-        active_set.encode(codes, residual, (linear, sizes), bounded, EXACT, limits)
+        active_set.encode(codes, residual, (linear, sizes), bounded, EXACT, (ROUNDS, EPS))
     h = codes[0]
     value = 0.5 * energy + penalty[0] * np.abs(h).sum() + 0.5 * penalty[1] * (h * h).sum()
     for i in range(k):

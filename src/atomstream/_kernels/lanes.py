@@ -31,7 +31,8 @@ def tile(lines, row, at, n, stride, least):  # type: ignore[no-untyped-def]
         The first column of the tile.
     stride : int
     least : float
-        A squared pivot at most this part of its entry on the diagonal makes a lane NaN.
+        An entry whose squared pivot is at most this part of its diagonal depends on those before
+        it: its inverse is written as 0, and so it is solved for as 0.
     """
     for i in range(TILE):
         for j in range(i + 1 if row == at else TILE):
@@ -41,7 +42,7 @@ def tile(lines, row, at, n, stride, least):  # type: ignore[no-untyped-def]
             if row != at or j < i:
                 lines[left + n + j] = rest * lines[right + n + j]
             else:
-                lines[left + n + j] = 1 / np.sqrt(np.where(rest > least * whole, rest, np.nan))
+                lines[left + n + j] = 1 / np.sqrt(np.where(rest > least * whole, rest, np.inf))
 
 
 def lack(lines, row, at, n):  # type: ignore[no-untyped-def]
@@ -134,7 +135,7 @@ def _write_tile(builder: Any, lines: _Lines, arguments: Any, *, diagonal: bool) 
 
 
 def _inverse_root(builder: Any, lines: _Lines, value: Any, whole: Any, least: Any) -> Any:
-    """Return 1 / sqrt(value), NaN where that is at most its least part of the whole."""
+    """Return 1 / sqrt(value), 0 where the value is at most its least part of the whole."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -144,7 +145,7 @@ def _inverse_root(builder: Any, lines: _Lines, value: Any, whole: Any, least: An
     for lane in range(LANES):
         part = builder.insert_element(part, least, ir.IntType(32)(lane))
     sound = builder.fcmp_ordered(">", value, builder.fmul(part, whole))
-    safe = builder.select(sound, value, lines.all_lanes(float("nan")))
+    safe = builder.select(sound, value, lines.all_lanes(float("inf")))
     return builder.fdiv(lines.all_lanes(1.0), builder.call(root, [safe]))
 
 

@@ -10,23 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.active_set import FIRST_SHARE, pick
 from atomstream._kernels.certificate import duality_gap, minimiser
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.descent import FIRST_SHARE, pick
 from atomstream._kernels.lanes import LANES, TILE, lack, spread, tile
 from atomstream._kernels.support import combine, fresh_gradient, noise, scales
 
 MOST = 128  # free entries of a row; larger systems fill vectors by themselves
-N_ROUNDS = 12
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
 SHARE = 0.1  # entries become free if their gain is at least this part of the largest
-DEPENDENT = 1e-11  # of an entry's curvature must be its own
+DEPENDENT = 1e-11  # of an atom's square must be new for its entry to be free beside others
 # Sides of an entry: at zero, at its lower or upper bound, or free: above zero, below, anywhere.
 ZERO, LOW, HIGH, PLUS, MINUS, FREE = 0, 1, 2, 3, 4, 5
 
 
 @kernel
-def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no-untyped-def]
+def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-untyped-def]
     """Minimise h G h' / 2 - h c + l1 |h|_1 + l2 |h|^2 / 2 over low <= h <= high for each row c.
 
     Parameters
@@ -42,8 +41,8 @@ def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no
         Products of atoms with atoms; (l1, l2, low, high); `DualBound`.
     gap : float
         A row whose code has this certified gap is left.
-    rounding : float
-        Relative rounding of ``linear``.
+    limits : (n_rounds, rounding)
+        Rounds, and relative rounding of ``linear``.
 
     References
     ----------
@@ -63,7 +62,7 @@ def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no
     lines = np.empty(((most + TILE) * (most + TILE + 1), LANES))
     listed, sizes = np.zeros((most + 1, LANES), np.int64), np.zeros(LANES, np.int64)
     for i in range(n):
-        sample = (linear[i], energy[i], rounding)
+        sample = (linear[i], energy[i], limits[1])
         residual[i] = np.inf
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
             codes[i], residual[i] = 0.0, 0.0
@@ -73,7 +72,7 @@ def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no
         counts[i, 0], counts[i, 1] = _first_sides(codes[i], sides[i], penalty), r + 1
         rows[n_rows] = i
         n_rows += counts[i, 0] <= most
-    for _ in range(N_ROUNDS):
+    for _ in range(limits[0]):
         _by_size(rows, n_rows, counts)
         kept = 0
         for first in range(0, n_rows, LANES):
@@ -82,10 +81,8 @@ def encode(codes, residual, samples, problem, gap, rounding):  # type: ignore[no
             _solve(lines, width)
             for lane in range(len(group)):
                 i = group[lane]
-                sample = (linear[i], energy[i], rounding)
+                sample = (linear[i], energy[i], limits[1])
                 found = lines[width * width :, lane], listed[:, lane], sizes[lane]
-                if sizes[lane] and np.isnan(found[0][0]):  # atoms that depend on each other
-                    continue
                 _place(point, gradient, found, sides[i], sample, model, work)
                 if _exchange(point, gradient, found, sides[i], counts[i], sample, model, work):
                     certified = duality_gap(point, gradient, sample, penalty, bound)
@@ -227,6 +224,10 @@ def _exchange(h, gradient, found, side, count, sample, model, work):  # type: ig
     for a in range(n):
         k = listed[a]
         least, most = _segment(side[k], low, high)
+        if h[k] == 0 and least <= 0 <= most:  # depends on others: as good as not free
+            side[k] = ZERO
+            count[0] -= 1
+            continue
         gain[k] = -max(least - h[k], h[k] - most, 0.0) * root[k]
         if -level <= gain[k] < 0:
             h[k] = min(max(h[k], least), most)

@@ -84,7 +84,7 @@ def _minimise(
     if total:
         on_simplex(goal, grams, samples, (l1, l2, total), WITHIN, (1000, 1e-15))
     else:
-        on_intervals(goal, grams, samples, (l1, l2, low, high), WITHIN, (0, 1000, 1e-15))
+        on_intervals(goal, grams, samples, (l1, l2, low, high), WITHIN, (1000, 1e-15))
     return goal
 
 

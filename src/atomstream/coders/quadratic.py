@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,10 +24,12 @@ from atomstream.penalties.base import TINY, Penalty, kernel_form
 __all__ = ["ActiveSet", "ProjectedGradient"]
 
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
+_Samples = tuple[NDArray, NDArray]  # products with the atoms, squared lengths
 _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 CACHE = 2**20  # entries converted at a time
-LOOSE = 0.04  # violations down to this are reached faster by sweeps than by an active set
+LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
+PIVOTS = 30  # rounds of block pivoting; most rows need five
 
 
 @dataclass(frozen=True)
@@ -152,18 +154,46 @@ def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
 
 
 def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
-    from atomstream._kernels.active_set import encode
-
     problem = (gram, kernel_form(penalty)[:4], tuple(DualBound.of(gram, penalty)))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
         codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
-        residual = np.empty(len(codes))
-        encode(codes, residual, (linear, energy), problem, tuple(accuracy), limits)
+        residual, samples = np.empty(len(codes)), (linear, energy)
+        _begin(codes, residual, samples, problem, accuracy, limits)
+        left = np.flatnonzero(residual == np.inf)
+        if len(left):
+            from atomstream._kernels.active_set import encode
+
+            rest, gaps, samples = codes[left], residual[left], (linear[left], energy[left])
+            encode(rest, gaps, samples, problem, tuple(accuracy), limits[1:])
+            codes[left], residual[left] = rest, gaps
         return codes, residual
 
     return solve
+
+
+def _begin(
+    codes: NDArray,
+    residual: NDArray,
+    samples: _Samples,
+    problem: tuple[Any, ...],
+    accuracy: Accuracy,
+    limits: _Limits,
+) -> None:
+    """Code in place by the way that suits the accuracy; gaps of rows that are left are infinite."""
+    n_sweeps, max_rounds, rounding = limits
+    if n_sweeps:
+        from atomstream._kernels import descent
+
+        descent.encode(
+            codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding)
+        )
+    else:
+        from atomstream._kernels import pivoting
+
+        rounds = min(max_rounds, PIVOTS)
+        pivoting.encode(codes, residual, samples, problem, accuracy.gap, (rounds, rounding))
 
 
 def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
