@@ -3,7 +3,7 @@
 from atomstream.coders import tolerances as tolerances
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
-from atomstream.coders.pursuit import pursue
+from atomstream.coders.pursuit import MatchingPursuit, pursue
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
 from atomstream.coders.subgradient import ProjectedSubgradient
 
@@ -11,6 +11,7 @@ __all__ = [
     "ActiveSet",
     "Coder",
     "Codes",
+    "MatchingPursuit",
     "Multiplicative",
     "ProjectedGradient",
     "ProjectedSubgradient",

@@ -1,13 +1,21 @@
-"""Codes with few atoms: orthogonal matching pursuit, for errors that are known beforehand."""
+"""Codes with few atoms: orthogonal matching pursuit, to a known error or a number of atoms."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.coders.base import Coder, Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.dictionaries.base import Dictionary
 
-__all__ = ["pursue"]
+__all__ = ["MatchingPursuit", "pursue"]
 
 ROWS = 64  # coded in one compiled call, which no interrupt can end
 
@@ -76,3 +84,68 @@ def pursue(
 
     over_rows(code, len(X), n_jobs)
     return codes
+
+
+@dataclass(frozen=True)
+class MatchingPursuit(Coder):
+    r"""Codes with few entries, found greedily: orthogonal matching pursuit on the Gram matrix.
+
+    Row by row the atom that explains most of the remainder joins the others, and all are fitted
+    anew, until the row has the `most_nonzero` entries that the set allows or nothing is left to
+    explain. If the atoms that make up a sample are alike but little, these are found: with no
+    cosine between two atoms above :math:`1 / (2k - 1)` always. The residuals of these codes are 0:
+    they fit their atoms exactly, and nothing is known of other ones.
+
+    Parameters
+    ----------
+    renewed : bool, default=True
+        Whether the remainder is computed anew after each atom. If not, the atoms are those whose
+        products with the sample are largest (hard thresholding), which costs less and finds worse
+        codes.
+    n_jobs : int, default=1
+        Threads over blocks of rows.
+
+    References
+    ----------
+    Pati, Rezaiifar, Krishnaprasad (1993), "Orthogonal matching pursuit"; Tropp (2004), "Greed is
+    good", for when it is exact; Bruckstein, Elad, Zibulevsky (2008) for nonnegative codes.
+    """
+
+    renewed: bool = True
+    n_jobs: int = 1
+    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("most_nonzero",)}
+
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes; a row keeps its ``start``, if the set holds it and it is better."""
+        from atomstream._kernels import matching
+
+        penalty: Any = objective.codes
+        dtype, gram = batch.X.dtype, dictionary.gram()
+        products = gram.astype(dtype, copy=False)
+        limits = (min(penalty.most_nonzero, *dictionary.shape), penalty.nonnegative, self.renewed)
+        codes = np.empty((batch.X.shape[0], len(gram)), dtype)
+
+        def code(block: slice) -> None:
+            """Write the codes of a block of rows."""
+            linear = np.ascontiguousarray(dictionary.correlate(batch.seen[block]), dtype=dtype)
+            matching.pursue(codes[block], linear, batch.energy[block], products, limits)
+            if start is not None:
+                before = penalty.prox(start[block].astype(dtype), 0.0)
+                worse = _values(codes[block], linear, gram) > _values(before, linear, gram)
+                codes[block][worse] = before[worse]
+
+        over_rows(code, len(codes), self.n_jobs)
+        return Codes(codes, np.zeros(len(codes)))
+
+
+def _values(codes: NDArray, linear: NDArray, gram: NDArray) -> NDArray:
+    """Return the squared errors of codes, halved, less half the squared lengths of the samples."""
+    exact = codes.astype(np.float64, copy=False)
+    return np.einsum("ij,ij->i", 0.5 * (exact @ gram) - linear, exact)

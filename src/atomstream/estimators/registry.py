@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from atomstream.coders import (
     ActiveSet,
     Coder,
+    MatchingPursuit,
     Multiplicative,
     ProjectedGradient,
     ProjectedSubgradient,
@@ -91,20 +92,18 @@ CHAINS: dict[str, Callable[..., Any]] = {
 }
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
+    "matching_pursuit": MatchingPursuit,
     "multiplicative": Multiplicative,
     "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
 # What to write for the names that scikit-learn has for its ways to code.
 _EXACT = "write coder='auto' and alpha={alpha}: the lasso's exact minimum, however it is found"
-_FEW = (
-    "codes with a given number of atoms minimise no convex objective to learn with: learn with "
-    "alpha, then call atomstream.coders.pursue(X, model.components_, 0.0, {most})"
-)
+_FEW = "write codes=atomstream.penalties.TopK({most}) and alpha=0: at most so many atoms per row"
 FOREIGN = {
     "lasso_lars": _EXACT.format(alpha="..."),
     "lasso_cd": _EXACT.format(alpha="..."),
-    "lars": _EXACT.format(alpha="...") + "; for a given number of atoms see coders.pursue",
+    "lars": _EXACT.format(alpha="...") + "; for a given number of atoms write codes=atomstream.penalties.TopK(k) and alpha=0",
     "cd": _EXACT.format(alpha="..., or 0"),
     "omp": _FEW.format(most="n_nonzero_coefs"),
     "threshold": (
@@ -259,6 +258,8 @@ def resolve_coder(
     "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
     """
     fastest: Any = ActiveSet if penalty.polyhedral else ProjectedGradient
+    if penalty.most_nonzero is not None:
+        fastest = MatchingPursuit
     if not loss.quadratic:
         fastest = Multiplicative
     known = {**CODERS, "auto": fastest if auto is None else lambda: auto}

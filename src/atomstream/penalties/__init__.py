@@ -5,6 +5,7 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
+from atomstream.penalties.top import TopK
 
 __all__ = [
     "Box",
@@ -15,5 +16,6 @@ __all__ = [
     "NormBall",
     "Penalty",
     "Simplex",
+    "TopK",
     "UnitBall",
 ]

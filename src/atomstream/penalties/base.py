@@ -66,6 +66,11 @@ class Penalty(ABC):
         return self.shape is not None and (self.couples == "entries" or self.shape.total > 0)
 
     @property
+    def most_nonzero(self) -> int | None:
+        """Number of entries of a row that may differ from zero; None, the default: any."""
+        return None
+
+    @property
     def nonnegative(self) -> bool:
         """True where the set holds no negative entry."""
         return self.shape is not None and self.shape.low >= 0
