@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.cholesky import append, drop, solve
+from atomstream._kernels.cholesky import append, drop, solve_transposed
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import combine
 
@@ -38,51 +38,52 @@ def pursue(codes, linear, energy, gram, limits):  # type: ignore[no-untyped-def]
     leave, as in Lawson and Hanson (1974), chapter 23.
     """
     (most, nonnegative, renewed), r = limits, len(gram)
-    scale, slope, open_ = np.empty(r), np.empty_like(linear[0]), np.empty(r, np.bool_)
-    face = (np.empty((most, most)), np.empty(most, np.int64), np.empty(most), np.empty(most))
-    weights = np.empty_like(slope)
+    scales, slope, weights = np.zeros_like(gram[0]), np.empty_like(gram[0]), np.empty_like(gram[0])
+    scale, vectors = np.empty_like(scales), (np.empty(most), np.empty(most), np.empty(most))
+    face = (np.empty((most, most)), np.empty(most, np.int64), vectors)
+    values = vectors[2]
     for k in range(r):
-        scale[k] = 1 / np.sqrt(gram[k, k]) if gram[k, k] > 0 else 0.0
+        if gram[k, k] > 0:
+            scales[k] = 1 / np.sqrt(gram[k, k])
     for i in range(len(codes)):
         slope[:] = linear[i]
-        open_[:] = True
+        scale[:] = scales
         size, enough = 0, NOTHING * np.sqrt(energy[i])
         for _ in range(2 * most):
-            pick, gain = _largest(slope, scale, open_, nonnegative)
+            pick, gain = _largest(slope, scale, nonnegative)
             if gain <= enough:
                 break
-            open_[pick] = False  # no atom is looked at twice: there is an end
+            scale[pick] = 0.0  # no atom is looked at twice: there is an end
             if not _join(pick, face, size, gram):
                 continue
-            size = _fit(face, size + 1, linear[i], nonnegative)
+            size = _fit(face, size + 1, size, linear[i], nonnegative)
             if size == most:
                 break
             if renewed:
                 for a in range(size):
-                    weights[a] = -face[3][a]
+                    weights[a] = -values[a]
                 slope[:] = linear[i]
                 combine(slope, gram, face[1], weights, size)
         codes[i] = 0.0
         for a in range(size):
-            codes[i, face[1][a]] = face[3][a]
+            codes[i, face[1][a]] = values[a]
 
 
 @inlined
-def _largest(slope, scale, open_, nonnegative):  # type: ignore[no-untyped-def]
-    """Return the atom not yet taken that explains most of the remainder, and how much."""
+def _largest(slope, scale, nonnegative):  # type: ignore[no-untyped-def]
+    """Return the atom that explains most of the remainder, and how much."""
     best, where = np.int64(0), 0
     for start in range(0, slope.size, CHUNK):
         top = np.int64(0)
         for k in range(start, min(start + CHUNK, slope.size)):
             # Positive floats are ordered as their bits are, negative ones come out negative.
-            part = slope[k] * scale[k] * open_[k]
-            part = np.float64(part if nonnegative else abs(part))
-            top = max(top, np.float64(part).view(np.int64))
+            part = slope[k] * scale[k]
+            top = max(top, np.float64(part if nonnegative else abs(part)).view(np.int64))
         if top > best:
             best, where = top, start
     gain = np.int64(best).view(np.float64)
     for k in range(where, min(where + CHUNK, slope.size)):
-        part = slope[k] * scale[k] * open_[k]
+        part = slope[k] * scale[k]
         if np.float64(part if nonnegative else abs(part)) == gain:
             return k, gain
     return 0, 0.0
@@ -91,7 +92,7 @@ def _largest(slope, scale, open_, nonnegative):  # type: ignore[no-untyped-def]
 @inlined
 def _join(pick, face, size, gram):  # type: ignore[no-untyped-def]
     """Append an atom to factor and support; return whether it is independent of those there."""
-    factor, support, _, values = face
+    factor, support, (_, _, values) = face
     for b in range(size):
         factor[size, b] = gram[pick, support[b]]
     least = DEPENDENT * gram[pick, pick]
@@ -102,13 +103,20 @@ def _join(pick, face, size, gram):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _fit(face, size, linear, nonnegative):  # type: ignore[no-untyped-def]
-    """Fit the atoms of the support anew; those whose entry reaches zero leave. Return its size."""
-    factor, support, goal, values = face
+def _fit(face, size, n_known, linear, nonnegative):  # type: ignore[no-untyped-def]
+    """Fit the atoms of the support anew; those whose entry reaches zero leave. Return its size.
+
+    Half solved, with the factor alone, are the first ``n_known`` entries; they stay as they were.
+    """
+    factor, support, (half, goal, values) = face
     while size > 0:
-        for a in range(size):
-            goal[a] = linear[support[a]]
-        solve(factor, size, goal)
+        for a in range(n_known, size):
+            row, total = factor[a], np.float64(linear[support[a]])
+            for b in range(a):
+                total -= row[b] * half[b]
+            half[a] = total * row[a]
+        goal[:size] = half[:size]
+        solve_transposed(factor, size, goal)
         length, blocked = 1.0, -1
         if nonnegative:
             for a in range(size):
@@ -120,6 +128,7 @@ def _fit(face, size, linear, nonnegative):  # type: ignore[no-untyped-def]
             break
         drop(factor, size, blocked)
         size -= 1
+        n_known = blocked
         for a in range(blocked, size):
             support[a], values[a] = support[a + 1], values[a + 1]
     return size
