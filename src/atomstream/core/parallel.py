@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 __all__ = ["one_blas_thread", "over_rows"]
 
-BLOCK = 256  # rows; fixed, so that results do not depend on the number of threads
+BLOCK, LEAST = 256, 64  # rows of a block, and of those that a small batch is cut into
+PARTS = 4  # into so many at least, where there are rows enough
+_pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call
+_here = local()  # whether this thread works for a pool
+if hasattr(os, "register_at_fork"):  # threads do not live on in a child
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
 def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
     """Call ``function`` on slices that cover all rows, on ``n_jobs`` threads.
 
-    BLAS is held at one thread: two pools of threads that take turns wait for each other, and with
-    one thread the bits are the same whatever ``n_jobs``.
+    BLAS is held at one thread: two pools of threads that take turns wait for each other. The slices
+    depend on the number of rows alone, so the bits are the same whatever ``n_jobs``. Calls from
+    within ``function`` run where they are made.
 
     Parameters
     ----------
@@ -27,19 +34,34 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
     n_rows : int
     n_jobs : int
     """
-    blocks = [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
-    if n_jobs == 1 or len(blocks) == 1:
-        with one_blas_thread:
+    size = min(max(-(-n_rows // (8 * PARTS)) * 8, LEAST), BLOCK)
+    blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    with one_blas_thread:
+        if n_jobs == 1 or len(blocks) == 1 or getattr(_here, "works", False):
             for block in blocks:
                 function(block)
-        return
-    with one_blas_thread, ThreadPoolExecutor(min(n_jobs, len(blocks))) as pool:
+            return
+        # Blocks in flight are waited for, others cancelled, when one fails or at an interrupt.
+        calls = [_pool(n_jobs).submit(_work, function, block) for block in blocks]
         try:
-            for done in [pool.submit(function, block) for block in blocks]:
-                done.result()
-        except BaseException:  # an interrupt waits for the blocks in flight, not for all
-            pool.shutdown(cancel_futures=True)
-            raise
+            for call in calls:
+                call.result()
+        finally:
+            for call in calls:
+                call.cancel()
+            wait(calls)
+
+
+def _pool(n_jobs: int) -> ThreadPoolExecutor:
+    """Return the pool of so many threads, which are started as they are needed."""
+    if n_jobs not in _pools:
+        _pools[n_jobs] = ThreadPoolExecutor(n_jobs, thread_name_prefix="atomstream rows")
+    return _pools[n_jobs]
+
+
+def _work(function: Callable[[slice], None], block: slice) -> None:
+    _here.works = True
+    function(block)
 
 
 class _OneBlasThread:

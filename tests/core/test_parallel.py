@@ -1,0 +1,70 @@
+"""Threads over blocks of rows: all rows once, the same bits, failures at once, one pool."""
+
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from atomstream import OnlineNMF
+from atomstream.core.parallel import over_rows
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 256, 257, 1000, 5000])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_every_row_is_covered_once_by_the_same_blocks(n_rows, n_jobs):
+    times, blocks = np.zeros(n_rows, int), []
+
+    def visit(block):
+        times[block] += 1
+        blocks.append((block.start, block.stop))
+
+    over_rows(visit, n_rows, n_jobs)
+    assert (times == 1).all()
+    alone = []
+    over_rows(lambda block: alone.append((block.start, block.stop)), n_rows, 1)
+    assert sorted(blocks) == alone
+
+
+def test_a_small_batch_is_shared_and_threads_are_kept():
+    names, both = [], threading.Barrier(2)
+
+    def visit(block):
+        names.append(threading.current_thread().name)
+        both.wait(10)  # passes only if two blocks run at a time
+
+    over_rows(visit, 256, 2)
+    over_rows(visit, 256, 2)
+    assert len(set(names)) == 2
+
+
+def test_a_failure_is_raised_and_the_pool_goes_on():
+    def fail(block):
+        raise KeyError(block.start)
+
+    with pytest.raises(KeyError):
+        over_rows(fail, 1000, 2)
+    rows = np.zeros(1000)
+    over_rows(lambda block: rows.__setitem__(block, 1), 1000, 2)
+    assert rows.all()
+
+
+def test_calls_from_within_do_not_wait_for_their_own_pool():
+    rows = np.zeros(1000)
+
+    def outer(block):
+        over_rows(lambda inner: rows.__setitem__(slice(None), 1), 1000, 2)
+
+    over_rows(outer, 1000, 2)
+    assert rows.all()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.2])
+def test_learning_has_the_same_bits_for_any_number_of_threads(alpha):
+    X = np.random.default_rng(0).random((700, 30))
+    atoms = [
+        OnlineNMF(12, alpha=alpha, n_epochs=2, n_jobs=n, random_state=0).fit(X).components_
+        for n in (1, 2, 3)
+    ]
+    assert_array_equal(atoms[0], atoms[1])
+    assert_array_equal(atoms[0], atoms[2])
