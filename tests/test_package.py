@@ -17,7 +17,7 @@ import pytest
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream._kernels import active_set, compile
+from atomstream._kernels import compile, descent
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src/atomstream"
@@ -63,7 +63,7 @@ def test_a_change_in_any_kernel_file_compiles_all_kernels_anew(tmp_path):
         before = compile.source_stamp(tmp_path)
         path.write_text(path.read_text() + "# changed\n")
         assert compile.source_stamp(tmp_path) != before
-    cached = active_set.encode._cache._cache_file
+    cached = descent.encode._cache._cache_file
     assert cached._source_stamp == compile.STAMP
     OnlineNMF(2).fit(np.ones((4, 3)))
     assert cached._load_index()

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from sklearn.linear_model import orthogonal_mp
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF, sparse_encode
-from atomstream._kernels import matching
+from atomstream._kernels import gram_pursuit
 from atomstream.coders import MatchingPursuit
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
@@ -60,7 +60,9 @@ def little_alike(n_atoms, n_features, most, rng):
     return atoms
 
 
-@given(seed=st.integers(0, 10_000), k=st.integers(1, 3), sign=st.sampled_from(["free", "nonnegative"]))
+@given(
+    seed=st.integers(0, 10_000), k=st.integers(1, 3), sign=st.sampled_from(["free", "nonnegative"])
+)
 def test_sparse_codes_are_found_where_pursuit_is_exact(seed, k, sign):
     """Tropp (2004): cosines below 1 / (2k - 1), samples that k atoms make up."""
     rng = np.random.default_rng(seed)
@@ -153,7 +155,7 @@ def test_kernel_is_its_plain_function(interpreted, nonnegative):
         codes = np.empty((4, 70))
         with interpreted() if plain else contextlib.nullcontext():
             limits = (4, nonnegative, True)
-            matching.pursue(codes, X @ atoms.T, (X**2).sum(axis=1), atoms @ atoms.T, limits)
+            gram_pursuit.pursue(codes, X @ atoms.T, (X**2).sum(axis=1), atoms @ atoms.T, limits)
         results.append(codes)
     assert_allclose(*results, atol=1e-10)
 
@@ -163,9 +165,13 @@ def test_a_model_finds_the_atoms_of_a_sparse_model():
     truth = unit(rng.standard_normal((30, 20)))
     codes = np.zeros((6000, 30))
     for row in codes:
-        row[rng.choice(30, 3, replace=False)] = rng.standard_normal(3) + np.sign(rng.standard_normal(3))
+        row[rng.choice(30, 3, replace=False)] = rng.standard_normal(3) + np.sign(
+            rng.standard_normal(3)
+        )
     X = codes @ truth + 0.01 * rng.standard_normal((6000, 20))
-    model = OnlineDictionaryLearning(40, codes=TopK(3), alpha=0.0, n_epochs=6, random_state=0).fit(X)
+    model = OnlineDictionaryLearning(40, codes=TopK(3), alpha=0.0, n_epochs=6, random_state=0).fit(
+        X
+    )
     found = np.abs(truth @ unit(model.components_).T).max(axis=1)
     assert (found > 0.95).mean() > 0.9
     assert (model.transform(X[:50]) != 0).sum(axis=1).max() <= 3
@@ -180,7 +186,9 @@ def test_doors_and_refusals():
     assert (model.transform(X) > 0).sum(axis=1).max() <= 2
     with pytest.raises(ValueError, match=r"alpha=0.1 needs a part with a field 'l1'"):
         OnlineDictionaryLearning(4, codes=TopK(2)).fit(X)
-    with pytest.raises(IncompatiblePartsError, match="MatchingPursuit needs codes that are most_nonzero"):
+    with pytest.raises(
+        IncompatiblePartsError, match="MatchingPursuit needs codes that are most_nonzero"
+    ):
         OnlineNMF(4, coder="matching_pursuit").fit(X)
     with pytest.raises(IncompatiblePartsError, match="needs complete rows"):
         OnlineNMF(4, codes=TopK(2, sign="nonnegative"), missing=True).fit(X)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF, sparse_encode
 from atomstream.coders import ActiveSet
-from atomstream.penalties import Box, Simplex, UnitBall
+from atomstream.penalties import Box, Simplex, TopK, UnitBall
 
 RNG = np.random.default_rng(0)
 X, ATOMS = RNG.random((60, 20)), RNG.random((12, 20))
@@ -125,3 +125,39 @@ def test_what_was_not_reached_is_told():
         match=r"of 60 codes stopped at a residual of up to .* \(wanted: 1e-09\)",
     ):
         model.transform(X)
+
+
+def test_a_gap_of_choice_is_kept_on_both_doors():
+    rng = np.random.default_rng(20)
+    X, atoms = rng.random((60, 12)), rng.random((9, 12))
+    model = OnlineNMF.from_components(atoms, alpha=0.2)
+
+    def objective(codes):
+        return 0.5 * ((X - codes @ atoms) ** 2).sum(axis=1) + 0.2 * codes.sum(axis=1)
+
+    best = objective(model.transform(X, gap=1e-12))
+    for gap in (0.2, 1e-2, 1e-5):
+        rough = model.transform(X, gap=gap)
+        assert_array_equal(sparse_encode(X, atoms, alpha=0.2, gap=gap), rough)
+        assert (objective(rough) <= best / (1 - gap) + 1e-12).all()
+    assert objective(model.transform(X, gap=0.2)).sum() > best.sum() + 1e-6
+    for gap in (-0.1, np.nan, "small"):
+        with pytest.raises(ValueError, match="gap must be a number of at least 0"):
+            model.transform(X, gap=gap)
+        with pytest.raises(ValueError, match="gap must be a number of at least 0"):
+            sparse_encode(X, atoms, gap=gap)
+
+
+def test_a_number_of_entries_in_place_of_a_penalty():
+    rng = np.random.default_rng(21)
+    X, atoms = rng.standard_normal((40, 12)), rng.standard_normal((9, 12))
+    for sign in ("free", "nonnegative"):
+        codes = sparse_encode(X, atoms, sign=sign, max_nonzero=3)
+        assert_array_equal(codes, sparse_encode(X, atoms, sign=TopK(3, sign)))
+        assert (codes != 0).sum(axis=1).max() <= 3
+    with pytest.raises(ValueError, match="max_nonzero must be a whole number of at least 1"):
+        sparse_encode(X, atoms, max_nonzero=0)
+    with pytest.raises(ValueError, match="max_nonzero=3 needs sign 'nonnegative' or 'free'"):
+        sparse_encode(X, atoms, max_nonzero=3, sign="simplex")
+    with pytest.raises(ValueError, match=r"alpha=0\.5 needs a part with a field 'l1'"):
+        sparse_encode(X, atoms, max_nonzero=3, alpha=0.5)

@@ -17,8 +17,9 @@ parametrize = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 
 def test_every_set_is_in_the_list():
     public = {getattr(penalties, name) for name in penalties.__all__}
-    # These tie the rows together: tested in test_subgradient.py and test_cp.py.
-    public -= {penalties.Penalty, penalties.Covering, penalties.NormBall}
+    # These tie the rows together: tested in test_subgradient.py and test_cp.py; and TopK is not
+    # convex: its prox is tested below, its codes in test_matching.py.
+    public -= {penalties.Penalty, penalties.Covering, penalties.NormBall, penalties.TopK}
     assert {type(part) for part in PENALTIES} == public
     assert len(PENALTIES) == 17
 
@@ -142,3 +143,19 @@ def test_the_simplex_projection_of_large_rows(dtype):
     double = row[0].astype(float)
     _prox(double, 1.0, (0.0, 0.0, 0.0, np.inf, np.inf, 1.0))
     assert_allclose(double, [1, 0, 0])
+
+
+@given(X=matrix(3, 4))
+@pytest.mark.parametrize("sign", ["free", "nonnegative"])
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_the_largest_entries_are_the_nearest_point_of_the_set(k, sign, X):
+    penalty = penalties.TopK(k, sign)
+    nearest = penalty.prox(X, 0.7)
+    assert np.isfinite(penalty.value(nearest)).all()
+    whole = np.maximum(X, 0) if sign == "nonnegative" else X
+    for x, target, u in zip(X, whole, nearest, strict=True):
+        offered = [
+            ((x - target * np.isin(np.arange(4), some)) ** 2).sum()
+            for some in itertools.combinations(range(4), min(k, 4))
+        ]
+        assert ((x - u) ** 2).sum() <= min(offered) + 1e-12

@@ -200,9 +200,7 @@ def _compiled_spread(_context, lines, row, at, n):  # type: ignore[no-untyped-de
 
 @extending.overload(tile)
 def _choose_tile(lines, row, at, n, stride, least):  # type: ignore[no-untyped-def]
-    return lambda lines, row, at, n, stride, least: _compiled_tile(
-        lines, row, at, n, stride, least
-    )
+    return lambda lines, row, at, n, stride, least: _compiled_tile(lines, row, at, n, stride, least)
 
 
 @extending.overload(lack)

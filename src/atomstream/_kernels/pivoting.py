@@ -18,6 +18,7 @@ from atomstream._kernels.support import combine, fresh_gradient, noise, scales
 
 MOST = 128  # free entries of a row; larger systems fill vectors by themselves
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
+ROUGH = 1e-4  # a gap that greedy descent may reach by itself
 SHARE = 0.1  # entries become free if their gain is at least this part of the largest
 DEPENDENT = 1e-11  # of an atom's square must be new for its entry to be free beside others
 # Sides of an entry: at zero, at its lower or upper bound, or free: above zero, below, anywhere.
@@ -52,46 +53,58 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
     n, r = codes.shape
-    most = min(r, MOST)
-    model = (gram, penalty, scales(gram, penalty[1]))
-    # Of each row: the sides, the number of free entries, the fewest infeasible ones, spare rounds.
+    most, model = min(r, MOST), (gram, penalty, scales(gram, penalty[1]))
+    # Of each row: the sides; the number of free entries, the fewest infeasible ones, spare rounds.
     sides, counts = np.zeros((n, r), np.int8), np.zeros((n, 3), np.int64)
-    rows, n_rows = np.empty(n, np.int64), 0
-    point, gradient = np.empty(r), np.empty(r)
     work = (np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64))
+    point, rows, n_rows = (np.empty(r), np.empty(r)), np.empty(n, np.int64), 0
     lines = np.empty(((most + TILE) * (most + TILE + 1), LANES))
-    listed, sizes = np.zeros((most + 1, LANES), np.int64), np.zeros(LANES, np.int64)
+    free = np.zeros((most + 1, LANES), np.int64), np.zeros(LANES, np.int64)
     for i in range(n):
-        sample = (linear[i], energy[i], limits[1])
-        residual[i] = np.inf
+        h, gradient, residual[i] = codes[i], point[1], np.inf
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
-            codes[i], residual[i] = 0.0, 0.0
+            h[:], residual[i] = 0.0, 0.0
             continue
-        fresh_gradient(codes[i], gradient, sample, model, work)
-        pick(codes[i], gradient, sample, model, FIRST_SHARE)
-        counts[i, 0], counts[i, 1] = _first_sides(codes[i], sides[i], penalty), r + 1
+        sample = (linear[i], energy[i], limits[1])
+        fresh_gradient(h, gradient, sample, model, work)
+        pick(h, gradient, sample, model, FIRST_SHARE)
+        if gap >= ROUGH:
+            certified = duality_gap(h, gradient, sample, penalty, bound)
+            if certified <= gap:
+                residual[i] = certified
+                continue
+        counts[i, 0], counts[i, 1] = _first_sides(h, sides[i], penalty), r + 1
         rows[n_rows] = i
         n_rows += counts[i, 0] <= most
     for _ in range(limits[0]):
-        _by_size(rows, n_rows, counts)
-        kept = 0
-        for first in range(0, n_rows, LANES):
-            group = rows[first : min(first + LANES, n_rows)]
-            width = _gather(lines, (listed, sizes), group, (sides, linear), model)
-            _solve(lines, width)
-            for lane in range(len(group)):
-                i = group[lane]
-                sample = (linear[i], energy[i], limits[1])
-                found = lines[width * width :, lane], listed[:, lane], sizes[lane]
-                _place(point, gradient, found, sides[i], sample, model, work)
-                if _exchange(point, gradient, found, sides[i], counts[i], sample, model, work):
-                    certified = duality_gap(point, gradient, sample, penalty, bound)
-                    if certified <= gap:
-                        codes[i], residual[i] = point, certified
-                elif counts[i, 0] <= most:
-                    rows[kept] = i
-                    kept += 1
-        n_rows = kept
+        place, goal = (lines, free, point, work), (bound, gap, limits[1])
+        state = (codes, residual, sides, counts)
+        n_rows = _round(rows[:n_rows], state, samples, model, goal, place)
+
+
+@inlined
+def _round(rows, state, samples, model, goal, place):  # type: ignore[no-untyped-def]
+    """Solve for the free entries of all rows; return how many go on, which are put first."""
+    (codes, residual, sides, counts), (lines, free, point, work) = state, place
+    kept = 0
+    _by_size(rows, counts)
+    for first in range(0, len(rows), LANES):
+        group = rows[first : first + LANES]
+        width = _gather(lines, free, group, (sides, samples[0]), model)
+        _solve(lines, width)
+        for lane in range(len(group)):
+            i = group[lane]
+            sample = (samples[0][i], samples[1][i], goal[2])
+            found = lines[width * width :, lane], free[0][:, lane], free[1][lane]
+            _place(point, found, sides[i], sample, model, work)
+            if _exchange(point, found, sides[i], counts[i], sample, model, work[1]):
+                certified = duality_gap(point[0], point[1], sample, model[1], goal[0])
+                if certified <= goal[1]:
+                    codes[i], residual[i] = point[0], certified
+            elif counts[i, 0] <= len(free[0]) - 1:
+                rows[kept] = i
+                kept += 1
+    return kept
 
 
 @inlined
@@ -113,9 +126,9 @@ def _first_sides(h, side, penalty):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _by_size(rows, n_rows, counts):  # type: ignore[no-untyped-def]
+def _by_size(rows, counts):  # type: ignore[no-untyped-def]
     """Sort rows by their free entries: eight rows abreast cost as much as the largest of them."""
-    for a in range(1, n_rows):
+    for a in range(1, len(rows)):
         row, b = rows[a], a
         while b > 0 and counts[rows[b - 1], 0] > counts[row, 0]:
             rows[b] = rows[b - 1]
@@ -190,8 +203,9 @@ def _solve(lines, width):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _place(h, gradient, found, side, sample, model, work):  # type: ignore[no-untyped-def]
+def _place(point, found, side, sample, model, work):  # type: ignore[no-untyped-def]
     """Write the code that a solution stands for, and its gradient."""
+    h, gradient = point
     (solution, listed, n), (gram, penalty, _), (values, _, _, index) = found, model, work
     for k in range(h.size):
         h[k] = 0.0
@@ -210,14 +224,14 @@ def _place(h, gradient, found, side, sample, model, work):  # type: ignore[no-un
 
 
 @inlined
-def _exchange(h, gradient, found, side, count, sample, model, work):  # type: ignore[no-untyped-def]
+def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[no-untyped-def]
     """Let infeasible entries change sides; return whether there was none.
 
     All do while their number falls, and a few rounds more; then the last one only, which ends.
     """
-    _, (l1, l2, low, high), (curvature, inverse, root) = model
-    level, (_, listed, n), gain = noise(sample), found, work[1]
-    top, wrong, last = np.int64(0), 0, -1
+    (h, gradient), (_, (l1, _, low, high), (curvature, inverse, root)) = point, model
+    level, (_, listed, n) = noise(sample), found
+    top, wrong = np.int64(0), 0
     for k in range(h.size):
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         gain[k] = abs(best - h[k]) * root[k]

@@ -124,7 +124,7 @@ class MatchingPursuit(Coder):
         start: NDArray | None = None,
     ) -> Codes:
         """Return codes; a row keeps its ``start``, if the set holds it and it is better."""
-        from atomstream._kernels import matching
+        from atomstream._kernels import gram_pursuit
 
         penalty: Any = objective.codes
         dtype, gram = batch.X.dtype, dictionary.gram()
@@ -135,7 +135,7 @@ class MatchingPursuit(Coder):
         def code(block: slice) -> None:
             """Write the codes of a block of rows."""
             linear = np.ascontiguousarray(dictionary.correlate(batch.seen[block]), dtype=dtype)
-            matching.pursue(codes[block], linear, batch.energy[block], products, limits)
+            gram_pursuit.pursue(codes[block], linear, batch.energy[block], products, limits)
             if start is not None:
                 before = penalty.prox(start[block].astype(dtype), 0.0)
                 worse = _values(codes[block], linear, gram) > _values(before, linear, gram)

@@ -155,10 +155,11 @@ def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
 
 def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
     problem = (gram, kernel_form(penalty)[:4], tuple(DualBound.of(gram, penalty)))
+    nearest = penalty.prox(np.zeros((1, len(gram))), 0.0)  # to zero
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
-        codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
+        codes = nearest.repeat(len(linear), 0) if start is None else penalty.prox(start, 0.0)
         residual, samples = np.empty(len(codes)), (linear, energy)
         _begin(codes, residual, samples, problem, accuracy, limits)
         left = np.flatnonzero(residual == np.inf)
@@ -186,9 +187,7 @@ def _begin(
     if n_sweeps:
         from atomstream._kernels import descent
 
-        descent.encode(
-            codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding)
-        )
+        descent.encode(codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding))
     else:
         from atomstream._kernels import pivoting
 

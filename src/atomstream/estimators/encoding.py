@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_n_jobs, check_number
+from atomstream.core.checks import check_count, check_n_jobs, check_number
 from atomstream.core.clock import Accuracy
 from atomstream.core.matrices import checked_numbers
 from atomstream.core.objective import Objective
@@ -23,8 +23,9 @@ from atomstream.estimators._validation import NotConvergedWarning
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
+from atomstream.penalties.top import TopK
 
-__all__ = ["encode_exactly", "sparse_encode"]
+__all__ = ["check_gap", "encode_exactly", "sparse_encode"]
 
 GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 
@@ -36,6 +37,8 @@ def sparse_encode(
     alpha: float = 0.0,
     ridge: float = 0.0,
     sign: object = "nonnegative",
+    gap: float | None = None,
+    max_nonzero: int | None = None,
     start: ArrayLike | None = None,
     sparse_output: bool = False,
     n_jobs: int | None = None,
@@ -57,6 +60,12 @@ def sparse_encode(
     sign : {"nonnegative", "free"} or penalty part, default="nonnegative"
         The codes' set; a part of `atomstream.penalties` (boxes, the simplex, balls) brings its own
         l1 and l2.
+    gap : float, optional
+        Certified duality gap at which a code is exact enough, as a share of the objective.
+    max_nonzero : int, optional
+        Entries of a code that may differ from zero, in place of a penalty: codes are then found by
+        orthogonal matching pursuit, as with the set `atomstream.penalties.TopK`, and certified by
+        nothing.
     start : array-like or sparse of shape (n_samples, n_components), optional
         Codes to search from, where good ones are known: those of a dictionary that has changed a
         little.
@@ -94,6 +103,7 @@ def sparse_encode(
     """
     check_number("alpha", alpha)
     check_number("ridge", ridge)
+    check_gap(gap)
     check_n_jobs(n_jobs)
     floats = [np.float64, np.float32]
     samples = check_array(checked_numbers(X), accept_sparse="csr", dtype=floats, input_name="X")
@@ -104,13 +114,31 @@ def sparse_encode(
             f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must "
             "agree."
         )
-    known = {name: SETS[name] for name in ("nonnegative", "free")}
-    penalty = with_elastic_net(resolve("sign", sign, known, "prox"), alpha, ridge)
+    penalty = with_elastic_net(_resolve_sign(sign, max_nonzero), alpha, ridge)
     objective = Objective(Squared(), codes=penalty, atoms=Free())
     coder = resolve_coder("auto", objective.loss, penalty, n_jobs)
     begin = None if start is None else _check_start(start, (samples.shape[0], len(atoms)))
-    codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin).values
+    codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin, gap).values
     return sp.csr_array(codes) if sparse_output else codes
+
+
+def check_gap(gap: float | None) -> None:
+    """Refuse a duality gap that no code can have."""
+    if gap is not None:
+        check_number("gap", gap)
+
+
+def _resolve_sign(sign: object, max_nonzero: int | None) -> Any:
+    """Return the set of codes of this sign, with so many entries that are not zero."""
+    known = {name: SETS[name] for name in ("nonnegative", "free")}
+    if max_nonzero is None:
+        return resolve("sign", sign, known, "prox")
+    most = check_count("max_nonzero", max_nonzero)
+    if not isinstance(sign, str) or sign not in known:
+        raise ValueError(
+            f"max_nonzero={max_nonzero!r} needs sign 'nonnegative' or 'free', got {sign!r:.80}."
+        )
+    return TopK(most, sign)
 
 
 def encode_exactly(
@@ -119,9 +147,11 @@ def encode_exactly(
     dictionary: Dictionary,
     objective: Objective,
     start: NDArray | None = None,
+    gap: float | None = None,
 ) -> Codes:
-    """Code to a residual of 1e-9 (float32: 1e-6; more where the loss says so), or warn."""
-    wanted = max(GAPS[np.dtype(batch.X.dtype)], getattr(objective.loss, "precision", 0.0))
+    """Code to this residual, or 1e-9 (float32: 1e-6; more where the loss says so), or warn."""
+    usual = max(GAPS[np.dtype(batch.X.dtype)], getattr(objective.loss, "precision", 0.0))
+    wanted = usual if gap is None else gap
     codes = coder.encode(batch, dictionary, objective, Accuracy(gap=wanted), start)
     missed = ~(codes.residual <= wanted)  # NaN has missed it too
     if missed.any():

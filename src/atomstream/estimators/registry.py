@@ -103,7 +103,8 @@ _FEW = "write codes=atomstream.penalties.TopK({most}) and alpha=0: at most so ma
 FOREIGN = {
     "lasso_lars": _EXACT.format(alpha="..."),
     "lasso_cd": _EXACT.format(alpha="..."),
-    "lars": _EXACT.format(alpha="...") + "; for a given number of atoms write codes=atomstream.penalties.TopK(k) and alpha=0",
+    "lars": _EXACT.format(alpha="...")
+    + "; for a given number of atoms write codes=atomstream.penalties.TopK(k) and alpha=0",
     "cd": _EXACT.format(alpha="..., or 0"),
     "omp": _FEW.format(most="n_nonzero_coefs"),
     "threshold": (
