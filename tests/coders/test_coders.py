@@ -57,9 +57,10 @@ def test_every_coder_is_in_the_list():
     public = {getattr(coders, name) for name in coders.__all__}
     others = {
         coders.Coder,
+        coders.MatchingPursuit,
         coders.Multiplicative,
         coders.ProjectedSubgradient,
-    }  # tested in tests/losses/test_divergences.py
+    }  # tested in test_matching.py and tests/losses/test_divergences.py
     assert {type(part) for part in CODERS} == {
         part for part in public if hasattr(part, "needs")
     } - others

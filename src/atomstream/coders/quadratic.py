@@ -34,29 +34,32 @@ PIVOTS = 30  # rounds of block pivoting; most rows need five
 
 @dataclass(frozen=True)
 class ActiveSet(Coder):
-    r"""Codes to the last digit: coordinate descent finds the support, Newton steps its entries.
+    r"""Codes to the last digit: coordinate descent finds the support, linear systems its entries.
 
-    Per row: entries are set to their best value one by one, the one that gains most first; the
-    entries that are then free to move form the support; a Newton step on the support, projected on
-    the set, is taken with a Cholesky factor that gains and loses a row as entries come and go;
-    should a projected step go uphill it is cut at the first bound (Lawson and Hanson). Every round
-    goes downhill from one minimiser on a support to the next, so there is an end. For every set of
-    intervals (nonnegative, signed, boxes) and for the simplex, where mass moves from entry to entry
-    and steps keep the sum; a violation is there the root of the duality gap. Computes in float64.
+    Entries are set to their best value one by one, the one that gains most first, which says which
+    entries are free to move. Then all free entries of a row are solved for at once, those that come
+    out infeasible change sides, and so on (block principal pivoting, eight rows side by side). Rows
+    where that does not end are left to an active set: Newton steps, projected on the set, with a
+    Cholesky factor that gains and loses a row as entries come and go; should a projected step go
+    uphill it is cut at the first bound (Lawson and Hanson), so there is an end. For every set of
+    intervals (nonnegative, signed, boxes), and by an active set of its own for the simplex, where
+    mass moves from entry to entry and steps keep the sum; a violation is there the root of the
+    duality gap. Computes in float64.
 
     Parameters
     ----------
     n_sweeps : int, default=200
-        Sweeps of plain coordinate descent before the active set, where a violation of 0.04 or more
-        is good enough.
+        Sweeps of plain coordinate descent, where a violation of 0.04 or more is good enough; rows
+        that need more are left to the active set.
     max_rounds : int, default=1000
-        Rounds of picks and Newton steps that a row may take.
+        Rounds of picks and Newton steps that a row may take; of pivots at most 30.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
     References
     ----------
-    Lyu, Needell, Balzano, Algorithm 2, solved exactly; Lawson, Hanson (1974), chapter 23.
+    Lyu, Needell, Balzano, Algorithm 2, solved exactly; Kim, Park (2011), for the pivots; Lawson,
+    Hanson (1974), chapter 23.
     docs/algorithms/sparse-coding.md.
     """
 
