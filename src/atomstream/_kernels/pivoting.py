@@ -20,6 +20,8 @@ MOST = 128  # free entries of a row; larger systems fill vectors by themselves
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
 ROUGH = 1e-4  # a gap that greedy descent may reach by itself
 SHARE = 0.1  # entries become free if their gain is at least this part of the largest
+MANY, HALF = 2, 0.5  # where those infeasible are so many times the free ones: half of the largest
+ALONE = 0.999  # the same for one at a time
 DEPENDENT = 1e-11  # of an atom's square must be new for its entry to be free beside others
 # Sides of an entry: at zero, at its lower or upper bound, or free: above zero, below, anywhere.
 ZERO, LOW, HIGH, PLUS, MINUS, FREE = 0, 1, 2, 3, 4, 5
@@ -227,7 +229,7 @@ def _place(point, found, side, sample, model, work):  # type: ignore[no-untyped-
 def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[no-untyped-def]
     """Let infeasible entries change sides; return whether there was none.
 
-    All do while their number falls, and a few rounds more; then the last one only, which ends.
+    All do while their number falls, and a few rounds more; then one at a time becomes free.
     """
     (h, gradient), (_, (l1, _, low, high), (curvature, inverse, root)) = point, model
     level, (_, listed, n) = noise(sample), found
@@ -238,8 +240,8 @@ def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[n
     for a in range(n):
         k = listed[a]
         least, most = _segment(side[k], low, high)
-        if h[k] == 0 and least <= 0 <= most:  # depends on others: as good as not free
-            side[k] = ZERO
+        if h[k] == 0 and least <= 0 <= most:  # depends on others, so its slope is theirs, nearly
+            side[k], gain[k] = ZERO, 0.0
             count[0] -= 1
             continue
         gain[k] = -max(least - h[k], h[k] - most, 0.0) * root[k]
@@ -254,19 +256,18 @@ def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[n
         count[1], count[2] = wrong, SPARE
     else:
         count[2] -= 1
-    enough = max(level, SHARE * np.int64(top).view(np.float64))
-    for k in range(h.size - 1, -1, -1):
+    share = SHARE if wrong <= MANY * (n + TILE) else HALF
+    if count[2] < 0:
+        share = ALONE
+    enough = max(level, share * np.int64(top).view(np.float64))
+    for k in range(h.size):
         if gain[k] < -level:
             count[0] -= 1
             least, _ = _segment(side[k], low, high)
             side[k] = _bound(side[k], h[k] < least, low, high)
-        elif gain[k] > (enough if count[2] >= 0 else level):
+        elif gain[k] > enough:
             count[0] += 1
             side[k] = _freed(side[k], gradient[k], l1, low, high)
-        else:
-            continue
-        if count[2] < 0:
-            break
     return False
 
 
