@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.cluster.learning import check_no_shards
 from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
-from atomstream.core.checks import generator
+from atomstream.core.checks import check_memory, generator
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
@@ -392,6 +392,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
         method, (n_components, n_features) = self.method_, dictionary.shape
+        check_memory(n_components, n_features)
         memory = self._memory(method, n_components, n_features)
         self._run.start(State(dictionary, memory, Usage(n_components)), method.objective.loss)
 

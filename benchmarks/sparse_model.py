@@ -1,0 +1,115 @@
+"""Who finds the atoms of a sparse model first? Codes of a given number of entries.
+
+python benchmarks/sparse_model.py --seconds 40     # writes sparse_model.json
+
+Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. An atom counts as
+found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time.
+SPAMS takes whole seconds and starts anew for each; scikit-learn learns with l1 codes, the only ones
+that its learner has, and codes with pursuit afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+N_ATOMS, N_FEATURES, K, N_SAMPLES, BATCH = 2_048, 256, 5, 60_000, 2_048
+
+
+def problem(rng):
+    """Return the true atoms, samples in float32, and a start: drawn samples of length one."""
+    atoms = rng.standard_normal((N_ATOMS, N_FEATURES)).astype(np.float32)
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    rows = np.empty((N_SAMPLES, N_FEATURES), np.float32)
+    for row in rows:
+        values = rng.standard_normal(K) + np.sign(rng.standard_normal(K))
+        row[:] = values @ atoms[rng.choice(N_ATOMS, K, replace=False)]
+    rows += 0.05 * rng.standard_normal(rows.shape, dtype=np.float32)
+    start = rows[rng.choice(N_SAMPLES, N_ATOMS, replace=False)]
+    return atoms, rows, start / np.linalg.norm(start, axis=1, keepdims=True)
+
+
+def found(learned, atoms):
+    """Return the share of the true atoms that were found."""
+    lengths = np.maximum(np.linalg.norm(learned, axis=1, keepdims=True), 1e-12)
+    return float((np.abs(atoms @ (learned / lengths).T).max(axis=1) > 0.9).mean())
+
+
+def by_batches(model, X, seconds, truth):
+    """Learn batch by batch for a time; return (seconds, share found) after each pass or so."""
+    spent, course, step = 0.0, [], 0
+    while spent < seconds:
+        at = step * BATCH % (len(X) - BATCH + 1)
+        began = time.process_time()
+        model.partial_fit(X[at : at + BATCH])
+        spent += time.process_time() - began
+        step += 1
+        if step % 5 == 0 or spent > seconds:
+            course.append((spent, found(model.components_, truth)))
+    return course
+
+
+def atomstream(X, start, seconds, truth):
+    """Ours."""
+    from atomstream import OnlineDictionaryLearning
+    from atomstream.penalties import TopK
+
+    model = OnlineDictionaryLearning(N_ATOMS, codes=TopK(K), alpha=0, init=start, random_state=0)
+    model.partial_fit(X[:BATCH])  # compiles
+    model = OnlineDictionaryLearning(N_ATOMS, codes=TopK(K), alpha=0, init=start, random_state=0)
+    return by_batches(model, X, seconds, truth)
+
+
+def sklearn(X, start, seconds, truth):
+    """Scikit-learn's MiniBatchDictionaryLearning."""
+    from sklearn.decomposition import MiniBatchDictionaryLearning
+
+    model = MiniBatchDictionaryLearning(
+        N_ATOMS, alpha=0.5, batch_size=BATCH, fit_algorithm="cd", dict_init=start, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return by_batches(model, X, seconds, truth)
+
+
+def spams(X, start, seconds, truth):
+    """SPAMS ``trainDL`` with ``omp`` codes (mode 3 with a number of entries)."""
+    import spams as library
+
+    columns, first, course = np.asfortranarray(X.T), np.asfortranarray(start.T), []
+    for n_batches in (10, 30, 90, 270):
+        began = time.process_time()
+        atoms = library.trainDL(
+            columns, D=first, lambda1=K, mode=3, iter=n_batches, batchsize=BATCH, numThreads=1,
+            modeParam=0, verbose=False,
+        )  # fmt: skip
+        course.append((time.process_time() - began, found(atoms.T, truth)))
+        if course[-1][0] > seconds / 2:
+            break
+    return course
+
+
+def main():
+    """Learn with each and write ``sparse_model.json``."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=40)
+    seconds, results = parser.parse_args().seconds, {}
+    truth, X, start = problem(np.random.default_rng(0))
+    for contender in (atomstream, spams, sklearn):
+        results[contender.__name__] = contender(X, start, seconds, truth)
+        print(contender.__name__, results[contender.__name__], flush=True)
+    path = Path(__file__).with_suffix(".json")
+    path.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
