@@ -20,7 +20,8 @@ MOST = 128  # free entries of a row; larger systems fill vectors by themselves
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
 ROUGH = 1e-4  # a gap that greedy descent may reach by itself
 SHARE = 0.1  # entries become free if their gain is at least this part of the largest
-MANY, HALF = 2, 0.5  # where those infeasible are so many times the free ones: half of the largest
+MANY = 2  # times the free entries, and a few, may become free in a round
+HALVINGS = 10  # of the distance to the largest gain, until they are no more
 ALONE = 0.999  # the same for one at a time
 DEPENDENT = 1e-11  # of an atom's square must be new for its entry to be free beside others
 # Sides of an entry: at zero, at its lower or upper bound, or free: above zero, below, anywhere.
@@ -256,10 +257,15 @@ def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[n
         count[1], count[2] = wrong, SPARE
     else:
         count[2] -= 1
-    share = SHARE if wrong <= MANY * (n + TILE) else HALF
-    if count[2] < 0:
-        share = ALONE
-    enough = max(level, share * np.int64(top).view(np.float64))
+    most = np.int64(top).view(np.float64)
+    enough = max(level, (SHARE if count[2] >= 0 else ALONE) * most)
+    for _ in range(HALVINGS):
+        freed = 0
+        for k in range(h.size):
+            freed += gain[k] > enough
+        if freed <= MANY * (n + TILE):
+            break
+        enough = 0.5 * (enough + most)
     for k in range(h.size):
         if gain[k] < -level:
             count[0] -= 1

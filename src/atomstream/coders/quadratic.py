@@ -29,7 +29,7 @@ _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
-PIVOTS = 30  # rounds of block pivoting; most rows need five
+PIVOTS = 100  # rounds of block pivoting; most rows need five
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ActiveSet(Coder):
         Sweeps of plain coordinate descent, where a violation of 0.04 or more is good enough; rows
         that need more are left to the active set.
     max_rounds : int, default=1000
-        Rounds of picks and Newton steps that a row may take; of pivots at most 30.
+        Rounds of picks and Newton steps that a row may take; of pivots at most 100.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
