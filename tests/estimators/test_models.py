@@ -102,8 +102,8 @@ SENTENCES = [
     (
         {"coder": "newton"},
         X,
-        "coder='newton' is unknown; choose one of active_set, auto, multiplicative, "
-        "projected_gradient, projected_sub",
+        "coder='newton' is unknown; choose one of active_set, auto, matching_pursuit, "
+        "multiplicative, projected_gradient, projected_sub",
     ),
     (
         {"atoms": "sphere"},
