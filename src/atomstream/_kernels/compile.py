@@ -54,7 +54,7 @@ def _apart(
 
 
 numba = _apart(import_module)("numba")
-extending = _apart(import_module)("numba.extending")
+_apart(import_module)("numba.extending")
 OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 
 

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from atomstream._kernels.compile import extending, numba
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 LANES = 8  # of float64: a cache line
 TILE = 4  # entries of a tile each way: its sums stay in the registers of the processor
@@ -61,8 +63,6 @@ class _Lines:
     """The lines of an array of shape (n, 8) in LLVM's words."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
-        from llvmlite import ir
-
         self.builder, self.index = builder, ir.IntType(64)
         self.vector = ir.VectorType(ir.DoubleType(), LANES)
         array = context.make_array(kind)(context, builder, value)
@@ -104,8 +104,6 @@ def _tile(builder: Any, lines: _Lines, *arguments: Any) -> None:
 
 def _write_tile(builder: Any, lines: _Lines, arguments: Any, *, diagonal: bool) -> None:
     """Write the code for a tile; all its numbers stay in registers."""
-    from numba.core import cgutils
-
     row, at, n, stride, least = arguments
     steps = [builder.mul(lines.number(i), stride) for i in range(TILE)]
     lefts = [builder.add(row, step) for step in steps]
@@ -136,9 +134,6 @@ def _write_tile(builder: Any, lines: _Lines, arguments: Any, *, diagonal: bool) 
 
 def _inverse_root(builder: Any, lines: _Lines, value: Any, whole: Any, least: Any) -> Any:
     """Return 1 / sqrt(value), 0 where the value is at most its least part of the whole."""
-    from llvmlite import ir
-    from numba.core import cgutils
-
     kind = ir.FunctionType(lines.vector, [lines.vector])
     root = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64")
     part = lines.all_lanes(0.0)
@@ -150,8 +145,6 @@ def _inverse_root(builder: Any, lines: _Lines, value: Any, whole: Any, least: An
 
 
 def _lack(builder: Any, lines: _Lines, row: Any, at: Any, n: Any) -> None:
-    from numba.core import cgutils
-
     total = cgutils.alloca_once_value(builder, lines.load(row, n))
     with cgutils.for_range(builder, n) as loop:
         left, right = lines.load(row, loop.index), lines.load(at, loop.index)
@@ -160,8 +153,6 @@ def _lack(builder: Any, lines: _Lines, row: Any, at: Any, n: Any) -> None:
 
 
 def _spread(builder: Any, lines: _Lines, row: Any, at: Any, n: Any) -> None:
-    from numba.core import cgutils
-
     factor = builder.fmul(lines.load(row, n), lines.load(at, n))
     lines.store(factor, row, n)
     with cgutils.for_range(builder, n) as loop:
@@ -176,38 +167,38 @@ def _emitted(emit: Callable[..., None], lines: Any, arguments: Any) -> Any:
         emit(builder, _Lines(context, builder, signature.args[0], values[0]), *values[1:])
         return context.get_dummy_value()
 
-    return numba.types.void(lines, *arguments), code
+    return types.void(lines, *arguments), code
 
 
-INDEX = numba.types.intp
+INDEX = types.intp
 
 
-@extending.intrinsic
+@intrinsic
 def _compiled_tile(_context, lines, row, at, n, stride, least):  # type: ignore[no-untyped-def]
-    arguments = (INDEX, INDEX, INDEX, INDEX, numba.types.float64)
+    arguments = (INDEX, INDEX, INDEX, INDEX, types.float64)
     return _emitted(_tile, lines, arguments)
 
 
-@extending.intrinsic
+@intrinsic
 def _compiled_lack(_context, lines, row, at, n):  # type: ignore[no-untyped-def]
     return _emitted(_lack, lines, (INDEX, INDEX, INDEX))
 
 
-@extending.intrinsic
+@intrinsic
 def _compiled_spread(_context, lines, row, at, n):  # type: ignore[no-untyped-def]
     return _emitted(_spread, lines, (INDEX, INDEX, INDEX))
 
 
-@extending.overload(tile)
+@overload(tile)
 def _choose_tile(lines, row, at, n, stride, least):  # type: ignore[no-untyped-def]
     return lambda lines, row, at, n, stride, least: _compiled_tile(lines, row, at, n, stride, least)
 
 
-@extending.overload(lack)
+@overload(lack)
 def _choose_lack(lines, row, at, n):  # type: ignore[no-untyped-def]
     return lambda lines, row, at, n: _compiled_lack(lines, row, at, n)
 
 
-@extending.overload(spread)
+@overload(spread)
 def _choose_spread(lines, row, at, n):  # type: ignore[no-untyped-def]
     return lambda lines, row, at, n: _compiled_spread(lines, row, at, n)
