@@ -391,10 +391,11 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
-        method, (n_components, n_features) = self.method_, dictionary.shape
-        check_memory(n_components, n_features)
-        memory = self._memory(method, n_components, n_features)
-        self._run.start(State(dictionary, memory, Usage(n_components)), method.objective.loss)
+        check_memory(*dictionary.shape)
+        method, memory = self.method_, self._memory(self.method_, *dictionary.shape)
+        self._run.start(
+            State(dictionary, memory, Usage(dictionary.shape[0])), method.objective.loss
+        )
 
     def _memory(self, method: Method, n_components: int, n_features: int) -> Any:
         """Return an empty memory of the kind that the method keeps."""
