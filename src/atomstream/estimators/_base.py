@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.cluster.learning import check_no_shards
 from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_memory, generator
+from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
@@ -391,11 +391,9 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
-        check_memory(*dictionary.shape)
-        method, memory = self.method_, self._memory(self.method_, *dictionary.shape)
-        self._run.start(
-            State(dictionary, memory, Usage(dictionary.shape[0])), method.objective.loss
-        )
+        method, (n_components, n_features) = self.method_, dictionary.shape
+        memory = self._memory(method, n_components, n_features)
+        self._run.start(State(dictionary, memory, Usage(n_components)), method.objective.loss)
 
     def _memory(self, method: Method, n_components: int, n_features: int) -> Any:
         """Return an empty memory of the kind that the method keeps."""
