@@ -121,7 +121,7 @@ FLOORS = [
     {"core.method", "core.loop", "core.merging", "core.settling"},
     # what feeds and watches it
     {"streams"},
-    {"diagnostics", "drift"},
+    {"diagnostics", "drift", "watch.snapshots"},
     {"history"},
     {"callbacks", "io"},
     {"changes"},
@@ -132,6 +132,7 @@ FLOORS = [
     {"cluster"},
     # what people use
     {"estimators"},
+    {"watch"},
     {"io.codec", "io.registry"},
     {"cluster.checkpoints"},
     {"io.pyfunc"},

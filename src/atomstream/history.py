@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from atomstream.diagnostics import stationarity
 from atomstream.dictionaries.base import Dictionary
 from atomstream.drift import DriftDetector, loss_of
+from atomstream.watch.snapshots import Snapshots
 
 __all__ = ["FIELDS", "Trace", "read_history"]
 
@@ -48,10 +49,16 @@ class Trace:
     ----------
     max_points : int, default=2000
         When there are more, every second one is dropped, so memory does not grow with the stream.
+
+    Attributes
+    ----------
+    snapshots : Snapshots
+        The atoms at a few moments of the stream.
     """
 
     def __init__(self, max_points: int = 2000) -> None:
         self.max_points = max_points
+        self.snapshots = Snapshots()
         self.clear()
 
     def clear(self) -> None:
@@ -59,6 +66,7 @@ class Trace:
         self.every = 1
         self.points: dict[str, list[Any]] = {name: [] for name in FIELDS}
         self.detector = DriftDetector()
+        self.snapshots.clear()
         self.n_alarms = 0
         self._squares = self._seconds = 0.0  # of weights; of sessions before
         self._began = time.monotonic()
@@ -97,6 +105,8 @@ class Trace:
         self.n_alarms += self.detector.update(loss_of(objective))
         before = self._before
         self.look(learner)
+        if self._before is not None and self.snapshots.due(learner.n_steps_):
+            self.snapshots.take(self._before[0].atoms(), learner.n_steps_, n_samples)
         if (learner.n_steps_ - 1) % self.every == 0:
             self._take(learner, before)
 
@@ -144,6 +154,7 @@ class Trace:
             "seen": self._n_samples,
             "elapsed": self.seconds,
             "detector": np.array(self.detector.state),
+            "snapshots": self.snapshots.saved(),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -171,6 +182,8 @@ class Trace:
         self._squares, self._seconds = float(saved["squares"]), float(saved["elapsed"])
         self._n_samples = int(saved["seen"])
         self.detector.state = np.asarray(saved["detector"], np.float64).tolist()
+        if "snapshots" in saved:  # an older release kept none
+            self.snapshots.restore(saved["snapshots"])
 
     def lines(self, first: int = 0) -> Iterator[str]:
         """Yield the points from one on as lines of JSON."""

@@ -117,7 +117,7 @@ class _Look:
         """Return the most important atoms, as small pictures or with what they are made of."""
         if self._record is None:
             return []
-        table = self._record.view.table(self._record, MOST_ATOMS)
+        table = self._record.table(MOST_ATOMS)
         shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
         names = [name for name in table.columns if name != "features"]
         for name in (table.name, *(name.removesuffix("_share") for name in names)):

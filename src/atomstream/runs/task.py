@@ -19,6 +19,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
+from atomstream.viz.cards import Cards
 from atomstream.viz.report import Section
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
@@ -282,6 +283,10 @@ class View(ABC):
     @abstractmethod
     def sections(self, record: Any) -> list[Section]:
         """Return the sections of the report."""
+
+    def cards(self, record: Any) -> Cards | None:
+        """Return the atoms one by one for the report; None where they are not numbered."""
+        return None
 
     def quality(self, record: Any) -> dict[str, float]:
         """Return figures that say how good the model is; empty where nothing is known."""

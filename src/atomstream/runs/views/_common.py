@@ -21,7 +21,9 @@ from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
+from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of
 from atomstream.viz import plots
+from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -44,6 +46,40 @@ class CommonView(View):
     def judged(self, record: Record) -> list[Section]:
         """Return the sections on how well it was learned, besides the objective."""
         return []
+
+    def pictures(self, record: Record) -> list[Picture]:
+        """Return small pictures of all atoms; empty where there is nothing to draw."""
+        shape = record.shape
+        atoms = np.asarray(getattr(record.model, "components_", np.zeros(0)))
+        if shape is not None:
+            atoms = atoms.reshape(-1, *shape)
+        drawable = atoms.ndim in (2, 3) or (atoms.ndim == 4 and atoms.shape[3] == 3)
+        return pictures(atoms) if drawable else []
+
+    def terms(self, record: Record) -> list[list[Term]]:
+        """Return the words of all topics; empty where atoms are not made of words."""
+        return []
+
+    def users(self, record: Record) -> Users | None:
+        """Return samples and their codes; None where none are known."""
+        return None
+
+    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
+        """Return names of times and the shares of the atoms at them; None where not known."""
+        return course_of(record.history, plural(self.unit(record)))
+
+    def cards(self, record: Record) -> Cards | None:
+        """Return the atoms one by one."""
+        table = record.view.table(record, MOST_CARDS)
+        if len({row[0] for row in table.rows}) < len(table.rows) or not table.rows:
+            return None
+        parts: dict[str, Any] = {
+            "pictures": self.pictures(record),
+            "terms": self.terms(record),
+            "users": self.users(record),
+            "course": self.course(record),
+        }
+        return Deck(record, table, **parts).cards()
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the inputs of a run."""
@@ -115,7 +151,7 @@ def table_section(name: str, title: str, table: Table, caption: str = "") -> Sec
     rows = [
         tuple(100 * cell if isinstance(cell, float) else cell for cell in row) for row in table.rows
     ]
-    return Section(name, title, caption, columns=columns, rows=rows)
+    return Section(name, title, caption, columns=columns, rows=rows, of_atoms=True)
 
 
 def rounded(figures: Mapping[str, float]) -> dict[str, str]:
