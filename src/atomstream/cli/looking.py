@@ -18,14 +18,16 @@ from atomstream.core.progress import followed
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import Columns, check_out, code_writer, printable
+from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
 from atomstream.runs.edits import read_edits
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table, heard
+from atomstream.watch.lives import atoms_over_time
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
+LIVES = "atoms_over_time.csv"
 
 
 def encode(
@@ -141,6 +143,9 @@ def report(run: Path, as_json: bool) -> int:
         sections, facts = record.view.sections(record), record.view.facts(record)
         cards = record.view.cards(record)
     page = write_report(record.results, title, facts, sections, cards=cards)
+    lives = atoms_over_time(record.history)
+    if lives.moments:
+        write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 

@@ -25,8 +25,10 @@ from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of
 from atomstream.viz import plots
 from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
+from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MOST_EVENTS = 30  # in the life of atoms that a report lists
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
@@ -102,7 +104,7 @@ class CommonView(View):
         source = {} if record.settings is None else self.source(record)
         unit = self.unit(record)
         chapters = {
-            "What was learned": self.learned(record),
+            "What was learned": [*self.learned(record), *_became(record)],
             "How well": [*self.judged(record), *_learning(record, unit)],
             "From what": [Section("inputs", "", facts=source)] if source else [],
             "How": [Section("how", "", facts=_how(record))],
@@ -209,6 +211,28 @@ def _learning(record: Record, unit: str) -> list[Section]:
         caption += " The first batch, which the start was made from, is left out."
     figure = plots.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
+
+
+def _became(record: Record) -> list[Section]:
+    """Return the section on births and deaths of atoms, where snapshots of them were kept."""
+    lives = atoms_over_time(record.history)
+    if not lives.moments:
+        return []
+    unit = plural(record.task.unit if record.task else "sample")
+    rows = [
+        (event.atom, event.kind, f"{event.n_samples:,}", "" if event.other is None else event.other)
+        for event in reversed(lives.events[-MOST_EVENTS:])
+    ]
+    moved = max(lives.drift.values())
+    caption = (
+        f"Atoms at {counted(len(record.history.snapshots), 'moment')} of the stream, matched from "
+        f"one to the next: {counted(len(lives.events), 'event')}. Whatever turned most has turned "
+        f"by {moved:.3g} in all, the sum of one minus the cosines."
+    )
+    if len(rows) < len(lives.events):
+        caption += f" The last {len(rows)} are listed."
+    columns = ["atom", "event", f"{unit} by then", "other atom, by its number at first"]
+    return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 
 def _how(record: Record) -> dict[str, Any]:
