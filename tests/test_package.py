@@ -118,7 +118,7 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop", "core.merging", "core.settling"},
+    {"core.method", "core.loop", "core.merging", "core.reactive", "core.settling"},
     # what feeds and watches it
     {"streams"},
     {"diagnostics", "drift", "watch.snapshots"},

@@ -65,6 +65,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "n_features_in_",
         "feature_names_in_",
         "_scaling",
+        "_reactive",
         "axes_",
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes

@@ -129,38 +129,63 @@ def atoms_over_time(history: Trace, dates: Sequence[Any] | None = None) -> Atoms
     AtomsOverTime
         Empty where the history has fewer than two snapshots.
     """
+    book, usage = _Book(), _usage(history)
     shots = history.snapshots
-    found = AtomsOverTime()
-    if len(shots) < 2:
-        return found
-    atoms, usage = [_unit(kept) for kept in shots.atoms], _usage(history)
-    lives = np.arange(len(atoms[0]))
-    n_lives, resting = len(lives), np.zeros(len(lives), bool)
-    for place, n_samples in enumerate(shots.n_samples):
+    for place, kept in enumerate(shots.atoms if len(shots) > 1 else []):
+        n_samples = shots.n_samples[place]
         when = None if dates is None else dates[min(n_samples, len(dates)) - 1]
-        similarity = np.full(len(lives), np.nan)
-        if place:
-            step = _Step(atoms[place - 1], atoms[place])
-            before, lives = lives, np.full(len(lives), -1)
-            for old, new in step.same.items():
-                lives[new], similarity[new] = before[old], step.cosines[old, new]
-            for new in np.flatnonzero(lives < 0).tolist():
-                lives[new], n_lives = n_lives, n_lives + 1
-            for kind, atom, other in step.changes():
-                life, source = (lives, before) if kind in ("birth", "split") else (before, lives)
-                whose = None if other is None else int(source[other])
-                found.events.append(Event(n_samples, when, kind, atom, int(life[atom]), whose))
-            fresh = np.array([step.old_of.get(new, -1) for new in range(len(lives))])
-            resting = np.where(fresh >= 0, resting[fresh], False)
-        for atom, rests in enumerate(usage[place] < UNUSED / len(lives) if place else []):
-            if rests != resting[atom]:
-                kind = "rest" if rests else "return"
-                found.events.append(Event(n_samples, when, kind, atom, int(lives[atom]), None))
-                resting[atom] = rests
-        for atom, life in enumerate(lives.tolist()):
-            known = float(similarity[atom]), float(usage[place, atom])
-            found.moments.append(Moment(n_samples, when, atom, life, *known))
-    return found
+        book.turn((n_samples, when), _unit(kept), usage[place])
+    return book.found
+
+
+class _Book:
+    """Writes down what is found in one snapshot after the other."""
+
+    def __init__(self) -> None:
+        self.found = AtomsOverTime()
+        self._before: NDArray | None = None  # the atoms of the last snapshot
+        self._lives, self._n_lives = np.zeros(0, int), 0
+        self._resting = np.zeros(0, bool)
+
+    def turn(self, moment: tuple[int, Any], atoms: NDArray, usage: NDArray) -> None:
+        """Take in a snapshot."""
+        similarity = np.full(len(atoms), np.nan)
+        if self._before is None:
+            self._lives, self._n_lives = np.arange(len(atoms)), len(atoms)
+            self._resting = np.zeros(len(atoms), bool)
+        else:
+            similarity = self._follow(moment, _Step(self._before, atoms))
+            self._rest(moment, usage)
+        self._before = atoms
+        self.found.moments.extend(
+            Moment(*moment, atom, life, float(similarity[atom]), float(usage[atom]))
+            for atom, life in enumerate(self._lives.tolist())
+        )
+
+    def _follow(self, moment: tuple[int, Any], step: _Step) -> NDArray:
+        """Give atoms their lives, and return their similarities to what they were."""
+        before, lives = self._lives, np.full(len(step.new), -1)
+        similarity, resting = np.full(len(lives), np.nan), np.zeros(len(lives), bool)
+        for old, new in step.same.items():
+            lives[new], similarity[new] = before[old], step.cosines[old, new]
+            resting[new] = self._resting[old]
+        for new in np.flatnonzero(lives < 0).tolist():
+            lives[new] = self._n_lives
+            self._n_lives += 1
+        for kind, atom, other in step.changes():
+            own, others = (lives, before) if kind in ("birth", "split") else (before, lives)
+            whose = None if other is None else int(others[other])
+            self.found.events.append(Event(*moment, kind, atom, int(own[atom]), whose))
+        self._lives, self._resting = lives, resting
+        return similarity
+
+    def _rest(self, moment: tuple[int, Any], usage: NDArray) -> None:
+        """Note which atoms are no longer used, or are used again."""
+        rests: NDArray = np.asarray(usage < UNUSED / len(usage))
+        for atom in np.flatnonzero(rests != self._resting).tolist():
+            kind = "rest" if rests[atom] else "return"
+            self.found.events.append(Event(*moment, kind, atom, int(self._lives[atom]), None))
+        self._resting = rests
 
 
 class _Step:
@@ -229,7 +254,8 @@ def _unit(atoms: NDArray) -> NDArray:
 def _usage(history: Trace) -> NDArray:
     """Return the mean share of each atom between snapshots, NaN where it is not known."""
     shots = history.snapshots
-    n_atoms, points = len(shots.atoms[0]), history.points["usage"]
+    n_atoms = len(shots.atoms[0]) if len(shots) else 0
+    points = history.points["usage"]
     steps = np.array(history.points["step"], float)
     means = np.full((len(shots), n_atoms), np.nan)
     for place, step in enumerate(shots.steps):
