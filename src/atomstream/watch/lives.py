@@ -181,8 +181,8 @@ class _Book:
 
     def _rest(self, moment: tuple[int, Any], usage: NDArray) -> None:
         """Note which atoms are no longer used, or are used again."""
-        rests: NDArray = np.asarray(usage < UNUSED / len(usage))
-        for atom in np.flatnonzero(rests != self._resting).tolist():
+        rests: NDArray = np.less(usage, UNUSED / len(usage))
+        for atom in np.flatnonzero(np.not_equal(rests, self._resting)).tolist():
             kind = "rest" if rests[atom] else "return"
             self.found.events.append(Event(*moment, kind, atom, int(self._lives[atom]), None))
         self._resting = rests
@@ -199,8 +199,7 @@ class _Step:
         partner = align(old, new).order
         least = (1 + _background(new, self.signed)) / 2
         pairs = [(i, int(j)) for i, j in enumerate(partner) if j >= 0]
-        blank = ~new.any(axis=1)
-        self.same = {i: j for i, j in pairs if self.cosines[i, j] >= least or blank[j]}
+        self.same = {i: j for i, j in pairs if self.cosines[i, j] >= least or not new[j].any()}
         self.old_of = {j: i for i, j in self.same.items()}
 
     def changes(self) -> Iterator[tuple[str, int, int | None]]:
