@@ -51,6 +51,7 @@ def test_mlflow(tmp_path, monkeypatch):
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri(f"file:{tmp_path}")
+    mlflow.set_experiment("atoms")
     with mlflow.start_run() as run:
         objective = learned(loggers.MLflowLogger())
     stored = mlflow.MlflowClient().get_metric_history(run.info.run_id, "objective")

@@ -11,6 +11,7 @@ __all__ = ["library"]
 
 # What is imported, and the extra that installs it.
 EXTRAS = {
+    "IPython": "notebook",
     "PIL": "images",
     "anndata": "cells",
     "distributed": "cluster",

@@ -1,1 +1,7 @@
-"""What is kept along a stream beside the history, and what is made of it."""
+"""What is made of the history of a fit: lives of atoms, a live figure, loggers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submodules={"live", "lives", "loggers", "snapshots"}
+)
