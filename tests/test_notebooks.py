@@ -49,8 +49,8 @@ from atomstream.callbacks import LearningBar
 from atomstream import live
 X = np.random.default_rng(0).random((2000, 8))
 figure = live.LiveFigure(every=0.0)
-model = OnlineNMF(3, batch_size=100, n_epochs=1, random_state=0).set_callbacks(figure, LearningBar())
-model.fit(X)
+model = OnlineNMF(3, batch_size=100, n_epochs=1, random_state=0)
+model.set_callbacks(figure, LearningBar()).fit(X)
 assert figure.n_drawn == 21
 """
 

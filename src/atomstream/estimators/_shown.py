@@ -25,6 +25,7 @@ class Shown:
         Returns
         -------
         matplotlib.figure.Figure
+            One panel for each atom, the most important first.
         """
         from atomstream.viz.plots.models import model
 
