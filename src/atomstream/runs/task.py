@@ -127,6 +127,7 @@ class Task(ABC):
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 
+    held_out: Any = None  # rows that are kept out of learning, for the history
     model: Any
     sources: Sequence[Input]
 
