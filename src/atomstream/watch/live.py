@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from atomstream.callbacks import History
 from atomstream.core.extras import library
-from atomstream.viz.plots.canvas import BLUE, ORANGE, empty
+from atomstream.viz.plots.canvas import empty
+from atomstream.viz.plots.style import BLUE, ORANGE, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +77,7 @@ class LiveFigure(History):
         panels = figure.subplots(2, 2, sharex=True)
         for axes, (name, title) in zip(panels.ravel(), CURVES.items(), strict=True):
             axes.plot(self.n_samples, self.points[name], color=BLUE)
-            axes.set_title(title, fontsize=9)
+            axes.set_title(title, fontsize=TEXT)
             known = [value for value in self.points[name] if math.isfinite(value)]
             if name == "objective" and known and 0 < min(known) < max(known) / 10:
                 axes.set_yscale("log")

@@ -14,9 +14,6 @@ from atomstream.core.extras import library
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
-BLUE, ORANGE = "#0072B2", "#D55E00"
-
 
 class Weighed(Protocol):
     """A fitted estimator that knows how much its atoms matter."""
