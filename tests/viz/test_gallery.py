@@ -16,7 +16,14 @@ import pytest
 from sklearn.base import clone
 from zoo import ZOO
 
-from atomstream import OnlineConvexMF, OnlineNMF, SeriesDictionary, TopicModel, plots
+from atomstream import (
+    ConsensusNMF,
+    OnlineConvexMF,
+    OnlineNMF,
+    SeriesDictionary,
+    TopicModel,
+    plots,
+)
 from atomstream.callbacks import History
 from atomstream.domains.walks.trips import Grid
 
@@ -59,6 +66,12 @@ def series():
     return SeriesDictionary(3, 6, n_init=40, n_init_batches=4, random_state=0).fit(WAVES)
 
 
+@functools.cache
+def ranks():
+    model = ConsensusNMF([2, 3], n_replicates=3, n_epochs=1, random_state=0)
+    return model.fit(ZOO["nmf"][1]())
+
+
 def forecast():
     ahead = np.ones((3, 6, 3)) + np.arange(3)[:, None, None] / 9
     return plots.series_forecast(WAVES, WAVES + 0.1, ahead, names=["a", "b", "c"])
@@ -97,6 +110,7 @@ FIGURES = {
     ),
     "parts": lambda: plots.parts(convex()),
     "rank": lambda: plots.rank(of("consensus").choice_),
+    "rank_tree": lambda: plots.rank_tree(ranks()),
     "reconstruction": lambda: plots.reconstruction(PICTURE, PICTURE + 0.1),
     "reduced_chain": lambda: plots.reduced_chain([[0.9, 0.1], [0.2, 0.8]], [0.6, 0.4]),
     "series_atoms": lambda: plots.series_atoms(series(), names=["a", "b", "c"]),
@@ -112,6 +126,7 @@ FIGURES = {
     ),
     "topics": lambda: plots.topics(topics()[0]),
     "topics_over_time": lambda: plots.topics_over_time(topics()[1]),
+    "usage_maps": lambda: plots.usage_maps(RNG.random((30, 3)), RNG.random((30, 2))),
     "triples": lambda: plots.triples(learned()[0], learned()[2][:6], (4, 4)),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import Fitted, empty, panels, plain
-from atomstream.viz.plots.style import BLUE, ORANGE, TEXT, TICK, WEIGHT
+from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -260,13 +260,13 @@ def usage_maps(
             *where[order].T,
             c=usage[order],
             s=size,
-            cmap="RdBu_r" if signed else "viridis",
+            cmap=SIGNED if signed else "viridis",
             vmin=-top if signed else 0,
             vmax=top,
             linewidths=0,
             rasterized=True,
         )
-        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=6)
-        axes.set_title(f"atom {atom}", fontsize=8)
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        axes.set_title(f"atom {atom}", fontsize=TEXT)
         axes.set(xticks=[], yticks=[], aspect="equal")
     return figure
