@@ -90,7 +90,7 @@ class Record:
         on_disk = self.task is not None or self.path.is_file()
         if on_disk and path.exists():
             return read_edits(path, self.n_atoms)
-        return Edits(0, {}, self.notes.get("run", ""), int(self.learner.n_steps_))
+        return Edits(0, {}, self.notes.get("run", ""), int(getattr(self.learner, "n_steps_", 0)))
 
     def table(self, most: int) -> Table:
         """Return the most important atoms as they read with the edits."""
