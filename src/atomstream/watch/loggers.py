@@ -85,7 +85,7 @@ class WandbLogger(_Logger):
 
 
 class TensorBoardLogger(_Logger):
-    """A history that is written as an event file for TensorBoard; neither TensorFlow nor PyTorch.
+    """A history written as an event file for TensorBoard, without TensorFlow or PyTorch.
 
     Parameters
     ----------
