@@ -16,6 +16,7 @@ from atomstream.history import Trace
 __all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time"]
 
 HALF = 0.5  # share of what one atom leaves of another that a second one must explain
+NEAREST = 4  # atoms that may have been one with another are looked for among the most alike
 ENOUGH = 0.05  # share of an atom that may stay unexplained: then one atom is enough
 UNUSED = 0.01  # of the mean share: an atom that is used less rests
 
@@ -218,8 +219,11 @@ def _whole(
     part: NDArray, wholes: NDArray, rests: NDArray, pairs: dict[int, int], signed: bool
 ) -> int | None:
     """Return the atom that was one with ``part``: its partner leaves what ``part`` explains."""
+    alike = np.abs(wholes @ part) if signed else wholes @ part
+    nearest = sorted(pairs, key=lambda whole: -alike[whole])[:NEAREST]
     gains = {}
-    for whole, rest in pairs.items():
+    for whole in nearest:
+        rest = pairs[whole]
         left = _left(wholes[whole], rests[[rest]], signed)
         both = _left(wholes[whole], np.array([rests[rest], part]), signed)
         if left > ENOUGH and both <= (1 - HALF) * left:
