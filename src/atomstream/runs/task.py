@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -355,11 +354,6 @@ def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
 def watched(model: Any, pace: Pace) -> AbstractContextManager[None]:
     """Show progress, note objectives and pause when due, while a model learns batch by batch."""
     return calling(model, pace.bar("learning"), _Watch(pace))
-
-
-def renumbered(sentence: str, words: Callable[[int], str]) -> str:
-    """Return a complaint of a model in which the number of a row is put in other words."""
-    return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)
 
 
 class _Watch(Callback):

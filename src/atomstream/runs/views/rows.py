@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted, plural
+from atomstream.core.checks import counted, plural, renumbered
 from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
@@ -23,7 +23,7 @@ from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.runs.record import Record
-from atomstream.runs.task import Encoded, Table, named, renumbered
+from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.cards import pictures
