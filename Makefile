@@ -58,6 +58,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/tensors.py
 	.venv-bench/bin/python benchmarks/pictures.py
 	.venv-bench/bin/python benchmarks/photographs.py
+	.venv-bench/bin/python benchmarks/drift.py
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready

@@ -40,7 +40,9 @@ MODULES = {
     ),
     "Streams and chains": ("streams", "samplers"),
     "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors", "cells"),
-    "Watching and judging": ("callbacks", "diagnostics", "changes", "drift", "history"),
+    "Watching and judging": (
+        *("callbacks", "diagnostics", "changes", "drift", "history", "lives", "live", "loggers"),
+    ),
     "Pictures": ("plots",),
     "Files": ("io",),
     "Many machines": ("cluster",),

@@ -20,7 +20,15 @@ from atomstream.losses import (
 )
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
-from atomstream.schedules import Constant, HalfLife, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.schedules import (
+    Adaptive,
+    Constant,
+    HalfLife,
+    Harmonic,
+    LogPolynomial,
+    Polynomial,
+    Power,
+)
 
 LOSSES = [
     Squared(),
@@ -64,6 +72,7 @@ SCHEDULES = [
     Constant(0.1),
     Constant(half_life=50),
     HalfLife(50),
+    Adaptive(),
 ]
 NETWORK = np.array(
     [[0, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 1, 0, 0, 2], [0, 1, 0, 0, 1], [0, 0, 2, 1, 0]], float

@@ -66,6 +66,35 @@ def test_what_is_not_told_costs_no_bit():
     np.testing.assert_array_equal(forgetting.components_, before.components_)
 
 
+def test_atoms_that_are_used_more_or_less_are_named_though_the_loss_stays():
+    rng = np.random.default_rng(8)
+    parts = np.kron(np.eye(4), np.ones(3))
+
+    def batches(n, used):
+        for _ in range(n):
+            yield rng.exponential(size=(20, 4)) * used @ parts + 0.05 * rng.random((20, 12))
+
+    def found(*laws, **settings):
+        watch = ChangeWatch(**settings)
+        model = OnlineNMF(4, schedule="harmonic", random_state=0).set_callbacks(watch)
+        model.fit_stream(X for n, used in laws for X in batches(n, np.array(used)))
+        return model, watch.found
+
+    even, other = [1, 1, 1, 1], [0.2, 1, 1.8, 1]
+    assert found((400, even), usage=True)[1] == []
+    model, changes = found((300, even), (100, other), usage=True)
+    by_use = [change for change in changes if change.cause == "usage"]
+    atoms = {int(model.components_[x.atoms[0].name].argmax()) // 3: x for x in by_use}
+    assert {0, 2} <= set(atoms)
+    for place, rises in ((0, False), (2, True)):
+        change = atoms[place]
+        assert change.cause == "usage"
+        assert 300 < change.step <= 330
+        assert abs(change.began - 6000) <= 100
+        assert (change.atoms[0].after > change.atoms[0].before) == rises
+        assert change.features == []
+
+
 def test_forgetting_at_changes_finds_them_and_halves_the_loss():
     rng = np.random.default_rng(6)
     different = [np.random.default_rng(10 + i).random((3, 8)) for i in range(4)]

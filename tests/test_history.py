@@ -55,6 +55,24 @@ def test_every_number_is_what_it_is_said_to_be():
     assert all(a <= b for a, b in zip(points["seconds"], points["seconds"][1:], strict=False))
 
 
+def test_rows_held_out_are_judged_at_every_32nd_point():
+    history = History(held_out=X[:30])
+    seen = {}
+
+    class Spy(History):
+        def note(self, learner):
+            seen[learner.n_steps_] = learner.objective(X[:30])
+
+    model = OnlineNMF(3, batch_size=20, n_epochs=4, shuffle=False, random_state=0)
+    model.set_callbacks(history, Spy()).fit(X)
+    judged = dict(zip(history.points["step"], history.points["held_out"], strict=True))
+    known = {step: value for step, value in judged.items() if not math.isnan(value)}
+    assert known == {step: seen[step] for step in (1, 33, 65)}
+    other = History()
+    other.restore({name: x for name, x in history.saved().items() if name != "held_out"})
+    assert np.isnan(other.points["held_out"]).all()  # of a release that did not keep it
+
+
 def test_the_memory_of_the_harmonic_schedule_is_all_samples():
     history = History()
     learned(history, schedule="harmonic")

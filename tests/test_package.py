@@ -118,10 +118,10 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop", "core.merging", "core.settling"},
+    {"core.method", "core.loop", "core.merging", "core.reactive", "core.settling"},
     # what feeds and watches it
     {"streams"},
-    {"diagnostics", "drift"},
+    {"diagnostics", "drift", "watch.snapshots"},
     {"history"},
     {"callbacks", "io"},
     {"changes"},
@@ -132,6 +132,7 @@ FLOORS = [
     {"cluster"},
     # what people use
     {"estimators"},
+    {"watch"},
     {"io.codec", "io.registry"},
     {"cluster.checkpoints"},
     {"io.pyfunc"},

@@ -35,7 +35,7 @@ def test_every_schedule_is_in_the_list():
     public = {getattr(schedules, name) for name in schedules.__all__}
     classes = {part for part in public if isinstance(part, type) and hasattr(part, "decay")}
     assert {type(part) for part in SCHEDULES} == classes
-    assert len(SCHEDULES) == 8
+    assert len(SCHEDULES) == 9
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)

@@ -66,5 +66,8 @@ from .io.codec import save as save
 from .io.registry import trusted_types as trusted_types
 from .runs.reporting import report as report
 from .viz import plots as plots
+from .watch import live as live
+from .watch import lives as lives
+from .watch import loggers as loggers
 
 __version__: str

@@ -88,6 +88,8 @@ class History(Trace, Callback):
     max_points : int, default=2000
         When there are more points, every second one is dropped, so memory does not grow with the
         stream.
+    held_out : array-like or sparse of shape (n_rows, n_features), optional
+        Rows that the model does not learn from; every 32nd point has their mean objective.
 
     Attributes
     ----------

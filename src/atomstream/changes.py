@@ -52,6 +52,8 @@ class Change:
         The ten features whose errors rose most, most first.
     atoms : list of Part
         The ten atoms whose shares of the codes changed most, most first.
+    cause : {"loss", "usage"}
+        What gave the alarm: the loss of batches, or the use of the one atom that is named.
     """
 
     n_samples: int
@@ -59,6 +61,7 @@ class Change:
     step: int
     features: list[Part]
     atoms: list[Part]
+    cause: str = "loss"
 
 
 class ChangeWatch(Callback):
@@ -74,6 +77,10 @@ class ChangeWatch(Callback):
         Mean number of batches between two false alarms; at least 10.
     n_rows : int, default=16
         Rows of each batch from which errors of features are measured; at least 1.
+    usage : bool, default=False
+        Whether changes in the use of atoms give alarms too: the shares of the atoms in the codes of
+        each batch, whichever way they move. All atoms together give a false alarm as rarely as the
+        loss does. A stream may speak of something else with the atoms it has, at the same loss.
     forget : bool, default=False
         Whether the model forgets at an alarm what came before the change: the memory then counts as
         so many samples as came since. It needs a schedule whose memory stands for all samples so
@@ -105,10 +112,16 @@ class ChangeWatch(Callback):
     """
 
     def __init__(
-        self, false_alarm_every: float = 10_000, *, n_rows: int = 16, forget: bool = False
+        self,
+        false_alarm_every: float = 10_000,
+        *,
+        n_rows: int = 16,
+        usage: bool = False,
+        forget: bool = False,
     ) -> None:
         check_count("n_rows", n_rows)
-        self.false_alarm_every, self.n_rows, self.forget = false_alarm_every, n_rows, forget
+        self.false_alarm_every, self.n_rows = false_alarm_every, n_rows
+        self.usage, self.forget = usage, forget
         self._begin()
 
     def setup(self, estimator: object, context: TaskContext) -> None:
@@ -119,6 +132,7 @@ class ChangeWatch(Callback):
         self.found: list[Change] = []
         self._detector = DriftDetector(self.false_alarm_every)
         self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
+        self._atoms: list[_AtomWatch] = []
         self._began, self._mass = 0, 0.0  # samples before a change may have begun; mass since
 
     def on_fit_task_end(self, estimator: Any, context: TaskContext) -> None:
@@ -135,7 +149,10 @@ class ChangeWatch(Callback):
         normal = self._detector.since == 0
         self._errors.update(self._squared_errors(estimator), normal=normal)
         usage = progress.delta.usage
-        self._usage.update(usage / (usage.sum() or 1.0), normal=normal)
+        shares = usage / (usage.sum() or 1.0)
+        self._usage.update(shares, normal=normal)
+        if self.usage:
+            self._judge_usage(estimator, shares)
         if normal:
             self._began, self._mass = estimator.n_samples_seen_, 0.0
         else:
@@ -146,6 +163,17 @@ class ChangeWatch(Callback):
                 clock.mass = min(clock.mass, self._mass)
             self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
             self._began, self._mass = estimator.n_samples_seen_, 0.0
+
+    def _judge_usage(self, estimator: Any, shares: NDArray) -> None:
+        """Look whether an atom is used more or less than it was."""
+        if len(self._atoms) != len(shares):
+            every = 2 * len(shares) * self.false_alarm_every
+            self._atoms = [_AtomWatch(atom, every) for atom in range(len(shares))]
+        n_samples, step = estimator.n_samples_seen_, estimator.n_steps_
+        for watch, share in zip(self._atoms, shares.tolist(), strict=True):
+            began, part = watch.update(share, n_samples)
+            if part is not None:
+                self.found.append(Change(n_samples, began, step, [], [part], "usage"))
 
     def _squared_errors(self, estimator: Any) -> NDArray:
         """Return the mean squared error of each feature, on some rows of the newest batch."""
@@ -164,6 +192,32 @@ class ChangeWatch(Callback):
             _parts(self._errors, names, rising=True),
             _parts(self._usage, None, rising=False),
         )
+
+
+class _AtomWatch:
+    """A watch over the share of one atom, both ways; its root has about the same spread at all."""
+
+    def __init__(self, atom: int, false_alarm_every: float) -> None:
+        self._atom = atom
+        self._detectors = [DriftDetector(false_alarm_every) for _ in range(2)]
+        self._began, self._shares = 0, Shares(self._detectors[0].reach)
+
+    def update(self, share: float, n_samples: int) -> tuple[int, Part | None]:
+        """Take in a share; return since when it is another, and from what to what, if it is."""
+        root = share**0.5
+        up, down = self._detectors
+        alarms = [up.update(root), down.update(-root)]
+        normal = up.since == down.since == 0
+        self._shares.update(np.array([share]), normal=normal)
+        if normal:
+            self._began = n_samples
+        if not any(alarms):
+            return self._began, None
+        began, parts = self._began, _parts(self._shares, None, rising=False)
+        for detector in self._detectors:
+            detector.restart()
+        self._began, self._shares = n_samples, Shares(up.reach)
+        return began, parts[0]._replace(name=self._atom) if parts else None
 
 
 def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list[Part]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from pathlib import Path
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from atomstream.diagnostics import stationarity
 from atomstream.dictionaries.base import Dictionary
 from atomstream.drift import DriftDetector, loss_of
+from atomstream.watch.snapshots import Snapshots
 
 __all__ = ["FIELDS", "Trace", "read_history"]
 
@@ -29,6 +31,7 @@ FIELDS: Mapping[str, str] = {
     "n_samples": "number of samples learned from",
     "seconds": "time since learning began, without the pauses of a run that was stopped",
     "objective": "mean objective of the samples of the newest batch, before the update",
+    "held_out": "mean objective of rows that are not learned from, at every 32nd point",
     "violation": "stationarity of the atoms, judged by the newest batch alone",
     "memory": "effective number of samples that the memory stands for, (sum w)^2 / sum w^2",
     "moved": "change of the atoms by the newest batch, over their norm",
@@ -38,6 +41,8 @@ FIELDS: Mapping[str, str] = {
     "n_alarms": "number of alarms so far",
     "usage": "share of each atom in the codes of the newest batch",
 }
+LATER = ("held_out",)  # that older releases did not keep
+LOOKS = 32  # points for each look at rows held out
 NUMBERS = tuple(name for name in FIELDS if name != "usage")
 
 
@@ -48,10 +53,18 @@ class Trace:
     ----------
     max_points : int, default=2000
         When there are more, every second one is dropped, so memory does not grow with the stream.
+    held_out : array-like or sparse of shape (n_rows, n_features), optional
+        Rows that are not learned from, for models of rows.
+
+    Attributes
+    ----------
+    snapshots : Snapshots
+        The atoms at a few moments of the stream.
     """
 
-    def __init__(self, max_points: int = 2000) -> None:
-        self.max_points = max_points
+    def __init__(self, max_points: int = 2000, held_out: Any = None) -> None:
+        self.max_points, self.held_out = max_points, held_out
+        self.snapshots = Snapshots()
         self.clear()
 
     def clear(self) -> None:
@@ -59,6 +72,7 @@ class Trace:
         self.every = 1
         self.points: dict[str, list[Any]] = {name: [] for name in FIELDS}
         self.detector = DriftDetector()
+        self.snapshots.clear()
         self.n_alarms = 0
         self._squares = self._seconds = 0.0  # of weights; of sessions before
         self._began = time.monotonic()
@@ -97,6 +111,8 @@ class Trace:
         self.n_alarms += self.detector.update(loss_of(objective))
         before = self._before
         self.look(learner)
+        if self._before is not None and self.snapshots.due(learner.n_steps_):
+            self.snapshots.take(self._before[0].atoms(), learner.n_steps_, n_samples)
         if (learner.n_steps_ - 1) % self.every == 0:
             self._take(learner, before)
 
@@ -112,6 +128,7 @@ class Trace:
             "n_samples": learner.n_samples_seen_,
             "seconds": round(self.seconds, 3),
             "objective": learner.batch_objective_,
+            "held_out": self._judged(learner),
             "violation": _violation(learner),
             "memory": 1 / self._squares if self._squares else math.nan,
             "n_reseeded": getattr(learner, "n_reseeded_", 0),
@@ -125,6 +142,15 @@ class Trace:
         if len(self.n_samples) > self.max_points:
             self.points = {name: values[::2] for name, values in self.points.items()}
             self.every *= 2
+
+    def _judged(self, learner: Any) -> float:
+        """Return the mean objective of the rows held out, if it is time to look at them."""
+        rows, place = self.held_out, (learner.n_steps_ - 1) // self.every
+        if rows is None or place % LOOKS or 0 in np.shape(rows)[:1]:
+            return math.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(learner.objective(rows))
 
     # -- kept beside a model, and in a file
 
@@ -144,6 +170,7 @@ class Trace:
             "seen": self._n_samples,
             "elapsed": self.seconds,
             "detector": np.array(self.detector.state),
+            "snapshots": self.snapshots.saved(),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -158,7 +185,8 @@ class Trace:
         n_points = len(saved["n_samples"])
         for name in NUMBERS:
             whole = name in ("step", "n_samples", "n_reseeded", "n_alarms")
-            values = np.asarray(saved[name], np.float64)
+            unknown = np.full(n_points, np.nan) if name in LATER else None
+            values = np.asarray(saved.get(name, unknown), np.float64)
             if values.shape != (n_points,):
                 raise ValueError(f"a history of {n_points} points and {name} of {values.shape}")
             found = values.tolist()  # an older release may not have known some
@@ -171,6 +199,8 @@ class Trace:
         self._squares, self._seconds = float(saved["squares"]), float(saved["elapsed"])
         self._n_samples = int(saved["seen"])
         self.detector.state = np.asarray(saved["detector"], np.float64).tolist()
+        if "snapshots" in saved:  # an older release kept none
+            self.snapshots.restore(saved["snapshots"])
 
     def lines(self, first: int = 0) -> Iterator[str]:
         """Yield the points from one on as lines of JSON."""
@@ -191,7 +221,8 @@ def read_history(path: str | Path) -> Trace:
     for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             point = json.loads(line)
-            values = {name: point[name] for name in FIELDS}
+            values = {name: point[name] for name in FIELDS if name not in LATER}
+            values |= {name: point.get(name) for name in LATER}
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         for name, value in values.items():

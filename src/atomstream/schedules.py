@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 __all__ = [
+    "Adaptive",
     "Conditions",
     "Constant",
     "Decay",
@@ -95,6 +96,24 @@ class Power:
     def decay(self) -> Decay:
         """p/t."""
         return Decay(self.p, 1.0)
+
+
+@dataclass(frozen=True)
+class Adaptive(Power):
+    """Remember all while nothing changes, forget fast after a change.
+
+    The weights are those of `Power` until a second learner, which forgets all but the newest
+    batches, explains new batches better (`atomstream.core.reactive.Reactive`): the model then goes
+    on from that one's atoms and memory. Learning takes about twice the time, and its state twice
+    the memory.
+
+    Parameters
+    ----------
+    p : float, default=8
+        As in `Power`.
+    """
+
+    paired: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

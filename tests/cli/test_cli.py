@@ -209,8 +209,9 @@ def nasty(tmp_path_factory):
 @pytest.mark.slow
 def test_labels_stay_text_in_the_report(nasty):
     page = (nasty / "report.html").read_text(encoding="utf-8")
-    assert "<script" not in page
-    assert "<b>" not in page
+    assert page.count("<script") == 2  # the script of the page, and the list of edits as data
+    assert "<script>alert" not in page
+    assert "<b>t" not in page
     assert "<img src=x" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "日本" in page
@@ -220,11 +221,11 @@ def test_labels_stay_text_in_the_report(nasty):
 
 def test_the_report_is_one_file_that_asks_for_nothing(nasty):
     page = (nasty / "report.html").read_text(encoding="utf-8")
-    assert not re.findall(r"(?:src|href)=\"(?!data:)", page)
+    assert not re.findall(r"(?:src|href)=\"(?!data:|#)", page)
     assert "url(" not in page
-    assert page.count("data:image/png;base64,") == 3
+    assert page.count("data:image/png;base64,") == 3  # atoms of few features are curves
     for chapter in ("What was learned", "How well", "From what", "How"):
-        assert f"<h2>{chapter}</h2>" in page
+        assert re.search(f"<h2 id=[^>]*>{chapter}</h2>", page)
     for figure in ("atoms", "held_out", "objective"):
         assert {path.suffix for path in (nasty / "figures").glob(f"{figure}.*")} == {".png", ".svg"}
 

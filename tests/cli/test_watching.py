@@ -62,6 +62,24 @@ def test_runs_of_older_releases_can_be_watched(name, tmp_path):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_the_time_left_is_that_of_the_passes_left(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--epochs", "3"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    look = watching._Look(RunFolder(tmp_path / "run"))
+    look.screen(80)
+    trace, record = look._trace, look._record
+    assert watching._left(record, trace) == ""  # complete
+    half = len(trace.n_samples) // 2
+    trace.points = {name: values[:half] for name, values in trace.points.items()}
+    monkeypatch.setattr(type(record), "complete", False)
+    a_pass, rate = record.notes["horizon"], watching._rate(trace)
+    left = (3 * a_pass - trace.n_samples[-1]) / rate
+    assert watching._left(record, trace) == f", {watching._duration(left)} left"
+    monkeypatch.setitem(record.notes, "horizon", float("inf"))  # the first pass is under way
+    assert watching._left(record, trace) == ""
+
+
 def test_a_run_at_work_is_followed_until_it_is_complete(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]

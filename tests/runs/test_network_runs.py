@@ -279,7 +279,7 @@ def test_the_report_and_inspect(folder, capsys):
     assert len(json.loads(capsys.readouterr().out)["atoms"]) == 6
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
-    assert page.count("<img") == 3
+    assert page.count("<figure>") == 3
     for told in ("What was learned", "How well", "From what", "60", "undirected", "relative error"):
         assert told in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)

@@ -140,7 +140,7 @@ def test_the_report_and_inspect(folder, capsys):
     assert len(json.loads(capsys.readouterr().out)["topics"]) == 3
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
-    assert page.count("<img") == 2
+    assert page.count("<figure>") == 2
     for told in (
         "Topics of run",
         "What was learned",

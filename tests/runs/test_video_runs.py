@@ -207,7 +207,7 @@ def test_inspect_report_and_plot(folder, mode, capsys):
         run("plot", folder / path)
         assert list((folder / page / "figures").glob("*.png"))
         capsys.readouterr()
-    pictures = (folder / mode / "report.html").read_text().count("<img")
+    pictures = (folder / mode / "report.html").read_text().count("<figure>")
     assert pictures == (4 if mode == "frames" else 2)  # snapshots ended before the video did
 
 

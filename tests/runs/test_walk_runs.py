@@ -143,7 +143,7 @@ def test_inspect_and_report(folder, capsys):
     assert all(row["stays"] > 0.8 for row in found)
     run("report", folder / "run")
     page = (folder / "run/report.html").read_text()
-    assert page.count("<img") == 2
+    assert page.count("<figure>") == 2
     assert "800 m" in page
     assert "Partition of run" in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)

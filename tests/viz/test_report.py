@@ -51,7 +51,8 @@ def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "a&lt;b" in page
-    assert "http" not in page
+    assert "http:" not in page
+    assert "https:" not in page
     picture = (tmp_path / "run/figures/atoms.png").read_bytes()
     assert base64.b64encode(picture).decode() in page
 

@@ -156,6 +156,22 @@ def report(run: Path, as_json: bool) -> int:
     return looking.report(run, as_json)
 
 
+@commands.command(short_help="Name, accept, reject and merge atoms.")
+@run_argument
+@click.argument("edits", type=click.Path(path_type=Path))
+@as_json
+def edit(run: Path, edits: Path, as_json: bool) -> int:
+    """Apply EDITS, a list saved from the report, to RUN or a model file.
+
+    The model does not change, and neither does what a run learns. Names stand in the tables and
+    codes that are written from now on; the shares and codes of atoms that were merged are added;
+    rejected atoms are left out of both, hidden ones of tables. A new list replaces the one before.
+    """
+    from atomstream.cli import looking
+
+    return looking.edit(run, edits, as_json)
+
+
 @commands.command(short_help="Write the pictures.")
 @run_argument
 @as_json

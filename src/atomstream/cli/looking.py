@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -11,18 +12,22 @@ import click
 import numpy as np
 
 from atomstream.cli.options import warn
+from atomstream.core.checks import counted
 from atomstream.core.extras import library
 from atomstream.core.progress import followed
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import Columns, check_out, code_writer, printable
+from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
+from atomstream.runs.edits import read_edits
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table, heard
+from atomstream.watch.lives import atoms_over_time
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
+LIVES = "atoms_over_time.csv"
 
 
 def encode(
@@ -38,12 +43,14 @@ def encode(
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
     encoded, n_rows = record.view.encode(record, inputs, ids), 0
-    names = [f"{encoded.atom}_{number}" for number in range(encoded.n_atoms)]
+    edits = record.edits if record.view.has_ids else replace(record.edits, made={})
+    edits = replace(edits, n_atoms=encoded.n_atoms)
+    names = edits.columns(encoded.atom)
     with whole_file(out) as file, writer(file, Columns(names, encoded.labels)) as write:
-        for labels, codes in followed(encoded.blocks, None, "encoding"):
+        for labels, codes in followed(edits.codes(encoded), None, "encoding"):
             write(labels, codes)
             n_rows += len(codes)
-    return print_facts({"out": str(out), "rows": n_rows, "atoms": encoded.n_atoms}, as_json)
+    return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)}, as_json)
 
 
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
@@ -63,7 +70,7 @@ def inspect(run: Path, as_json: bool) -> int:
 
 def _show(record: Record, run: Path, as_json: bool) -> int:
     view = record.view
-    figures, table = view.quality(record), view.table(record, 10)
+    figures, table = view.quality(record), record.table(10)
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -134,7 +141,11 @@ def report(run: Path, as_json: bool) -> int:
     title = f"{record.view.title} of {record.path.resolve().name}"
     with making_sense(run):
         sections, facts = record.view.sections(record), record.view.facts(record)
-    page = write_report(_folder(run), title, facts, sections)
+        cards = record.view.cards(record)
+    page = write_report(record.results, title, facts, sections, cards=cards)
+    lives = atoms_over_time(record.history)
+    if lives.moments:
+        write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 
@@ -146,12 +157,26 @@ def plot(run: Path, as_json: bool) -> int:
     record = open_record(run)
     with making_sense(run):
         sections = record.view.sections(record)
-    written = write_figures(_folder(run), sections)
+    written = write_figures(record.results, sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 
-def _folder(run: Path) -> Path:
-    return run if run.is_dir() else run.with_name(f"{run.stem}-report")
+def edit(run: Path, edits: Path, as_json: bool) -> int:
+    """Apply a list of edits, and print what it holds."""
+    record = open_record(run)
+    with making_sense(run):
+        found = read_edits(edits, record.n_atoms)
+    identity = record.notes.get("run", "")
+    if found.run and identity and found.run != identity:
+        raise InputError(f"{edits} was made from the report of another run than {run}.")
+    steps = int(record.learner.n_steps_)
+    if found.step and found.step != steps:
+        warn(
+            f"{edits} was made after {counted(found.step, 'step')}, {run} has made {steps}: look "
+            "whether the atoms are still what they were."
+        )
+    written = found.write(record.results)
+    return print_facts({"edits": str(written), **found.counts()}, as_json)
 
 
 def _check_plots() -> None:

@@ -20,6 +20,7 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record, open_record
+from atomstream.runs.tasks._passes import n_passes
 
 PAUSE = 1.0  # seconds between looks
 SILENT = 10.0  # seconds without a new point after which a run counts as stopped
@@ -87,7 +88,8 @@ class _Look:
         head = Text(printable(f"{self._state()}: {self._folder.path}"), style="bold", no_wrap=True)
         if self._record is None and not self._trace.n_samples:
             return Group(head, Text("Nothing has been learned yet."))
-        curves = _curves(self._trace, width) if self._trace.n_samples else []
+        left = _left(self._record, self._trace)
+        curves = _curves(self._trace, width, left) if self._trace.n_samples else []
         return Group(head, *curves, *self._atoms(width))
 
     def _read(self) -> None:
@@ -117,7 +119,7 @@ class _Look:
         """Return the most important atoms, as small pictures or with what they are made of."""
         if self._record is None:
             return []
-        table = self._record.view.table(self._record, MOST_ATOMS)
+        table = self._record.table(MOST_ATOMS)
         shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
         names = [name for name in table.columns if name != "features"]
         for name in (table.name, *(name.removesuffix("_share") for name in names)):
@@ -132,17 +134,30 @@ class _Look:
         return [Text(), *pictures, shown]
 
 
-def _curves(trace: Trace, width: int) -> list[RenderableType]:
+def _left(record: Record | None, trace: Trace) -> str:
+    """Return how long the passes that are left will take, as soon as one is complete."""
+    if record is None or record.complete or not trace.n_samples:
+        return ""
+    a_pass = record.notes.get("horizon", np.inf)
+    if getattr(record.task, "goal", None) != "epochs" or not 0 < a_pass < np.inf:
+        return ""
+    total = a_pass * n_passes(record.settings.epochs, a_pass)
+    rate, left = _rate(trace), total - trace.n_samples[-1]
+    return f", {_duration(left / rate)} left" if left > 0 and rate > 0 else ""
+
+
+def _curves(trace: Trace, width: int, left: str = "") -> list[RenderableType]:
     """Return the numbers of the history: the latest of each, and how it went."""
     points = trace.points
     seconds, told = points["seconds"][-1], f"{trace.n_samples[-1]:,} samples"
     if np.isfinite(seconds) and seconds > 0:  # older runs do not tell
         told += f" in {counted(points['step'][-1], 'step')}"
-        told += f", {_duration(seconds)}, {_rate(trace):,.0f} samples/s"
+        told += f", {_duration(seconds)}, {_rate(trace):,.0f} samples/s{left}"
     lines: list[RenderableType] = [Text(told)]
     room = max(width - 36, 10)
     for name, title in (
         ("objective", "objective"),
+        ("held_out", "on held-out rows"),
         ("moved", "atoms moved"),
         ("memory", "samples that weigh"),
         ("drift", "drift (1: an alarm)"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "check_number",
     "counted",
     "generator",
+    "renumbered",
 ]
 
 MOST_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
@@ -100,3 +102,8 @@ def counted(n: int, noun: str, nouns: str = "") -> str:
 def plural(noun: str) -> str:
     """Return the regular plural of a noun: "rows", "patches"."""
     return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+
+
+def renumbered(sentence: str, words: Callable[[int], str]) -> str:
+    """Return a complaint of a model in which the number of a row is put in other words."""
+    return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)

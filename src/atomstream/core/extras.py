@@ -11,6 +11,7 @@ __all__ = ["library"]
 
 # What is imported, and the extra that installs it.
 EXTRAS = {
+    "IPython": "notebook",
     "PIL": "images",
     "anndata": "cells",
     "distributed": "cluster",
@@ -19,14 +20,20 @@ EXTRAS = {
     "imageio": "video",
     "jinja2": "plots",
     "matplotlib": "plots",
+    "mlflow": "loggers",
     "networkx": "graph",
     "pandas": "series",
     "pyarrow": "io",
+    "tensorboard": "loggers",
     "torch": "torch",
     "xarray": "series",
     "zarr": "io",
 }
-NAMES = {"PIL": "Pillow"}  # where a library is not called what is imported
+NAMES = {
+    "PIL": "Pillow",
+    "mlflow": "MLflow",
+    "tensorboard": "TensorBoard",
+}  # where a library is not called what is imported
 
 
 def library(module: str, purpose: str) -> Any:

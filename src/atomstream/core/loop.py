@@ -12,6 +12,7 @@ from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.method import Method
+from atomstream.core.reactive import Reactive
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 
@@ -37,6 +38,7 @@ def learn(
     clock: Clock,
     rng: np.random.Generator,
     watch: Callable[[Progress], bool] | None = None,
+    reactive: Reactive | None = None,
 ) -> bool:
     """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
 
@@ -48,6 +50,8 @@ def learn(
         What changes, how, when, and the source of randomness.
     watch : callable, optional
         Called after every step with its `Progress`; a true answer ends the loop.
+    reactive : Reactive, optional
+        A second learner, which may take over.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def learn(
         codes, delta = method.step(batch, state, clock, rng)
         clock.n_samples += batch.X.shape[0]
         n_reseeded = method.reseed(batch, codes, state, rng)
+        if reactive is not None and reactive.follow(batch, delta, state, method, clock, rng):
+            log.info("Step %d: the stream has changed, and what came before is left.", clock.step)
         if n_reseeded:
             log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
         if watch is not None and watch(Progress(batch, codes, delta, n_reseeded)):

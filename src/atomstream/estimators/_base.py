@@ -315,11 +315,11 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
             batches = chain(self._open(first, n_rows), batches)
             if not run.has_state:
                 return False
-
         after_step = partial(self._after_step, context=context, deadline=deadline)
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
-            return learn(batches, run.state, self.method_, run.clock, run.rng, after_step)
+            parts = run.state, self.method_, run.clock, run.rng
+            return learn(batches, *parts, after_step, run.pair())
 
     def _after_step(self, progress: Progress, context: Any, deadline: float) -> bool:
         """Keep what a step reports; return whether a callback or time ends the run."""

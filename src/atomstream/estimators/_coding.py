@@ -35,6 +35,7 @@ from atomstream.estimators._containers import (
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
 from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
@@ -52,7 +53,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 
-class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A dictionary that codes samples with a method; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (
@@ -65,6 +66,7 @@ class Coding(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "n_features_in_",
         "feature_names_in_",
         "_scaling",
+        "_reactive",
         "axes_",
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes

@@ -19,12 +19,13 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._called import called
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 
 
-class LearnerInside(CallbackSupportMixin, Saved, BaseEstimator):
+class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
     """A model with a learner inside: it learns what the learner learns, and shows what that knows.
 
     Attributes

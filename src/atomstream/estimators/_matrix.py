@@ -107,12 +107,13 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Multiply every feature of memory and atoms by its number, within the set of the atoms."""
         if np.all(factor == 1):
             return
-        state, before = self._run.state, self.components_
-        state.memory.rescale_features(factor, energy)
-        atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
-        stays = are_fixed(fixed_atoms(self.fixed_components, len(before)), len(before))
-        atoms[stays] = before[stays]
-        state.dictionary.assign(atoms)
+        for state in self._run.states:
+            before = state.dictionary.atoms()
+            state.memory.rescale_features(factor, energy)
+            atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
+            stays = are_fixed(fixed_atoms(self.fixed_components, len(before)), len(before))
+            atoms[stays] = before[stays]
+            state.dictionary.assign(atoms)
 
     def _start(self, dictionary: Any) -> None:
         if Scaling(self.scale).linear and not hasattr(self._run, "scaling"):

@@ -12,6 +12,7 @@ import numpy as np
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.method import Method
+from atomstream.core.reactive import Reactive
 from atomstream.core.scaling import Scaling
 from atomstream.core.state import State
 from atomstream.losses import Loss
@@ -26,6 +27,7 @@ SAVED = {
     "batch_objective_": "batch_objective",
     "_buffer": "waiting",
     "_scaling": "scaling",
+    "_reactive": "reactive",
 }
 
 
@@ -49,6 +51,8 @@ class RunState:
         Mean objective of the last batch, before the update it caused.
     scaling : Scaling
         The scale of the columns; absent where they have none.
+    reactive : Reactive
+        The second learner; absent where the schedule needs none.
     method : Method
         The parts that learn, as long as `is_current`.
     """
@@ -59,6 +63,7 @@ class RunState:
     loss: Loss
     waiting: Sequence[Batch] = ()
     scaling: Scaling
+    reactive: Reactive
     n_reseeded: int = 0
     batch_objective: float = np.nan
     method: Any
@@ -87,6 +92,10 @@ class RunState:
             raise ValueError(f"a run without {', '.join(sorted(missing))}")
         if self.has_state:
             self.state.validate(n_features)
+        if "reactive" in vars(self):
+            if type(self.reactive) is not Reactive or not self.has_state:
+                raise ValueError("a second learner that is none")
+            self.reactive.validate(n_features)
         for batch in self.waiting:
             if type(batch) is not Batch:
                 raise ValueError("kept rows that are none")
@@ -137,12 +146,29 @@ class RunState:
         self.state = state
         self.loss = loss
 
+    def pair(self) -> Reactive | None:
+        """Return the second learner, begun or dropped as the schedule asks for one or not."""
+        if not getattr(self.clock.schedule, "paired", False):
+            vars(self).pop("reactive", None)
+        elif "reactive" not in vars(self):
+            self.reactive = Reactive(self.state, self.clock)
+        return vars(self).get("reactive")
+
+    @property
+    def states(self) -> list[State]:
+        """The states that learn: that of the model, and that of a second learner."""
+        if not self.has_state:
+            return []
+        return [self.state, *([self.reactive.state] if "reactive" in vars(self) else [])]
+
     def holders(self) -> tuple[Any, ...]:
         """Return the objects whose attributes a step replaces."""
-        if not self.has_state:
-            return self, self.clock
-        state = self.state
-        return self, self.clock, state, state.dictionary, state.memory, state.usage
+        found = [self, self.clock]
+        for state in self.states:
+            found += [state, state.dictionary, state.memory, state.usage]
+        if "reactive" in vars(self):
+            found += [self.reactive, self.reactive.clock]
+        return tuple(found)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the method, which the parameters stand for."""
@@ -157,4 +183,8 @@ class RunState:
         twin._settings = None  # the method may be bound to the model that made it
         if self.has_state:
             twin.state = self.state.snapshot()
+        if "reactive" in vars(self):
+            twin.reactive = copy(self.reactive)
+            twin.reactive.clock = copy(self.reactive.clock)
+            twin.reactive.state = self.reactive.state.snapshot()
         return twin

@@ -15,12 +15,15 @@ from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._rank_choice import RankChoice, compare
 from atomstream.estimators._saved import Saved
+from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import LossChoice, RandomSource, Samples
 
 __all__ = ["ConsensusNMF"]
 
 
-class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, ConsensusLearning):
+class ConsensusNMF(
+    Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, ConsensusLearning
+):
     r"""Atoms that many replicates agree on, and how many there are.
 
     For every rank many replicates learn from the same batches, so that a stream is read once, and

@@ -41,7 +41,7 @@ from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
-from atomstream.schedules import Constant, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.schedules import Adaptive, Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
@@ -78,6 +78,7 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "harmonic": Harmonic,
     "polynomial": Polynomial,
     "log_polynomial": LogPolynomial,
+    "adaptive": Adaptive,
     "constant": lambda: Constant(weight=0.05),
 }
 METHODS: dict[str, Callable[[], Any]] = {

@@ -54,6 +54,7 @@ VALUES = {
     "PatchClassifier": "atomstream.domains.images.patch_classes",
     "Product": "atomstream.core.low_rank",
     "RankChoice": "atomstream.estimators._rank_choice",
+    "Reactive": "atomstream.core.reactive",
     "RowDraws": "atomstream.estimators._bootstrap",
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.core.scaling",

@@ -12,9 +12,12 @@ from atomstream.callbacks import History
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
 from atomstream.io.holdout import Holdout
+from atomstream.runs.edits import EDITS, Edits, read_edits
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of, making_sense, read_checkpoint
-from atomstream.runs.task import VIEWS, Task, View, view_of
+from atomstream.runs.task import VIEWS, Table, Task, View, view_of
+
+ALL = 2**62  # rows of a table
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,40 @@ class Record:
     def folder(self) -> Path:
         """Where results go: the folder of the run, or the one that the model file lies in."""
         return self.path if self.path.is_dir() else self.path.parent
+
+    @property
+    def results(self) -> Path:
+        """Where reports and edits go: the folder of the run, or one beside the model file."""
+        return self.path if self.path.is_dir() else self.path.with_name(f"{self.path.stem}-report")
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms, by which edits know them.
+
+        Raises
+        ------
+        InputError
+            For models that number them several times over.
+        """
+        numbers = [row[0] for row in self.view.table(self, ALL).rows]
+        if len(set(numbers)) < len(numbers):
+            raise InputError(f"{self.path} has several dictionaries; its atoms cannot be edited.")
+        return 1 + max(numbers, default=-1)
+
+    @property
+    def edits(self) -> Edits:
+        """What people have decided about the atoms; nothing for a model in memory."""
+        path = self.results / EDITS
+        on_disk = self.task is not None or self.path.is_file()
+        if on_disk and path.exists():
+            return read_edits(path, self.n_atoms)
+        return Edits(0, {}, self.notes.get("run", ""), int(getattr(self.learner, "n_steps_", 0)))
+
+    def table(self, most: int) -> Table:
+        """Return the most important atoms as they read with the edits."""
+        edits = self.edits
+        every = self.view.table(self, ALL if edits.made else most)
+        return edits.table(every, most)
 
     @property
     def learner(self) -> Any:

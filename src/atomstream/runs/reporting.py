@@ -58,4 +58,5 @@ def report(
     record = record_of(model, held_out=held_out, history=history)
     view = record.view
     title = f"{view.title} of a {type(model).__name__}"
-    return write_report(folder, title, view.facts(record), view.sections(record))
+    facts, sections, cards = view.facts(record), view.sections(record), view.cards(record)
+    return write_report(folder, title, facts, sections, cards=cards)

@@ -196,6 +196,7 @@ class _Pace:
 
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
+        self._run.history.held_out = self._run.task.held_out
         self._run.history.note(learner)
         if time.monotonic() - self._told >= TELL:
             self._tell()

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 MOST = 2**31
-SCHEDULES = "Weights of the past: power, harmonic, polynomial, log_polynomial or constant."
+SCHEDULES = (
+    "Weights of the past: power, harmonic, polynomial, log_polynomial, constant or adaptive."
+)
 DOMAIN = "domain"  # the key of a run.toml that names the task
 
 

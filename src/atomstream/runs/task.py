@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
+from atomstream.viz.cards import Cards
 from atomstream.viz.report import Section
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
@@ -126,6 +126,7 @@ class Task(ABC):
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
 
+    held_out: Any = None  # rows that are kept out of learning, for the history
     model: Any
     sources: Sequence[Input]
 
@@ -283,6 +284,10 @@ class View(ABC):
     def sections(self, record: Any) -> list[Section]:
         """Return the sections of the report."""
 
+    def cards(self, record: Any) -> Cards | None:
+        """Return the atoms one by one for the report; None where they are not numbered."""
+        return None
+
     def quality(self, record: Any) -> dict[str, float]:
         """Return figures that say how good the model is; empty where nothing is known."""
         return {}
@@ -349,11 +354,6 @@ def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
 def watched(model: Any, pace: Pace) -> AbstractContextManager[None]:
     """Show progress, note objectives and pause when due, while a model learns batch by batch."""
     return calling(model, pace.bar("learning"), _Watch(pace))
-
-
-def renumbered(sentence: str, words: Callable[[int], str]) -> str:
-    """Return a complaint of a model in which the number of a row is put in other words."""
-    return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)
 
 
 class _Watch(Callback):

@@ -1,65 +1,28 @@
-"""Reports: one self-contained HTML page, without scripts and network, with every name escaped."""
+"""Reports: one self-contained HTML page that asks nothing of a network, with every name escaped.
+
+The page is made of the files in ``page``. Its one script is named by its digest in the page's
+policy, so that a browser runs no other, whatever the data hold.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from atomstream.core.extras import library
 from atomstream.core.progress import followed
 from atomstream.io.files import whole_file
+from atomstream.viz.cards import Cards, course_points
 
 __all__ = ["Section", "write_figures", "write_report"]
-
-TEMPLATE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{{ title }}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem }
-body { margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.6rem }
-h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid #ddd }
-h3 { font-size: 1.02rem; margin-bottom: .4rem }
-img { max-width: 100%; height: auto } figure { margin: 0 }
-figcaption { color: #555; font-size: .9rem }
-table { border-collapse: collapse }
-td, th { padding: .15rem 1.2rem .15rem 0; vertical-align: top; text-align: left }
-th { font-weight: 600; font-size: .9rem }
-table.facts td:first-child { color: #555; white-space: nowrap }
-td { overflow-wrap: anywhere } td.number { text-align: right; font-variant-numeric: tabular-nums }
-@media print { body { margin: 0; max-width: none } }
-@media print { figure, table { break-inside: avoid } h2, h3 { break-after: avoid } }
-</style>
-<h1>{{ title }}</h1>
-{% macro facts(values) %}<table class="facts">
-{% for name, value in values.items() %}<tr><td>{{ name }}</td><td>{{ value }}</td></tr>
-{% endfor %}</table>{% endmacro %}
-{{ facts(facts_) }}
-{% for section in sections %}
-{% if section.chapter %}<h2>{{ section.chapter }}</h2>{% endif %}
-{% if section.title %}<h3>{{ section.title }}</h3>{% endif %}
-{% if section.figure is not none %}<figure>
-<img alt="{{ section.title }}" src="data:image/png;base64,{{ pictures[section.name] }}">
-<figcaption>{{ section.caption }}</figcaption></figure>
-{% elif section.caption %}<p>{{ section.caption }}</p>{% endif %}
-{% if section.facts %}{{ facts(section.facts) }}{% endif %}
-{% if section.rows %}<table>
-<tr>{% for name in section.columns %}<th>{{ name }}</th>{% endfor %}</tr>
-{% for row in section.rows %}<tr>
-{%- for cell in row %}<td{% if cell is number %} class="number"{% endif %}>
-{{- "%.2f"|format(cell) if cell is float else cell }}</td>{% endfor %}</tr>
-{% endfor %}</table>{% endif %}
-{% endfor %}
-</html>
-"""
 
 
 @dataclass(frozen=True)
@@ -79,6 +42,8 @@ class Section:
         Names of the columns of the table.
     rows : sequence of sequences
         Rows of the table.
+    of_atoms : bool
+        Whether the first column of the table holds numbers of atoms.
     """
 
     name: str
@@ -89,6 +54,7 @@ class Section:
     facts: Mapping[str, Any] = field(default_factory=dict)
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
+    of_atoms: bool = False
 
 
 def write_report(
@@ -97,6 +63,7 @@ def write_report(
     facts: Mapping[str, Any],
     sections: list[Section],
     *,
+    cards: Cards | None = None,
     dpi: int = 110,
 ) -> Path:
     """Write ``report.html`` with its figures, and each figure as PNG and SVG under ``figures/``.
@@ -109,6 +76,8 @@ def write_report(
     facts : mapping of str to values
         The table at the top.
     sections : list of Section
+    cards : Cards, optional
+        The atoms one by one, after the first chapter.
     dpi : int, default=110
         Dots per inch of the figures.
 
@@ -121,12 +90,73 @@ def write_report(
     pictures = {
         name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
     }
-    page = library("jinja2", "Reports").Environment(autoescape=True).from_string(TEMPLATE)
     path = folder / "report.html"
     with whole_file(path) as file:
-        text = page.render(title=title, facts_=facts, sections=sections, pictures=pictures)
+        text = _page(title, facts, sections, pictures, cards)
         file.write(text.encode("utf-8", "replace"))
     return path
+
+
+def _page(
+    title: str,
+    facts: Mapping[str, Any],
+    sections: list[Section],
+    drawn: Mapping[str, str],
+    cards: Cards | None,
+) -> str:
+    """Return the text of the page."""
+    script, style, template = (
+        (files("atomstream.viz") / "page" / name).read_text(encoding="utf-8")
+        for name in ("report.js", "report.css", "report.html.jinja")
+    )
+    page = library("jinja2", "Reports").Environment(autoescape=True).from_string(template)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    text: str = page.render(
+        **{"title": title, "facts_": facts, "chapters": _chapters(sections), "drawn": drawn},
+        **{"script": script, "style": style, "digest": digest, "anchor": _anchor},
+        **{"percent": _percent, "course": course_points},
+        **_browsing(cards),
+    )
+    return text
+
+
+def _browsing(cards: Cards | None) -> dict[str, Any]:
+    """Return what the page needs to know of the cards."""
+    if cards is None or not cards.cards:
+        return {"cards": None, "known": set()}
+    figures = {name: None for card in cards.cards for name in card.figures}
+    timed = ["share at the time"] if cards.times else []
+    state = {
+        "noun": cards.noun,
+        "origin": dict(cards.origin),
+        "saved": {**cards.origin, **cards.edits},
+        "times": list(cards.times),
+    }
+    return {
+        "cards": cards,
+        "known": {card.number for card in cards.cards},
+        "sorts": [*figures, *timed, "number"],
+        "has_terms": any(card.terms for card in cards.cards),
+        "state": state,
+    }
+
+
+def _chapters(sections: list[Section]) -> list[tuple[str, list[Section]]]:
+    """Return sections under the headings of their chapters."""
+    chapters: list[tuple[str, list[Section]]] = []
+    for section in sections:
+        if section.chapter or not chapters:
+            chapters.append((section.chapter, []))
+        chapters[-1][1].append(section)
+    return chapters
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower())
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
 
 
 def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110) -> list[Path]:

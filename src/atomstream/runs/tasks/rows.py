@@ -233,6 +233,11 @@ class RowsTask(PassesTask):
         self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
         self.names = next((source.names for source in self.sources if source.names), None)
 
+    @property
+    def held_out(self) -> Any:
+        """Rows that are kept out of learning."""
+        return self.holdout.rows
+
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input."""

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.core.checks import counted
+from atomstream.core.checks import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import renumbered
 from atomstream.runs.tasks._passes import PassesTask
 
 JUDGED = 256  # samples that the figures are measured on, at most

@@ -26,6 +26,8 @@ SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
 OVER_TIME = "topics_over_time.csv"
 BLOCK = 4096  # documents whose shares are found at a time
+LOOKED_AT = 20_000  # documents among which those that use a topic most are found
+N_TYPICAL, LONGEST_TEXT = 4, 300  # documents kept of each topic, and signs kept of each
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,10 @@ class TextTask(Task):
         return freq
 
     def finish(self, folder: Path) -> dict[str, Any]:
-        """Write the shares of the topics over time, where documents have dates."""
+        """Write the shares of the topics over time, and keep documents for the report."""
+        kept = self._typical()
         if self.settings.date is None:
-            return {}
+            return kept
         counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
         blocks = (counts[first : first + BLOCK] for first in range(0, counts.shape[0], BLOCK))
         shares = np.concatenate([shares_of(learner.transform(block)) for block in blocks])
@@ -186,10 +189,30 @@ class TextTask(Task):
             ([start, n, *(share if n else [None] * len(share))] for start, n, share in rows),
         )
         return {
+            **kept,
             "time_starts": starts.astype(object),
             "time_shares": found.shares,
             "time_documents": found.n_documents,
             "n_undated": int((~dated).sum()),
+        }
+
+    def _typical(self) -> dict[str, Any]:
+        """Return the documents that use each topic most, of many that are evenly spaced."""
+        n_documents = self.counts.shape[0]
+        looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
+        blocks = (looked[first : first + BLOCK] for first in range(0, len(looked), BLOCK))
+        codes = np.concatenate([self.model.learner_.transform(self.counts[b]) for b in blocks])
+        # Between the most words of a topic, which long documents have, and the largest share.
+        scores = codes / np.sqrt(np.maximum(codes.sum(axis=1, keepdims=True), 1e-12))
+        best = np.unique(np.argsort(-scores, axis=0, kind="stable")[:N_TYPICAL])
+        wanted = set(looked[best].tolist())
+        entries = chain.from_iterable(source.entries() for source in self.sources)
+        texts = [entry.text for number, entry in enumerate(entries) if number in wanted]
+        cut = [" ".join(text.split())[:LONGEST_TEXT] for text in texts]
+        return {
+            "document_texts": np.array(cut, object),
+            "document_places": looked[best],
+            "document_shares": np.asarray(shares_of(codes[best]), np.float64),
         }
 
     def results(self) -> dict[str, Any]:

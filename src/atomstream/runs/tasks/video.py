@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.core.checks import counted, renumbered
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators._constraints import MODES
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task, calling, renumbered, watched
+from atomstream.runs.task import Pace, Task, calling, watched
 
 LEAST = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most

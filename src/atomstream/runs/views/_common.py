@@ -21,10 +21,14 @@ from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
+from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of
 from atomstream.viz import plots
+from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
+from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MOST_EVENTS = 30  # in the life of atoms that a report lists
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
@@ -44,6 +48,40 @@ class CommonView(View):
     def judged(self, record: Record) -> list[Section]:
         """Return the sections on how well it was learned, besides the objective."""
         return []
+
+    def pictures(self, record: Record) -> list[Picture]:
+        """Return small pictures of all atoms; empty where there is nothing to draw."""
+        shape = record.shape
+        atoms = np.asarray(getattr(record.model, "components_", np.zeros(0)))
+        if shape is not None:
+            atoms = atoms.reshape(-1, *shape)
+        drawable = atoms.ndim in (2, 3) or (atoms.ndim == 4 and atoms.shape[3] == 3)
+        return pictures(atoms) if drawable else []
+
+    def terms(self, record: Record) -> list[list[Term]]:
+        """Return the words of all topics; empty where atoms are not made of words."""
+        return []
+
+    def users(self, record: Record) -> Users | None:
+        """Return samples and their codes; None where none are known."""
+        return None
+
+    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
+        """Return names of times and the shares of the atoms at them; None where not known."""
+        return course_of(record.history, plural(self.unit(record)))
+
+    def cards(self, record: Record) -> Cards | None:
+        """Return the atoms one by one."""
+        table = record.view.table(record, MOST_CARDS)
+        if len({row[0] for row in table.rows}) < len(table.rows) or not table.rows:
+            return None
+        parts: dict[str, Any] = {
+            "pictures": self.pictures(record),
+            "terms": self.terms(record),
+            "users": self.users(record),
+            "course": self.course(record),
+        }
+        return Deck(record, table, **parts).cards()
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the inputs of a run."""
@@ -66,7 +104,7 @@ class CommonView(View):
         source = {} if record.settings is None else self.source(record)
         unit = self.unit(record)
         chapters = {
-            "What was learned": self.learned(record),
+            "What was learned": [*self.learned(record), *_became(record)],
             "How well": [*self.judged(record), *_learning(record, unit)],
             "From what": [Section("inputs", "", facts=source)] if source else [],
             "How": [Section("how", "", facts=_how(record))],
@@ -115,7 +153,7 @@ def table_section(name: str, title: str, table: Table, caption: str = "") -> Sec
     rows = [
         tuple(100 * cell if isinstance(cell, float) else cell for cell in row) for row in table.rows
     ]
-    return Section(name, title, caption, columns=columns, rows=rows)
+    return Section(name, title, caption, columns=columns, rows=rows, of_atoms=True)
 
 
 def rounded(figures: Mapping[str, float]) -> dict[str, str]:
@@ -173,6 +211,28 @@ def _learning(record: Record, unit: str) -> list[Section]:
         caption += " The first batch, which the start was made from, is left out."
     figure = plots.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
+
+
+def _became(record: Record) -> list[Section]:
+    """Return the section on births and deaths of atoms, where snapshots of them were kept."""
+    lives = atoms_over_time(record.history)
+    if not lives.moments:
+        return []
+    unit = plural(record.task.unit if record.task else "sample")
+    rows = [
+        (event.atom, event.kind, f"{event.n_samples:,}", "" if event.other is None else event.other)
+        for event in reversed(lives.events[-MOST_EVENTS:])
+    ]
+    moved = max(lives.drift.values())
+    caption = (
+        f"Atoms at {counted(len(record.history.snapshots), 'moment')} of the stream, matched from "
+        f"one to the next: {counted(len(lives.events), 'event')}. Whatever turned most has turned "
+        f"by {moved:.3g} in all, the sum of one minus the cosines."
+    )
+    if len(rows) < len(lives.events):
+        caption += f" The last {len(rows)} are listed."
+    columns = ["atom", "event", f"{unit} by then", "other atom, by its number at first"]
+    return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 
 def _how(record: Record) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted, plural
+from atomstream.core.checks import counted, plural, renumbered
 from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
@@ -23,13 +23,15 @@ from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.runs.record import Record
-from atomstream.runs.task import Encoded, Table, named, renumbered
+from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import pictures
 from atomstream.viz.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 ROWS = 4096  # coded at a time
+MOST_ENTRIES = 1 << 23  # of rows held out, as a dense array
 UNITS = {
     "std": "columns over their standard deviations",
     "max": "columns over their largest absolute values",
@@ -91,9 +93,7 @@ class RowsView(common.CommonView):
             return ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(atom))
 
         def largest(atom: int) -> str:
-            row = model.components_[atom]
-            top = np.argsort(-np.abs(row), kind="stable")[:4]
-            return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
+            return _largest(model.components_[atom], names)
 
         if hasattr(model, "explain"):
             return common.atoms_table(record, most, "made of", parts)
@@ -120,6 +120,29 @@ class RowsView(common.CommonView):
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))
         return [Section("atoms", "Atoms", caption, figure), common.importance(record, table)]
+
+    def users(self, record: Record) -> common.Users | None:
+        """Return the rows held out, their codes, and how well these explain them."""
+        model, rows = record.model, record.held_out
+        if rows is None or not rows.shape[0] or rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            codes = np.asarray(model.transform(rows))
+            made = np.asarray(model.inverse_transform(codes), np.float64)
+        rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+        shown = (
+            [] if _few(record) else pictures(rows.reshape(-1, *(record.shape or rows.shape[1:])))
+        )
+        return common.Users(
+            codes,
+            lambda i: f"held-out {self.unit(record)} {i}",
+            f"Samples are {counted(rows.shape[0], 'row')} that were kept out of learning.",
+            lost=np.nansum((rows - made) ** 2, axis=1),
+            energy=np.nansum(rows**2, axis=1),
+            picture=shown.__getitem__ if shown else None,
+            text=(lambda i: _largest(rows[i], record.names)) if record.names else None,
+        )
 
     def judged(self, record: Record) -> list[Section]:
         """Return what the model makes of the rows held out."""
@@ -190,6 +213,13 @@ class RowsView(common.CommonView):
             return super().image_dictionary(record)
         with named(record.path):
             return ImageDictionary.from_learner(record.model, record.shape)
+
+
+def _largest(row: NDArray, names: Sequence[str] | None) -> str:
+    """Return the features that weigh most in a row, with their values."""
+    row = np.nan_to_num(row)
+    top = np.argsort(-np.abs(row), kind="stable")[:4]
+    return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
 
 
 def _scale(model: Any) -> Scaling:

@@ -12,6 +12,7 @@ from atomstream.runs.record import Record
 from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture, curves
 from atomstream.viz.report import Section
 
 MOST_SERIES = 12  # drawn over time
@@ -47,6 +48,14 @@ class SeriesView(common.CommonView):
             return ", ".join(f"{name} {_trend(curve)}" for name, curve in curves if curve.any())
 
         return common.atoms_table(record, most, "largest series", largest)
+
+    def pictures(self, record: Record) -> list[Picture]:
+        """Return the series that weigh most in each atom as curves."""
+        drawn = []
+        for atom in record.model.atoms_:
+            top = np.argsort(-np.abs(atom).mean(axis=0), kind="stable")[:3]
+            drawn.append(curves(atom[:, top]))
+        return drawn
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""

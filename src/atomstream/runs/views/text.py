@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -20,9 +20,13 @@ from atomstream.runs.task import Encoded, Table
 from atomstream.runs.tasks.text import OVER_TIME
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture, Term
 from atomstream.viz.report import Section
 
 N_WORDS = 6  # of a topic in tables
+N_RELEVANT = 10  # words of a topic, for each weight of relevance
+LEAST = 1e-6  # share of a topic below which it does not hold a word
+TINY = 1e-300
 DOCUMENTS = 4096  # coded at a time
 
 
@@ -56,6 +60,39 @@ class TextView(common.CommonView):
             "features": "six likeliest words",
         }
         return Table("topic", heads, rows)
+
+    def pictures(self, record: Record) -> list[Picture]:
+        """Return nothing: topics are looked at by their words."""
+        return []
+
+    def terms(self, record: Record) -> list[list[Term]]:
+        """Return the words of each topic that are relevant to it, whatever the weight of that."""
+        model = record.model
+        topics = np.asarray(model.components_, np.float64)
+        topics = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
+        overall = np.maximum(model.importance_ @ topics, TINY)
+        return [_relevant(topic, topic / overall, model.vocabulary_.word) for topic in topics]
+
+    def users(self, record: Record) -> common.Users | None:
+        """Return the documents that the run has kept, and the shares of the topics in them."""
+        notes = record.notes
+        if "document_shares" not in notes:
+            return None
+        texts, shares = notes["document_texts"], notes["document_shares"]
+        return common.Users(
+            shares,
+            lambda i: f"document {notes['document_places'][i]}",
+            "Samples are documents learned from, cut after 300 signs; those listed have many words "
+            "of their topics.",
+            text=texts.tolist().__getitem__,
+        )
+
+    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
+        """Return the shares of the topics by date, where documents have dates."""
+        notes = record.notes
+        if "time_shares" not in notes:
+            return super().course(record)
+        return notes["time_starts"].tolist(), np.nan_to_num(notes["time_shares"])
 
     def learned(self, record: Record) -> list[Section]:
         """Return the words of each topic."""
@@ -106,6 +143,24 @@ class TextView(common.CommonView):
                 "those of other inputs by other columns; they must agree."
             )
         return Encoded(len(model.components_), _shares(model, files), names[0], "topic")
+
+
+def _relevant(share: NDArray, lift: NDArray, word: Callable[[int], str]) -> list[Term]:
+    """Return the words that are among the ten most relevant of a topic for some weight.
+
+    Relevance is the sum of the logarithm of the share, with a weight, and that of the lift, with
+    the rest of the weight (Sievert and Shirley, 2014, "LDAvis", eq. 1); 0.6 is their advice.
+    """
+    held = np.flatnonzero(share > LEAST)
+    held = held if len(held) else np.array([int(share.argmax())])
+    logs = np.log(share[held]), np.log(lift[held])
+
+    def ranked(weight: float) -> NDArray:
+        return held[np.argsort(-(weight * logs[0] + (1 - weight) * logs[1]), kind="stable")]
+
+    chosen = {int(i) for weight in np.linspace(0, 1, 11) for i in ranked(weight)[:N_RELEVANT]}
+    order = [int(i) for i in ranked(0.6) if int(i) in chosen]
+    return [Term(word(i), float(share[i]), float(lift[i])) for i in order]
 
 
 def _shares(model: Any, files: Sequence[DocumentFile]) -> Iterator[tuple[Labels, NDArray]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,9 +13,6 @@ from atomstream.core.extras import library
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
-BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 class Weighed(Protocol):
@@ -99,6 +98,15 @@ def plain(text: str, length: int = 24) -> str:
 
 def empty(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
-    return library("matplotlib.figure", "Pictures").Figure(
+    figure = library("matplotlib.figure", "Pictures").Figure(
         figsize=(width, height), layout="constrained"
     )
+    # Notebooks draw figures of pyplot; this shows them any figure.
+    figure._repr_png_ = partial(_png, figure)
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100)
+    return buffer.getvalue()

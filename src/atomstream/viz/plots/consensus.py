@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, panels, plain
+from atomstream.viz.plots.canvas import Fitted, empty, panels, plain
+from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,7 +117,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
     cosines, labels = clustergram_data(model, rank)
     figure = empty(6.6, 5.2)
     axes = figure.subplots()
-    image = axes.imshow(cosines, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    image = axes.imshow(cosines, cmap=WEIGHT, vmin=0, vmax=1, interpolation="nearest")
     figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
     edges = np.flatnonzero(np.diff(labels)) + 1
     starts, ends = np.append(0, edges), np.append(edges, len(labels))
@@ -124,7 +125,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
         axes.axhline(edge - 0.5, color="0.5", linewidth=0.4)
         axes.axvline(edge - 0.5, color="0.5", linewidth=0.4)
     names = ["alone" if labels[at] < 0 else f"{labels[at]}" for at in starts]
-    axes.set_yticks((starts + ends - 1) / 2, names, fontsize=7)
+    axes.set_yticks((starts + ends - 1) / 2, names, fontsize=TICK)
     axes.set_xticks([])
     axes.set(ylabel="consensus atom", xlabel=f"{len(labels)} atoms of all replicates")
     return figure
@@ -186,17 +187,17 @@ def intervals(
         places = np.arange(len(entries))
         if named is not None:
             axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
-            axes.set_yticks(places, [plain(name) for name in named], fontsize=7)
+            axes.set_yticks(places, [plain(name) for name in named], fontsize=TICK)
             axes.invert_yaxis()
         elif len(entries) <= FEW:
             axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
         else:
             axes.fill_between(places, low, high, color=ORANGE, alpha=0.4, linewidth=0)
             axes.plot(places, entries, color=BLUE, linewidth=0.8)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=TICK)
         share, kept = model.importance_[number], model.stability_[number]
         title = f"atom {number}: {100 * share:.0f} %, in {100 * kept:.0f} % of replicates"
-        axes.set_title(title, fontsize=8)
+        axes.set_title(title, fontsize=TEXT)
     return figure
 
 
@@ -259,13 +260,13 @@ def usage_maps(
             *where[order].T,
             c=usage[order],
             s=size,
-            cmap="RdBu_r" if signed else "viridis",
+            cmap=SIGNED if signed else "viridis",
             vmin=-top if signed else 0,
             vmax=top,
             linewidths=0,
             rasterized=True,
         )
-        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=6)
-        axes.set_title(f"atom {atom}", fontsize=8)
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        axes.set_title(f"atom {atom}", fontsize=TEXT)
         axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import plural
 from atomstream.viz.plots.canvas import (
-    BLUE,
-    ORANGE,
     Fitted,
     Recoding,
     empty,
@@ -20,6 +18,7 @@ from atomstream.viz.plots.canvas import (
     panels,
     plain,
 )
+from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,6 +84,7 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figu
     n_columns : int, default=10
     """
     images, shares = atoms_data(model, shape)
+    n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
     figure = empty(0.9 * n_columns, 1.08 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
@@ -92,8 +92,8 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figu
         axes.axis("off")
     drawn = zip(grid.flat, most_important(model), images, shares, strict=False)
     for axes, atom, image, share in drawn:
-        axes.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=7)  # no room for a word
+        axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1, interpolation="nearest")
+        axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=TICK)  # no room for a word
     return figure
 
 
@@ -118,8 +118,8 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
         grid, most_important(model, n_atoms), rows, shares, strict=True
     ):
         axes.plot(row, color=BLUE, linewidth=1)
-        axes.set_title(heading(atom, share), fontsize=8)
-        axes.tick_params(labelsize=7)
+        axes.set_title(heading(atom, share), fontsize=TEXT)
+        axes.tick_params(labelsize=TICK)
         axes.margins(x=0)
     return figure
 
@@ -167,10 +167,10 @@ def bars(
     for axes, atom, (labels, values, share) in zip(grid, order, drawn, strict=True):
         colours = [BLUE if value >= 0 else ORANGE for value in values]
         axes.barh(range(len(values)), values, color=colours)
-        axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=7)
+        axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=TICK)
         axes.invert_yaxis()
-        axes.tick_params(axis="x", labelsize=7)
-        axes.set_title(heading(atom, share), fontsize=8)
+        axes.tick_params(axis="x", labelsize=TICK)
+        axes.set_title(heading(atom, share), fontsize=TEXT)
     return figure
 
 
@@ -224,11 +224,11 @@ def triples(
             axes.plot(sample, color="0.3", linewidth=1.6, label="sample")
             axes.plot(rebuilt, color=ORANGE, linewidth=0.9, label="reconstruction")
             axes.margins(x=0)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=TICK)
         if few and names is not None:
             listed = [plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
-    grid[0].legend(frameon=False, fontsize=7)
+    grid[0].legend(frameon=False, fontsize=TICK)
     return figure
 
 
@@ -242,14 +242,14 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
             shown = np.clip((image - low) / span, 0, 1).reshape(shape)
-            axes.imshow(shown, cmap="gray", vmin=0, vmax=1)
+            axes.imshow(shown, cmap=IMAGE, vmin=0, vmax=1)
         flat = lacking.reshape(shape)
         if len(shape) == 3:  # draw the channel with the largest error, with its sign
             worst = np.abs(flat).argmax(axis=2)[:, :, None]
             flat = np.take_along_axis(flat, worst, axis=2)[:, :, 0]
-        grid[2, column].imshow(flat, cmap="RdBu_r", vmin=-span / 2, vmax=span / 2)
+        grid[2, column].imshow(flat, cmap=SIGNED, vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
-        axes.set_ylabel(title, fontsize=8)
+        axes.set_ylabel(title, fontsize=TEXT)
     return figure
 
 
@@ -277,10 +277,10 @@ def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
     left.imshow(image, **shown)
     middle.imshow(approximation, **shown)
     bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
-    drawn = right.imshow(error, cmap="RdBu_r", vmin=-bound, vmax=bound)
+    drawn = right.imshow(error, cmap=SIGNED, vmin=-bound, vmax=bound)
     figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
     for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):
-        axes.set_title(title, fontsize=11)
+        axes.set_title(title, fontsize=HEAD)
         axes.axis("off")
     return figure
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import panels, plain
+from atomstream.viz.plots.style import IMAGE, TEXT, colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,9 +63,9 @@ def comparison(
     height, width = drawn[0][1].shape[:2]
     grid, figure = panels(len(drawn), n_columns, 2.6, 2.6 * height / width + 0.3)
     for axes, (title, image) in zip(grid, drawn, strict=True):
-        axes.imshow(image, cmap="gray", vmin=0, vmax=1)
+        axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1)
         axes.set(xticks=[], yticks=[])
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=TEXT)
     return figure
 
 
@@ -88,12 +89,10 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
         Names of the materials: ``materials_``.
     """
     ListedColormap = library("matplotlib.colors", "Pictures").ListedColormap
-    from matplotlib import colormaps
     from matplotlib.patches import Patch
 
     classes, shares = material_map_data(classes, names)
-    palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
-    colours = [palette(i % palette.N) for i in range(len(names))]
+    colours = [colour(number) for number in range(len(names))]
     (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
     ends = {"vmin": -0.5, "vmax": len(names) - 0.5}
     axes.imshow(classes, cmap=ListedColormap(colours), interpolation="nearest", **ends)
@@ -102,5 +101,5 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
         Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")
         for c, (n, s) in zip(colours, shares, strict=True)
     ]
-    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=8)
+    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=TEXT)
     return figure

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import empty
+from atomstream.viz.plots.style import TEXT, TICK, WEIGHT, colour, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,13 +41,11 @@ def partition_map(
         Numbers of visits; cells with few visits are paler.
     """
     PolyCollection = library("matplotlib.collections", "Maps").PolyCollection
-    colormaps = library("matplotlib", "Maps").colormaps
     corners, clusters = partition_map_data(grid, cells, labels)
     down, across = grid.steps
     square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
     names, sizes = np.unique(clusters, return_counts=True)
-    palette = colormaps["tab10" if len(names) <= 10 else "tab20"]
-    colours = np.array([palette(i % palette.N) for i in range(len(names))])
+    colours = np.array([(*colour(number), 1.0) for number in range(len(names))])
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty(len(names), dtype=int)
     rank[order] = np.arange(len(names))
@@ -71,7 +70,7 @@ def partition_map(
     axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
     axes.set(xlabel="longitude", ylabel="latitude")
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
+    axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure
 
 
@@ -94,15 +93,14 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     n = len(probabilities)
     figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
-    axes.imshow(probabilities, cmap="Blues", vmin=0, vmax=max(float(probabilities.max()), 1e-12))
+    axes.imshow(probabilities, cmap=WEIGHT, vmin=0, vmax=max(float(probabilities.max()), 1e-12))
     for i in range(n):
         for j in range(n):
             dark = probabilities[i, j] > 0.6 * probabilities.max()
             text, colour = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
-            axes.text(j, i, text, ha="center", va="center", fontsize=7, color=colour)
+            axes.text(j, i, text, ha="center", va="center", fontsize=TICK, color=colour)
     axes.set_xticks(range(n))
     axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
-    axes.set(
-        xlabel="to cluster", ylabel="from cluster (share of visits)", title="of 100 transitions"
-    )
+    texts = {"xlabel": "to cluster", "ylabel": "from cluster (share of visits)"}
+    labelled(axes, title="of 100 transitions", **texts)
     return figure

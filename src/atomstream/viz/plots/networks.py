@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.matrices import Matrix
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, heading, most_important
+from atomstream.viz.plots.canvas import Fitted, empty, heading, most_important
+from atomstream.viz.plots.style import BLUE, ERROR, HEAD, IMAGE, ORANGE, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +90,7 @@ def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5)
         left.imshow(patch, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
         left.axis("on")
         left.set(xticks=[], yticks=[])
-        left.set_title(heading(atom, share), fontsize=8)
+        left.set_title(heading(atom, share), fontsize=TEXT)
         _graph(right, patch, joined)
     return figure
 
@@ -178,13 +179,13 @@ def adjacency(
     shown = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
     top = max(float(np.quantile(shown[0][shown[0] > 0], 0.98)), 1e-12)
     for axes, matrix, title in zip(grid, shown, titles, strict=False):
-        drawn = axes.imshow(matrix, cmap="magma_r", vmin=0, vmax=top, interpolation="nearest")
-        axes.set_title(title, fontsize=10)
+        drawn = axes.imshow(matrix, cmap=ERROR, vmin=0, vmax=top, interpolation="nearest")
+        axes.set_title(title, fontsize=HEAD)
         axes.set(xticks=[], yticks=[])
     bar = figure.colorbar(drawn, ax=list(grid), fraction=0.03, pad=0.02)
     ticks = (top * np.linspace(0, 1, 5)).tolist()
     bar.set_ticks(ticks, labels=[f"{tick**2:.2g}" for tick in ticks])
-    bar.set_label("mean weight (scale of square roots)", fontsize=8)
+    bar.set_label("mean weight (scale of square roots)", fontsize=TEXT)
     return figure
 
 
@@ -236,10 +237,10 @@ def spins(
         ends = {"vmin": column[0].min(), "vmax": column[0].max()}
         for axes, image, name in zip(grid[:, place], column, names, strict=True):
             scale = {"vmin": 0, "vmax": 1} if name == "atoms" else ends
-            axes.imshow(image, cmap="gray", interpolation="nearest", **scale)
+            axes.imshow(image, cmap=IMAGE, interpolation="nearest", **scale)
             axes.set(xticks=[], yticks=[])
             if place == 0:
                 axes.set_ylabel(name)
         if titles is not None:
-            grid[0, place].set_title(titles[place], fontsize=10)
+            grid[0, place].set_title(titles[place], fontsize=HEAD)
     return figure

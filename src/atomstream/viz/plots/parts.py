@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, most_important, panels, plain
+from atomstream.viz.plots.canvas import Weighed, most_important, panels, plain
+from atomstream.viz.plots.style import BLUE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,11 +76,11 @@ def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Figure:
     order = most_important(model)
     for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
         axes.barh(range(len(shares)), 100 * shares, color=BLUE)
-        axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=7)
+        axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=TICK)
         axes.set_ylim(top - 0.5, -0.5)
-        axes.tick_params(axis="x", labelsize=7)
+        axes.tick_params(axis="x", labelsize=TICK)
         others = f", others {100 * rest:.0f} %" if rest > 0.005 else ""
-        axes.set_title(f"atom {atom}{others}", fontsize=8)
+        axes.set_title(f"atom {atom}{others}", fontsize=TEXT)
     for axes in grid[-n_columns:]:
-        axes.set_xlabel("share in the atom, %", fontsize=7)
+        axes.set_xlabel("share in the atom, %", fontsize=TICK)
     return figure

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Ranks, empty
+from atomstream.viz.plots.canvas import Ranks, empty
 from atomstream.viz.plots.consensus import Replicated
+from atomstream.viz.plots.style import BLUE, ORANGE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +50,7 @@ def rank(choice: Ranks) -> Figure:
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
     bottom.xaxis.get_major_locator().set_params(integer=True)
-    top.legend(frameon=False, fontsize=8)
+    top.legend(frameon=False, fontsize=TEXT)
     return figure
 
 
@@ -149,7 +150,7 @@ def rank_tree(model: Replicated, ranks: Sequence[int] | None = None) -> Figure:
         for atom, height in enumerate(level.heights):
             color = "white" if steady[atom] else BLUE
             axes.text(
-                level.rank, height, str(atom), color=color, fontsize=6, ha="center", va="center"
+                level.rank, height, str(atom), color=color, fontsize=TICK, ha="center", va="center"
             )
     if len(levels) > 1:
         axes.axvline(model.n_components_, color="0.3", linewidth=0.8, linestyle=":", zorder=0)

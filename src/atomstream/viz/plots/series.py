@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.viz.plots.canvas import (
-    BLUE,
-    ORANGE,
     Weighed,
     heading,
     most_important,
     panels,
     plain,
 )
+from atomstream.viz.plots.style import BLUE, COLORS, ORANGE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +33,6 @@ __all__ = [
     "series_forecast_data",
 ]
 
-# The Okabe-Ito palette without yellow, which is too pale for a line.
-COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LISTED = 24  # most names in a legend
 
 
@@ -86,7 +83,7 @@ def series_atoms(
     ):
         for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
-        axes.set_title(heading(number, share), fontsize=8)
+        axes.set_title(heading(number, share), fontsize=TEXT)
         _quiet(axes, atoms.shape[1])
     _legend(figure, grid[0].lines, _known(model, names))
     return figure
@@ -135,7 +132,7 @@ def series_change(
             place = range(1, len(now) + 1)
             axes.plot(place, now, linewidth=1.2, **style)
             axes.plot(place, was, linewidth=0.9, alpha=0.7, **style | {"linestyle": ":"})
-        axes.set_title(f"atom {atom}: {100 * share:.0f} % changed", fontsize=8)
+        axes.set_title(f"atom {atom}: {100 * share:.0f} % changed", fontsize=TEXT)
         _quiet(axes, after.shape[1])
     _legend(figure, grid[0].lines[::2], _known(model, names))
     return figure
@@ -207,14 +204,14 @@ def series_forecast(
             )
             lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
             axes.set_ylim(*_limits(lines, ahead[:, :, i]))
-        axes.set_title(plain(str(name), 30), fontsize=9)
-        axes.tick_params(labelsize=7)
+        axes.set_title(plain(str(name), 30), fontsize=TEXT)
+        axes.tick_params(labelsize=TICK)
         axes.margins(x=0.01)
         if labels is not None:
             shown = np.unique(np.linspace(0, len(places) - 1, 4).round().astype(int))
             axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
     figure.legend(
-        handles=grid[0].lines, frameon=False, fontsize=8, ncols=3, loc="outside upper center"
+        handles=grid[0].lines, frameon=False, fontsize=TEXT, ncols=3, loc="outside upper center"
     )
     return figure
 
@@ -239,7 +236,7 @@ def _styles(n_series: int) -> list[dict[str, Any]]:
 
 def _quiet(axes: Axes, window: int) -> None:
     axes.set(ylim=(0, None), yticks=[], xticks=[1, window])
-    axes.tick_params(labelsize=7)
+    axes.tick_params(labelsize=TICK)
     axes.margins(x=0.02)
 
 

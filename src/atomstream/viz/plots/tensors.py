@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, empty, heading, most_important
+from atomstream.viz.plots.canvas import Weighed, empty, heading, most_important
+from atomstream.viz.plots.style import BLUE, IMAGE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Panel
@@ -95,9 +96,9 @@ def loadings(
         for mode, values in enumerate(columns):
             axes = grid[row, first + mode]
             _draw(axes, values[place])
-            axes.set_title(heading(atom, share) if mode == 0 else "", fontsize=8)
+            axes.set_title(heading(atom, share) if mode == 0 else "", fontsize=TEXT)
             if place + n_columns >= len(shares):
-                axes.set_xlabel(names[mode], fontsize=8)
+                axes.set_xlabel(names[mode], fontsize=TEXT)
     return figure
 
 
@@ -114,13 +115,13 @@ def _names(model: Loaded) -> list[str]:
 def _draw(axes: Panel, values: NDArray) -> None:
     """Draw one loading vector: an image, bars, or a curve."""
     axes.axis("on")
-    axes.tick_params(labelsize=6, length=2)
+    axes.tick_params(labelsize=TICK, length=2)
     if values.ndim == 2 or (values.ndim == 3 and values.shape[2] == 3):
         low = min(float(values.min()), 0.0)
         shown = (values - low) / max(float(values.max()) - low, TINY)
         narrow = max(shown.shape[:2]) > NARROW * min(shown.shape[:2])
         aspect: Literal["auto", "equal"] = "auto" if narrow else "equal"
-        axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect=aspect)
+        axes.imshow(shown, cmap=IMAGE, vmin=0, vmax=1, interpolation="nearest", aspect=aspect)
         axes.set(xticks=[], yticks=[])
         return
     values = values.ravel()

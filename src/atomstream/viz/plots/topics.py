@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, Weighed, empty, most_important, panels, plain
+from atomstream.viz.plots.canvas import Weighed, empty, most_important, panels, plain
+from atomstream.viz.plots.style import BLUE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,13 +60,13 @@ def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: i
     grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * longest)
     for axes, (topic, share, words) in zip(grid, drawn, strict=True):
         axes.barh(range(len(words)), [100 * of for _, of in words], color=BLUE, height=0.7)
-        axes.set_yticks(range(len(words)), [plain(word, 16) for word, _ in words], fontsize=8)
+        axes.set_yticks(range(len(words)), [plain(word, 16) for word, _ in words], fontsize=TEXT)
         axes.invert_yaxis()
-        axes.set_title(f"topic {topic}: {100 * share:.1f} % of all words", fontsize=8)
-        axes.tick_params(axis="x", labelsize=7)
+        axes.set_title(f"topic {topic}: {100 * share:.1f} % of all words", fontsize=TEXT)
+        axes.tick_params(axis="x", labelsize=TICK)
         axes.tick_params(axis="y", length=0)
         axes.spines[["top", "right"]].set_visible(False)
-    figure.supxlabel("% of the topic", fontsize=8)
+    figure.supxlabel("% of the topic", fontsize=TEXT)
     return figure
 
 
@@ -102,9 +103,9 @@ def topics_over_time(
     for axes, topic, curve in zip(grid, drawn, shares.T, strict=True):
         axes.plot(starts, 100 * curve, color=BLUE, linewidth=1.2, marker=".", markersize=3)
         name = "" if names is None else f": {plain(names[topic], 70)}"
-        axes.set_title(f"topic {topic}{name}", fontsize=8, loc="left", pad=2)
+        axes.set_title(f"topic {topic}{name}", fontsize=TEXT, loc="left", pad=2)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=TICK)
     grid[-1].set_ylim(0, None)
-    figure.supylabel("mean share of the documents, %", fontsize=8)
+    figure.supylabel("mean share of the documents, %", fontsize=TEXT)
     return figure

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import BLUE, ORANGE, Fitted, empty, heading, most_important
+from atomstream.viz.plots.canvas import Fitted, empty, heading, most_important
+from atomstream.viz.plots.style import BLUE, IMAGE, ORANGE, TEXT, TICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,12 +88,12 @@ def spatial_atoms(model: VideoAtoms, *, frames: NDArray | None = None) -> Figure
     for row, time, atoms in zip(grid, times, images, strict=True):
         shown = [] if frames is None else [frames[time - 1]]
         for axes, image in zip(row, [*shown, *atoms], strict=True):
-            axes.imshow(image, cmap="gray", interpolation="nearest")
+            axes.imshow(image, cmap=IMAGE, interpolation="nearest")
             axes.set(xticks=[], yticks=[])
-        row[0].set_ylabel(f"frame {time}", fontsize=8)
+        row[0].set_ylabel(f"frame {time}", fontsize=TEXT)
     names = ([] if frames is None else ["video"]) + [f"atom {number}" for number in range(n_atoms)]
     for axes, name in zip(grid[0], names, strict=True):
-        axes.set_title(name, fontsize=9)
+        axes.set_title(name, fontsize=TEXT)
     return figure
 
 
@@ -127,7 +128,7 @@ def temporal_atoms(model: VideoAtoms, changes: ChangePoints | None = None) -> Fi
             axes.axvline(time - 0.5, color=ORANGE, linewidth=1.2)
     if len(times):
         listed = ", ".join(str(time) for time in times)
-        figure.axes[-1].set_xlabel(f"frame, from 0; a new regime begins at {listed}", fontsize=9)
+        figure.axes[-1].set_xlabel(f"frame, from 0; a new regime begins at {listed}", fontsize=TEXT)
     return figure
 
 
@@ -174,10 +175,10 @@ def _curves(model: VideoAtoms, curves: NDArray, frames: NDArray) -> Figure:
         if low:
             axes.axhline(0, color="#bbbbbb", linewidth=0.6, zorder=0)
         title = heading(atom, model.importance_[atom])
-        axes.set_ylabel(title, fontsize=8, rotation=0, ha="right", va="center")
+        axes.set_ylabel(title, fontsize=TEXT, rotation=0, ha="right", va="center")
         axes.set(yticks=[], ylim=(low, 1.05))
         axes.margins(x=0)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=8)
-    grid[-1].set_xlabel("frame, from 0", fontsize=9)
+        axes.tick_params(labelsize=TICK)
+    grid[-1].set_xlabel("frame, from 0", fontsize=TEXT)
     return figure

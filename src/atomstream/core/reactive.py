@@ -1,0 +1,131 @@
+"""A second learner that forgets fast, and takes over where it explains new batches better."""
+
+from __future__ import annotations
+
+import math
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.method import Method
+from atomstream.core.state import State
+from atomstream.memory.base import Delta
+from atomstream.schedules import Constant
+
+__all__ = ["Reactive"]
+
+FRESH = Constant(weight=0.5)  # of the newest batch in the memory of the second learner
+BATCHES = 2.0  # that the first learner stands for once it has taken the second one's memory
+FIRST = 10  # batches before anything is judged
+SLACK, LEVEL = 0.25, 5.0  # of the sum of gains, in standard deviations of a gain
+JUMP, LEAST_JUMP = 5.0, 0.4  # of the logarithm of a loss: standard deviations, and at least so much
+NEAR = 0.02  # weight of the newest gain in their spread
+RECENT = 0.03  # least weight of the newest loss in the level of losses
+CLIP = 3.0  # standard deviations beyond which a gain tells nothing of the spread
+LEAST_SPREAD = 0.01  # of a gain: losses that differ by less are equal
+
+
+class Reactive:
+    r"""A twin of a model whose memory is the newest batches alone.
+
+    Both code each batch before they learn from it. With the gain :math:`g_t`, the logarithm of the
+    first one's mean objective over the second one's, and s the root mean square of gains, clipped
+    at 3 s,
+
+    .. math:: S_t = \max(0, S_{t-1} + g_t / s - \tfrac14).
+
+    Where S exceeds 5, or the logarithm of the first one's objective lies more than 5 standard
+    deviations and more than 0.4 above its level, the first one takes the dictionary and the memory
+    of the second, and stands for two batches from then on.
+
+    Parameters
+    ----------
+    state : State
+        From which both begin.
+    clock : Clock
+        Of the first one.
+
+    Attributes
+    ----------
+    state : State
+    clock : Clock
+        Those of the twin.
+    n_taken : int
+        How often its memory was taken over.
+
+    References
+    ----------
+    Bach and Maloof (2008), "Paired learners for concept drift", ICDM: a stable and a reactive
+    learner. The sums of gains and the jump are ours.
+    """
+
+    SAVED: ClassVar = ("state", "clock", "n_taken", "numbers")
+
+    def __init__(self, state: State, clock: Clock) -> None:
+        self.state = deepcopy(state)
+        self.clock = Clock(FRESH, clock.accuracy, step=clock.step, mass=clock.mass)
+        self.n_taken = 0
+        # Sum, mean square and number of gains; level, variance and number of logarithms of losses.
+        self.numbers = np.zeros(6)
+
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        self.state.validate(n_features)
+        good = type(self.clock) is Clock and np.shape(self.numbers) == (6,)
+        # All but the level of the logarithms of losses are squares, sums of them, or counts.
+        good = good and bool(np.isfinite(self.numbers).all())
+        good = good and not (np.delete(self.numbers, 3) < 0).any()
+        if not good or self.n_taken < 0 or self.clock.step < 0 or self.clock.mass < 0:
+            raise ValueError("a second learner that makes no sense")
+
+    def follow(
+        self, batch: Batch, delta: Delta, state: State, method: Method, clock: Clock, rng: Any
+    ) -> bool:
+        """Learn from a batch that the first one has learned from; return whether it took over.
+
+        Parameters
+        ----------
+        batch : Batch
+        delta : Delta
+            What the first one has made of it, with its objective before the update.
+        state, clock : State, Clock
+            Those of the first one, which change where it takes over the memory of this one.
+        method : Method
+        rng : Generator
+        """
+        self.clock.accuracy = clock.accuracy
+        codes, own = method.step(batch, self.state, self.clock, rng)
+        method.reseed(batch, codes, self.state, rng)
+        mass, losses = delta.mass, (delta.objective, own.objective)
+        if mass <= 0 or not all(0 < loss < math.inf for loss in losses):
+            return False
+        if not self._judge(math.log(losses[0] / mass), math.log(losses[0] / losses[1])):
+            return False
+        self.n_taken += 1
+        state.dictionary, state.memory = deepcopy((self.state.dictionary, self.state.memory))
+        clock.mass = min(clock.mass, BATCHES * mass)
+        return True
+
+    def _judge(self, loss: float, gain: float) -> bool:
+        """Take in the logarithm of a loss and a gain; return whether to change over."""
+        total, square, n_gains, level, variance, n_losses = self.numbers.tolist()
+        jump = max(JUMP * math.sqrt(variance), LEAST_JUMP)
+        if n_losses > FIRST and loss - level > jump:
+            self.numbers = np.array([0.0, square, n_gains, 0.0, 0.0, 0.0])  # the level is another
+            return True
+        if n_gains > FIRST:
+            total = max(0.0, total + gain / math.sqrt(square) - SLACK)
+        if total > LEVEL:
+            self.numbers = np.array([0.0, square, n_gains, level, variance, n_losses])
+            return True
+        n_gains, n_losses = n_gains + 1, n_losses + 1
+        near = max(NEAR, 1 / n_gains)
+        known = min(gain**2, CLIP**2 * square) if n_gains > FIRST else gain**2
+        square = max(square + near * (known - square), LEAST_SPREAD**2)
+        recent, off = max(RECENT, 1 / n_losses), loss - level
+        level, variance = level + recent * off, (1 - recent) * (variance + recent * off * off)
+        self.numbers = np.array([total, square, n_gains, level, variance, n_losses])
+        return False

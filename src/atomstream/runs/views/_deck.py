@@ -1,0 +1,204 @@
+"""The cards of a report: what is known of each atom, gathered from a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.checks import counted
+from atomstream.history import Trace
+from atomstream.runs.edits import Edits
+from atomstream.runs.record import Record
+from atomstream.runs.task import Table
+from atomstream.viz.cards import Card, Cards, Picture, Sample, Term
+
+MOST_CARDS = 500
+MOST_SAMPLES, MOST_USED = 4, 3  # samples of an atom, and atoms named beside a sample
+MOST_TIMES = 60
+LEAST = 1e-3  # share of a code from which on a sample uses an atom
+
+
+@dataclass(frozen=True)
+class Users:
+    """Samples, and how much they use each atom.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_atoms)
+    label : callable
+        From the number of a sample to its name.
+    note : str
+        A sentence that says which samples these are.
+    lost, energy : ndarray of shape (n_samples,), or None
+        Squared error of each sample, and its squared length.
+    picture, text : callable or None
+        From the number of a sample to how it looks, and what it says.
+    """
+
+    codes: NDArray
+    label: Callable[[int], str]
+    note: str
+    lost: NDArray | None = None
+    energy: NDArray | None = None
+    picture: Callable[[int], Picture] | None = None
+    text: Callable[[int], str] | None = None
+
+    @cached_property
+    def shares(self) -> NDArray:
+        """Shares of the atoms in the code of each sample; zeros for a code of zeros."""
+        sizes = np.abs(self.codes)
+        total = sizes.sum(axis=1, keepdims=True)
+        return np.divide(sizes, total, out=np.zeros(sizes.shape), where=total > 0)
+
+    def errors(self) -> NDArray | None:
+        """Return the mean error of the samples of each atom, weighed by its use of them."""
+        if self.lost is None or self.energy is None:
+            return None
+        lost, energy = self.lost @ self.shares, self.energy @ self.shares
+        return np.divide(lost, energy, out=np.full(len(lost), np.nan), where=energy > 0)
+
+    def of(self, atom: int) -> list[Sample]:
+        """Return the samples that use an atom most."""
+        order = np.argsort(-np.abs(self.codes[:, atom]), kind="stable")[:MOST_SAMPLES]
+        return [self._sample(int(i), atom) for i in order if self.shares[i, atom] > LEAST]
+
+    def _sample(self, i: int, atom: int) -> Sample:
+        most = np.argsort(-self.shares[i], kind="stable")[:MOST_USED]
+        return Sample(
+            self.label(i),
+            float(self.shares[i, atom]),
+            self.picture and self.picture(i),
+            self.text(i) if self.text else "",
+            [(int(j), float(self.shares[i, j])) for j in most if self.shares[i, j] > LEAST],
+        )
+
+
+class Deck:
+    """Makes the cards of a record.
+
+    Parameters
+    ----------
+    record : Record
+    table : Table
+        Of the atoms that get a card.
+    pictures, terms : list
+        How each atom of the model looks, and the words of each topic; or empty.
+    users : Users or None
+    course : (times, shares) or None
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        table: Table,
+        *,
+        pictures: list[Picture],
+        terms: list[list[Term]],
+        users: Users | None,
+        course: tuple[list[str], NDArray] | None,
+    ) -> None:
+        self._record, self._table = record, table
+        self._pictures, self._terms = pictures, terms
+        self._users, self._course = users, course
+        numbers = [row[0] for row in table.rows]
+        if self._course is not None and self._course[1].shape[1] <= max(numbers):
+            self._course = None  # of fewer atoms than there are now
+        errors = None if self._users is None else self._users.errors()
+        changes = changes_of(record)
+        self._figures = {"error": errors, "change": None if changes is None else changes[0]}
+        self._since = 0 if changes is None else changes[1]
+
+    def cards(self) -> Cards:
+        """Return all of them."""
+        record, edits = self._record, self._record.edits
+        n_atoms = edits.n_atoms or record.n_atoms
+        edits = Edits(n_atoms, edits.made, edits.run, int(record.learner.n_steps_))
+        listed = edits.as_dict()
+        return Cards(
+            self._table.name,
+            [self._card(row) for row in self._table.rows],
+            n_atoms,
+            times=[] if self._course is None else self._course[0],
+            notes=self._notes(n_atoms),
+            origin={name: value for name, value in listed.items() if name != "edits"},
+            edits={"edits": listed["edits"]},
+        )
+
+    def _card(self, row: tuple[Any, ...]) -> Card:
+        atom, found = row[0], dict(zip(self._table.columns, row[1:], strict=True))
+        text = str(found.pop("features", ""))
+        figures: dict[str, float] = {}
+        about: dict[str, Any] = {}
+        for name, value in found.items():
+            if isinstance(value, float) and not figures:
+                figures["importance"] = value
+            else:
+                about[self._table.columns[name]] = value
+        for name, values in self._figures.items():
+            if values is not None and np.isfinite(values[atom]):
+                figures[name] = float(values[atom])
+        return Card(
+            atom,
+            figures,
+            about,
+            text,
+            picture=self._pictures[atom] if self._pictures else None,
+            terms=self._terms[atom] if self._terms else (),
+            samples=self._users.of(atom) if self._users else (),
+            course=() if self._course is None else self._course[1][:, atom].tolist(),
+        )
+
+    def _notes(self, n_atoms: int) -> list[str]:
+        """Return what the cards show, in sentences."""
+        noun, n_cards = self._table.name, len(self._table.rows)
+        notes = [f"Each {noun} on its own, the most important first."]
+        if n_cards < n_atoms:
+            notes.append(f"{n_cards} of {counted(n_atoms, noun)}.")
+        if self._users is not None:
+            notes.append(self._users.note)
+        if self._figures["error"] is not None:
+            notes.append(
+                f"The error is the share of these samples that is not explained, where they use "
+                f"the {noun}."
+            )
+        if self._figures["change"] is not None:
+            notes.append(
+                f"The change is one minus the cosine between the {noun} now and after "
+                f"{self._since:,} samples."
+            )
+        notes.append(
+            "Edits are kept in a list: save it, and apply it with atomstream edit RUN edits.json."
+        )
+        return notes
+
+
+def changes_of(record: Record) -> tuple[NDArray, int] | None:
+    """Return how far each atom has turned since the middle of the stream, and where that was."""
+    past, learner = record.history.snapshots, record.learner
+    state = getattr(learner, "state_", None)
+    if len(past) < 2 or state is None:
+        return None
+    middle = int(np.searchsorted(past.n_samples, past.n_samples[-1] / 2))
+    now = np.asarray(state.dictionary.atoms(), np.float64)
+    now, before = now.reshape(len(now), -1), past.atoms[middle]
+    if now.shape != before.shape:
+        return None
+    sizes = np.linalg.norm(now, axis=1) * np.linalg.norm(before, axis=1)
+    cosines = np.divide((now * before).sum(axis=1), sizes, out=np.ones(len(now)), where=sizes > 0)
+    return np.clip(1 - cosines, 0, 2), past.n_samples[middle]
+
+
+def course_of(history: Trace, unit: str) -> tuple[list[str], NDArray] | None:
+    """Return the shares of the atoms along the stream: means of at most so many stretches."""
+    usage, n_samples = history.points["usage"], history.n_samples
+    kept = [i for i, shares in enumerate(usage) if shares and len(shares) == len(usage[-1])]
+    if len(kept) < 2:
+        return None
+    parts = np.array_split(np.array(kept), min(len(kept), MOST_TIMES))
+    names = [f"{n_samples[part[-1]]:,} {unit}" for part in parts]
+    return names, np.array([np.mean([usage[i] for i in part], axis=0) for part in parts])

@@ -1,0 +1,116 @@
+"""The cards of a report hold what they say: samples, errors, changes, courses, words, pictures."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+
+from atomstream import OnlineNMF, TopicModel
+from atomstream.callbacks import History
+from atomstream.runs.record import record_of
+from atomstream.viz.cards import course_points, curves, pictures
+
+RNG = np.random.default_rng(0)
+X = RNG.random((400, 4)) @ RNG.random((4, 9))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    history = History()
+    model = OnlineNMF(3, batch_size=20, n_epochs=2, random_state=0).set_callbacks(history).fit(X)
+    return model, history
+
+
+def test_samples_errors_and_courses_are_those_of_the_model(learned):
+    model, history = learned
+    rows = X[:50]
+    cards = record_of(model, held_out=rows, history=history).view.cards(
+        record_of(model, held_out=rows, history=history)
+    )
+    codes = model.transform(rows)
+    shares = codes / codes.sum(axis=1, keepdims=True)
+    lost = ((rows - model.inverse_transform(codes)) ** 2).sum(axis=1)
+    order = np.argsort(-model.importance_)
+    assert [card.number for card in cards.cards] == order.tolist()
+    for card in cards.cards:
+        atom = card.number
+        assert card.figures["importance"] == pytest.approx(model.importance_[atom])
+        wanted = (lost * shares[:, atom]).sum() / ((rows**2).sum(axis=1) * shares[:, atom]).sum()
+        assert card.figures["error"] == pytest.approx(wanted)
+        most = np.argsort(-codes[:, atom])[:4]
+        assert [sample.label for sample in card.samples] == [f"held-out row {i}" for i in most]
+        for i, sample in zip(most, card.samples, strict=True):
+            assert sample.share == pytest.approx(shares[i, atom])
+            assert sample.uses[0] == (shares[i].argmax(), pytest.approx(shares[i].max()))
+        usage = [values[atom] for values in history.points["usage"]]
+        assert np.mean(card.course) == pytest.approx(np.mean(usage), rel=0.05)
+    assert cards.times[-1] == f"{history.n_samples[-1]:,} rows"
+
+
+def test_changes_are_cosines_with_the_atoms_at_half_of_the_stream():
+    class Spy(History):
+        def note(self, learner):
+            super().note(learner)
+            self.seen = [*getattr(self, "seen", []), learner.components_.copy()]
+
+    spy = Spy()
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0)
+    model.set_callbacks(spy).fit(X[:160])
+    assert spy.snapshots.n_samples == list(range(20, 161, 20))
+    cards = record_of(model, history=spy).view.cards(record_of(model, history=spy))
+    before, now = spy.seen[3], spy.seen[-1]  # after 80 of 160 samples
+    for card in cards.cards:
+        a, b = before[card.number], now[card.number]
+        wanted = 1 - a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+        assert card.figures["change"] == pytest.approx(wanted, abs=1e-4)
+    assert any("after 80 samples" in note for note in cards.notes)
+
+
+def test_relevant_words_are_the_best_of_every_weight():
+    words = [f"w{i}" for i in range(40)]
+    rng = np.random.default_rng(1)
+    laws = rng.dirichlet(np.full(40, 0.2), 3)
+    documents = [" ".join(rng.choice(words, 30, p=laws[i % 3])) for i in range(90)]
+    model = TopicModel(3, vectorizer="counts", random_state=0).fit(documents)
+    record = record_of(model)
+    topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    overall = model.importance_ @ topics
+    names = np.array([model.vocabulary_.word(i) for i in range(topics.shape[1])])
+    for card in record.view.cards(record).cards:
+        share = topics[card.number]
+        held = share > 1e-6
+        found = {term.word: term for term in card.terms}
+        for weight in (0.0, 0.3, 1.0):
+            relevance = weight * np.log(share[held])
+            relevance += (1 - weight) * np.log(share[held] / overall[held])
+            best = names[held][np.argsort(-relevance)[:10]]
+            assert set(best) <= set(found)
+        for i in np.flatnonzero(held):
+            if names[i] in found:
+                assert found[names[i]].share == pytest.approx(share[i])
+                assert found[names[i]].lift == pytest.approx(share[i] / overall[i])
+
+
+def test_pictures_are_the_entries():
+    from PIL import Image
+
+    pixels = np.arange(12.0).reshape(1, 3, 4)
+    (picture,) = pictures(pixels)
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.png))))
+    np.testing.assert_array_equal(shown, np.round(pixels[0] / 11 * 255))
+    (picture,) = pictures(np.array([[-1.0, 0.0, 1.0]]))
+    points = np.array([point.split(",") for point in picture.curves[0].split()], float)
+    np.testing.assert_allclose(points, [[0, 58], [60, 30], [120, 2]])
+    assert picture.zero == 30
+    assert curves(np.ones((5, 2))).zero is None
+    assert pictures(np.full((1, 200, 200), np.nan))[0].png  # large and unknown: still a picture
+    assert course_points([0.0, 0.5]) == "0,58 120,2"
+
+
+def test_what_has_no_numbers_of_its_own_has_no_cards():
+    from zoo import ZOO
+
+    model, data, _ = ZOO["colours"]
+    record = record_of(model.fit(data()))
+    assert record.view.cards(record) is None
