@@ -43,7 +43,9 @@ def folder(tmp_path_factory):
     pixels = rng.integers(0, 256, (900, 1200, 3)).astype(np.uint8)
     pillow.fromarray(pixels).save("large.png")
     pillow.fromarray(pixels[:90, :120]).save("small.png")
-    pillow.fromarray(255 * (pixels[:, :, 0] < 99).astype(np.uint8)).save("mask.png")
+    mask = 255 * (pixels[:, :, 0] < 99).astype(np.uint8)
+    pillow.fromarray(mask).save("mask.png")
+    pillow.fromarray(mask[:90, :120]).save("small-mask.png")
     (folder / "edges.txt").write_text("\n".join(f"{i} {i * i % 500}" for i in range(2, 500)))
     series = np.abs(np.sin(np.arange(6000)[:, None] / np.arange(3, 43))).round(3)
     np.savetxt("series.csv", series, delimiter=",", header=",".join(map(str, range(40))))
@@ -52,6 +54,9 @@ def folder(tmp_path_factory):
     np.save("few.npy", rows[:1000])
     image = ["image", "learn", "small.png", "--atoms", "128", "--patches", "2000"]
     assert main([*image, "--out", "image"]) == 0
+    # What is compiled once is compiled here: LLVM hears no signals.
+    work = ["image", "inpaint", "small.png", "--mask", "small-mask.png", "--model", "image"]
+    assert main([*work, "--out", "small-out.png"]) == 0
     network = ["network", "learn", "edges.txt", "--motif", "path:6", "--atoms", "9"]
     assert main([*network, "--batches", "3", "--out", "network"]) == 0
     assert main(["learn", "few.npy", "--atoms", "10", "--epochs", "1", "--out", "rows"]) == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from strange import ATOMS, Deadly, Drawn, Slow, planted
-from test_laws import MODELS, SMALL, bits, fresh
+from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
 from atomstream.cluster import Engine, Shards, shards, transform_shards
@@ -106,7 +106,7 @@ def test_silence_ends_and_leaves_no_process_behind():
 def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
     code = (
         "from strange import ATOMS, Drawn\n"
-        "from test_laws import SMALL\n"
+        "from test_laws_of_rounds import SMALL\n"
         "from atomstream import Checkpoint, OnlineNMF\n"
         "from atomstream.cluster import Shards\n"
         "import os, signal\n"

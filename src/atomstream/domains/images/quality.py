@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ __all__ = ["SHORT", "check_worth", "compress_to", "reached_by"]
 
 COARSEST, FINEST = -10.0, 70.0  # decibels that are aimed at to reach a quality
 CLOSE = 0.1  # decibels from the quality asked for at which no closer one is looked for
-MOST_AIMS = 8
+MOST_AIMS = 12
 GAIN = 0.7  # part of a gap that a finer aim may leave: where more is left, others are in vain
 SHORT = 0.3  # decibels by which a file may miss its quality without a warning
 
@@ -47,7 +48,7 @@ def compress_to(
         aim = _next_aim(found, quality)
     gaps = [abs(quality - reached) for _, reached in found]
     # Where the atoms allow no more, a finer aim makes a file larger and hardly better.
-    enough = min(gaps) + CLOSE
+    enough = max(min(gaps), min(min(gaps) + CLOSE, SHORT))
     return min((file for file, gap in zip(files, gaps, strict=True) if gap <= enough), key=len)
 
 
@@ -57,11 +58,17 @@ def _next_aim(found: list[tuple[float, float]], quality: float) -> float | None:
     gap = quality - reached
     if abs(gap) <= CLOSE:
         return None
-    below = max((pair for pair in found if pair[1] < quality), default=None)
-    above = min((pair for pair in found if pair[1] >= quality), default=None)
+    # What is reached does not always rise with the aim: near the quality first, then near the aim.
+    for key in (itemgetter(1), itemgetter(0)):
+        below = max((pair for pair in found if pair[1] < quality), default=None, key=key)
+        above = min((pair for pair in found if pair[1] >= quality), default=None, key=key)
+        if below and above:
+            share = (quality - below[1]) / (above[1] - below[1])
+            between = below[0] + min(max(share, 0.1), 0.9) * (above[0] - below[0])
+            if all(between != tried for tried, _ in found):
+                return between
     if below and above:
-        share = (quality - below[1]) / (above[1] - below[1])
-        return below[0] + min(max(share, 0.1), 0.9) * (above[0] - below[0])
+        return None
     if gap > 0 and len(found) > 1 and gap > GAIN * (quality - found[-2][1]):
         return None
     further = min(max(aim + (gap if gap > 0 else 2 * gap), COARSEST), FINEST)
