@@ -213,6 +213,9 @@ def _learning(record: Record, unit: str) -> list[Section]:
     return [Section("objective", "Learning", caption, figure)]
 
 
+NO_EVENTS = "No atom appeared, disappeared, split or merged. "
+
+
 def _became(record: Record) -> list[Section]:
     """Return the section on births and deaths of atoms, where snapshots of them were kept."""
     lives = atoms_over_time(record.history)
@@ -225,13 +228,14 @@ def _became(record: Record) -> list[Section]:
     ]
     moved = max(lives.drift.values())
     caption = (
-        f"Atoms at {counted(len(record.history.snapshots), 'moment')} of the stream, matched from "
-        f"one to the next: {counted(len(lives.events), 'event')}. Whatever turned most has turned "
-        f"by {moved:.3g} in all, the sum of one minus the cosines."
+        f"Atoms are compared at {counted(len(record.history.snapshots), 'moment')} of the stream. "
+        + (f"{counted(len(lives.events), 'event')} found. " if lives.events else NO_EVENTS)
+        + f"The atom that changed most has changed by {moved:.3g} in total (one minus the cosine "
+        "between neighbouring moments, added up)."
     )
     if len(rows) < len(lives.events):
         caption += f" The last {len(rows)} are listed."
-    columns = ["atom", "event", f"{unit} by then", "other atom, by its number at first"]
+    columns = ["atom", "event", f"{unit} by then", "other atom (its first number)"]
     return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 
