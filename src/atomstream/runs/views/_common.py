@@ -29,6 +29,7 @@ from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MOST_EVENTS = 30  # in the life of atoms that a report lists
+NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
@@ -211,9 +212,6 @@ def _learning(record: Record, unit: str) -> list[Section]:
         caption += " The first batch, which the start was made from, is left out."
     figure = plots.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
-
-
-NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 
 
 def _became(record: Record) -> list[Section]:
