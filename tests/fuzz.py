@@ -145,6 +145,7 @@ class Fuzz:
         if said is not None:  # here nothing is left of what a library took
             outcome = words(said)
         if time.process_time() - began > SLOW:
+            (self.folder / f"case-{number}-{name}").write_bytes(written)
             return f"case {number} ({kind}) took {time.process_time() - began:.1f} s"
         found = self.outcomes[kind]
         new = coverage.n_lines > reached or str(outcome) not in found

@@ -186,7 +186,7 @@ def cells_of(path):
     data = cells.read(path)
     try:
         genes = cells.overdispersed(data, 2)
-        return [block.sum() for block in cells.batches(data, genes)]
+        return tuple(block.sum() for block in cells.batches(data, genes))
     except ValueError as error:  # what people read in Python, too
         raise InputError(str(error)) from error
     finally:

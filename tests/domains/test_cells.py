@@ -105,6 +105,14 @@ def test_usages_and_programs_go_back_and_into_tables(data, tmp_path):
     assert_allclose(tables[3].T, [nnls(shares, gene)[0] for gene in transcripts.T], rtol=1e-6)
 
 
+def test_what_a_file_claims_is_held_against_the_budget(data, tmp_path):
+    data.write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        file["obs"].create_dataset("lie", shape=(300, 2**34), chunks=(1, 2**10), dtype="f8")
+    with pytest.raises(InputError, match=r"'obs/lie' of .* needs about 82\.5 TB of memory"):
+        cells.read(tmp_path / "x.h5ad")
+
+
 def test_what_does_not_fit_is_refused(data, tmp_path):
     genes = cells.overdispersed(data, 20)
     model = OnlineNMF(3, random_state=0).fit(COUNTS.astype(float))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from atomstream.core.checks import check_count
 from atomstream.core.extras import library
 from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io.budget import need
 from atomstream.io.source import reading
 
 __all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
@@ -70,8 +72,16 @@ def read(path: str | Path) -> Any:
     with reading(str(path)):
         if path.is_dir():
             return _folder(path, anndata)
+        if path.suffix in (".h5ad", ".h5"):
+            _check_claims(path)
         if path.suffix == ".h5ad":
-            return anndata.read_h5ad(path, backed="r")
+            data = anndata.read_h5ad(path, backed="r")
+            if tuple(data.X.shape) != (data.n_obs, data.n_vars):
+                raise InputError(
+                    f"{path} claims counts of shape {tuple(data.X.shape)} for {data.n_obs} cells "
+                    f"and {data.n_vars} genes."
+                )
+            return data
         if path.suffix == ".h5":
             return _cell_ranger(path, anndata)
     raise InputError(f"{path} must end in .h5ad or .h5, or be a folder with matrix.mtx.")
@@ -148,6 +158,26 @@ def blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
         with reading("The data"):
             block = data.X[start : start + size]
         yield checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")
+
+
+def _check_claims(path: Path) -> None:
+    """Hold what the arrays of an HDF5 file claim against the budget, before any is read."""
+    h5py = library("h5py", "HDF5 files")
+
+    def check(name: str, node: Any) -> None:
+        """Hold one array against the budget; of the counts on disk only a block is in memory."""
+        if not isinstance(node, h5py.Dataset):
+            return
+        on_disk = path.suffix == ".h5ad" and name.partition("/")[0] in ("X", "layers", "raw")
+        pointers = name.endswith("indptr")
+        shape = (node.chunks or (0,)) if on_disk and not pointers else node.shape
+        need(2.0 * math.prod(shape or ()) * node.dtype.itemsize, f"{name!r} of {path}")
+        if pointers:
+            rows = np.append(node[::BLOCK], node[-1:]).astype(np.float64)
+            need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
+
+    with h5py.File(path, "r") as file:
+        file.visititems(check)
 
 
 def _folder(path: Path, anndata: Any) -> Any:
