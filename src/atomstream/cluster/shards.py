@@ -191,7 +191,7 @@ def shards(
     Parameters
     ----------
     inputs : str or sequence of str
-        Paths, patterns such as "s3://bucket/x/*.parquet", or folders of images. Stores are opened
+        Paths, patterns such as ``s3://bucket/x/*.parquet``, or folders of images. Stores are opened
         by fsspec: s3://, gs://, http:// and what else it knows.
     rows : int, default=65536
         Rows of a shard at most, as far as row groups, chunks and images allow.
