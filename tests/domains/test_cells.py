@@ -113,6 +113,13 @@ def test_what_a_file_claims_is_held_against_the_budget(data, tmp_path):
         cells.read(tmp_path / "x.h5ad")
 
 
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, 1e30])
+def test_what_is_no_count_is_refused(data, value):
+    data.X[17, 3] = value
+    with pytest.raises(InputError, match=r"Counts must lie between 0 and 1e\+15, got .* in cells"):
+        cells.overdispersed(data, 4)
+
+
 def test_what_does_not_fit_is_refused(data, tmp_path):
     genes = cells.overdispersed(data, 20)
     model = OnlineNMF(3, random_state=0).fit(COUNTS.astype(float))

@@ -23,6 +23,7 @@ from atomstream.io.source import reading
 __all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
 
 BLOCK = 4096  # cells
+MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
 BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
 
 
@@ -157,7 +158,14 @@ def blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
     for start in range(0, data.n_obs, size):
         with reading("The data"):
             block = data.X[start : start + size]
-        yield checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")
+        counts = checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")
+        low, high = (counts.data.min(), counts.data.max()) if counts.nnz else (0.0, 0.0)
+        if not 0 <= low <= high <= MOST_COUNT:
+            raise InputError(
+                f"Counts must lie between 0 and {MOST_COUNT:g}, got {low:g} to {high:g} in cells "
+                f"{start} to {start + counts.shape[0] - 1}."
+            )
+        yield counts
 
 
 def _check_claims(path: Path) -> None:
