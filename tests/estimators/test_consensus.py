@@ -259,3 +259,17 @@ def test_signed_atoms_are_matched_whatever_their_sign():
     assert align(parts, consensus).similarity.min() > 0.99
     flipped = consensus.consensus(3).labels
     assert (np.sort(flipped, axis=1) == np.arange(3)).all(axis=1).mean() > 0.5
+
+
+def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows():
+    """The passes are the same; only the rounds tell the two apart."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(300, 4)) @ rng.random((4, 15)) ** 3 + 0.1 * rng.random((300, 15))
+    settings = {"n_replicates": 6, "random_state": 0}
+    rounds, passes = ConsensusNMF(4, **settings), ConsensusNMF(4, n_epochs=10, **settings)
+    draws = RowDraws(rounds.fit(X).seed_, 10).weights(6, np.arange(300))
+    pairs = zip(rounds.replicates_[4], passes.fit(X).replicates_[4], draws, strict=True)
+    for ended, begun, weights in pairs:
+        rows = weights > 0
+        mean = [each.objective(X[rows], weights[rows]) for each in (ended, begun)]
+        assert mean[0] < mean[1]
