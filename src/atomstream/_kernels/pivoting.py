@@ -80,6 +80,8 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
         rows[n_rows] = i
         n_rows += counts[i, 0] <= most
     for _ in range(limits[0]):
+        if n_rows == 0:
+            break
         place, goal = (lines, free, point, work), (bound, gap, limits[1])
         state = (codes, residual, sides, counts)
         n_rows = _round(rows[:n_rows], state, samples, model, goal, place)

@@ -89,10 +89,11 @@ class Multiplicative(Coder):
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual = np.full(len(codes), np.inf)
         projector = least_squares(atoms, objective.loss)
+        blocks = products(batch, atoms, objective.loss)
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
-            block = products(batch, rows, atoms, objective.loss)
+            block = blocks(rows)
             if start is None:
                 found = starting_codes(block, projector)
             else:

@@ -89,6 +89,7 @@ class ProjectedSubgradient(Coder):
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual = np.empty(len(codes))
         projector = least_squares(atoms, objective.loss)
+        blocks = products(batch, atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = objective.loss.has_kinks
@@ -101,7 +102,7 @@ class ProjectedSubgradient(Coder):
 
         def code(rows: slice) -> None:
             """Write the codes of a block of rows."""
-            problem = _Problem(products(batch, rows, atoms, objective.loss), objective.codes)
+            problem = _Problem(blocks(rows), objective.codes)
             if start is None:
                 found = starting_codes(problem.block, projector)
             else:

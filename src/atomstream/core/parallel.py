@@ -79,7 +79,7 @@ class _OneBlasThread:
         with self._lock:
             self._holders += 1
             try:
-                for library in _blas():
+                for library in _blas() if self._holders == 1 else ():
                     if (n_threads := library.get_num_threads()) != 1:
                         self._before.append((library, n_threads))
                         library.set_num_threads(1)

@@ -8,6 +8,8 @@ sums only for zeros.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,28 +34,31 @@ LEAST = {  # of a reconstruction that is divided by
 
 
 def products(
-    batch: Batch, rows: slice, atoms: NDArray, loss: Loss
-) -> DenseProducts | SparseProducts:
-    """Return some rows of a batch beside atoms and a loss, in the type of the atoms.
+    batch: Batch, atoms: NDArray, loss: Loss
+) -> Callable[[slice], DenseProducts | SparseProducts]:
+    """Return what gives some rows of a batch beside atoms and a loss, in the type of the atoms.
 
     Sparse rows become dense, block by block, where the loss needs the reconstruction of their
     zeros.
     """
-    X = batch.X[rows]
-    if not sp.issparse(X):
+    if sp.issparse(batch.X) and loss.ratio_power is not None:
+        return SparseProducts(sp.csr_array(batch.X, dtype=atoms.dtype), atoms, loss).of
+
+    def dense(rows: slice) -> DenseProducts:
+        """Return the products of a block of rows."""
+        X = batch.X[rows].toarray() if sp.issparse(batch.X) else batch.X[rows]
         mask = None if batch.mask is None else batch.mask[rows]
         return DenseProducts(X.astype(atoms.dtype, copy=False), mask, atoms, loss)
-    if loss.ratio_power is None:
-        return DenseProducts(X.toarray().astype(atoms.dtype, copy=False), None, atoms, loss)
-    return SparseProducts(sp.csr_array(X, dtype=atoms.dtype), atoms, loss)
+
+    return dense
 
 
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
     """Return the loss of each sample, a block of rows at a time."""
-    values = np.empty(len(codes))
+    values, blocks = np.empty(len(codes)), products(batch, atoms, loss)
     for start in range(0, len(codes), ROWS):
         rows = slice(start, start + ROWS)
-        values[rows] = products(batch, rows, atoms, loss).losses(codes[rows])
+        values[rows] = blocks(rows).losses(codes[rows])
     return values
 
 
@@ -251,9 +256,11 @@ class SparseProducts(Products):
         self._columns = np.ascontiguousarray(atoms.T)
         self._totals = atoms.sum(axis=1)
 
-    def of(self, rows: NDArray) -> SparseProducts:
+    def of(self, rows: NDArray | slice) -> SparseProducts:
         """Return the products of some of the rows."""
-        return SparseProducts(self._X[rows], self._atoms, self._loss)
+        part = copy(self)
+        part._X = self._X[rows]
+        return part
 
     def sums(self) -> tuple[NDArray, NDArray]:
         """Return the sum of each sample and of each atom."""

@@ -271,7 +271,7 @@ class MajorantSums(Statistics[Any, Majorants]):
             float(weights.max()) or 1.0
         )  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
-        block = products(batch, slice(None), dictionary.atoms(), loss)
+        block = products(batch, dictionary.atoms(), loss)(slice(None))
         *parts, curvature = block.split_entries(h)
         plus, minus = (
             unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)

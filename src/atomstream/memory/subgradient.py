@@ -154,7 +154,7 @@ class Subgradients(Statistics[SubgradientDelta, Subgradient]):
         """
         h = codes.values.astype(np.float64)
         weights = np.ones(len(h)) if batch.weights is None else batch.weights
-        block = products(batch, slice(None), dictionary.atoms().astype(np.float64), objective.loss)
+        block = products(batch, dictionary.atoms().astype(np.float64), objective.loss)(slice(None))
         plus, minus, _ = block.split_entries(h)
         weighted = h * weights[:, None]
         slope = block.atom_gradient(weighted, plus) - block.atom_gradient(weighted, minus)
