@@ -106,6 +106,12 @@ def cell_ranger():
     return saved(write)
 
 
+def cell_folder():
+    matrix = saved(scipy.io.mmwrite, SPARSE.T)
+    names = [f"c{n}".encode() for n in range(len(X))], [b"1\ta", b"2\tb", b"3\tc"]
+    return MEMBER.join([matrix, *(b"\n".join(part) + b"\n" for part in names)])
+
+
 @cache
 def h5ad():
     import anndata
@@ -197,6 +203,16 @@ def cells_of(path):
             data.file.close()
 
 
+def folder_of(path):
+    """Read counts in a folder, as Cell Ranger writes it: the parts of the content are its files."""
+    folder = path.parent / "cells"
+    folder.mkdir(exist_ok=True)
+    parts = path.read_bytes().split(MEMBER)
+    for name, part in zip(("matrix.mtx", "barcodes.tsv", "features.tsv"), parts, strict=False):
+        (folder / name).write_bytes(part)
+    return cells_of(folder)
+
+
 def history_of(path):
     trace = read_history(path)
     return len(trace.n_samples), trace.seconds, trace.recent
@@ -277,7 +293,7 @@ def zipped(data):
 
 
 def in_h5ad(data):
-    """Put damaged arrays into a healthy file: in damaged ones the HDF5 library may loop."""
+    """Put damaged arrays into a healthy file."""
     import h5py
 
     file, parts = io.BytesIO(h5ad()), data.split(MEMBER)
@@ -326,7 +342,9 @@ KINDS = {
     "video.zarr": ("x.zarr.zip", lambda: [zarr()], frames_of, zipped),
     "video.tif": ("x.tif", lambda: [pages()], frames_of, None),
     "cells": ("x.h5", lambda: [cell_ranger()], cells_of, None),
-    "cells.h5ad": (
+    "cells.folder": ("x", lambda: [cell_folder()], folder_of, None),
+    "cells.h5ad": ("x.h5ad", lambda: [h5ad()], cells_of, None),
+    "cells.h5ad, arrays": (
         "x.h5ad",
         lambda: [MEMBER.join(np.array(getattr(SPARSE, n), t).tobytes() for n, t in ARRAYS.items())],
         cells_of,

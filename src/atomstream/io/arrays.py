@@ -19,6 +19,7 @@ from atomstream.core.extras import library
 from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need, size_of
+from atomstream.io.hdf5 import opened
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 
 __all__ = ["hdf5", "matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
@@ -159,15 +160,14 @@ def zarr_array(path: Path, key: str | None) -> Source:
 
 def hdf5(path: Path, key: str | None) -> Source:
     """Open the only dataset with two axes or more of an HDF5 file, or the one named ``key``."""
-    h5py = library("h5py", "HDF5 files")
     tables: dict[str, Any] = {}
 
     def note(name: str, node: Any) -> None:
         """Keep a dataset of numbers."""
-        if isinstance(node, h5py.Dataset) and node.dtype.kind in "fiub" and len(node.shape) > 1:
+        if hasattr(node, "dtype") and node.dtype.kind in "fiub" and len(node.shape) > 1:
             tables[name] = node
 
-    h5py.File(path, "r").visititems(note)
+    opened(path).visititems(note)
     array = tables[chosen(path, tables, key)]
     if array.external or array.is_virtual:
         raise InputError(f"{array.name!r} of {path} lies in other files; give these.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from atomstream.exceptions import InputError
 
-__all__ = ["max_memory", "need", "size_of"]
+__all__ = ["allowed", "max_memory", "need", "size_of"]
 
 SHARE = 0.5  # of the memory of the machine, unless told otherwise
 GROUPS = Path("/sys/fs/cgroup")
@@ -34,13 +34,18 @@ def need(n_bytes: float, what: str) -> None:
     ------
     InputError
     """
-    allowed = max_memory.get()
-    if n_bytes > (_half() if allowed is None else allowed):
-        most = f"{size_of(_half())}, half of what there is" if allowed is None else size_of(allowed)
+    if n_bytes > allowed():
+        most = size_of(allowed()) + ", half of what there is" * (max_memory.get() is None)
         raise InputError(
             f"{what} needs about {size_of(n_bytes)} of memory, allowed are {most}; allow more with "
             "--max-memory where that is right."
         )
+
+
+def allowed() -> float:
+    """Return the bytes that one thing that is read may take."""
+    told = max_memory.get()
+    return _half() if told is None else told
 
 
 def size_of(n_bytes: float) -> str:

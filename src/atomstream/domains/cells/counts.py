@@ -6,6 +6,7 @@ import gzip
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ from atomstream.core.checks import check_count
 from atomstream.core.extras import library
 from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io.arrays import read_matrix_market
 from atomstream.io.budget import need
+from atomstream.io.hdf5 import opened
 from atomstream.io.source import reading
 
 __all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
 
 BLOCK = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
+MOST_LINE = 1 << 16  # characters of a row of names
 BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
 
 
@@ -74,8 +78,10 @@ def read(path: str | Path) -> Any:
         if path.is_dir():
             return _folder(path, anndata)
         if path.suffix in (".h5ad", ".h5"):
-            _check_claims(path)
-        if path.suffix == ".h5ad":
+            with opened(path, contents=True) as file:
+                _check_claims(path, file)
+                if path.suffix == ".h5":
+                    return _cell_ranger(path, file, anndata)
             data = anndata.read_h5ad(path, backed="r")
             if tuple(data.X.shape) != (data.n_obs, data.n_vars):
                 raise InputError(
@@ -83,8 +89,6 @@ def read(path: str | Path) -> Any:
                     f"and {data.n_vars} genes."
                 )
             return data
-        if path.suffix == ".h5":
-            return _cell_ranger(path, anndata)
     raise InputError(f"{path} must end in .h5ad or .h5, or be a folder with matrix.mtx.")
 
 
@@ -168,15 +172,17 @@ def blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
         yield counts
 
 
-def _check_claims(path: Path) -> None:
+def _check_claims(path: Path, file: Any) -> None:
     """Hold what the arrays of an HDF5 file claim against the budget, before any is read."""
-    h5py = library("h5py", "HDF5 files")
 
     def check(name: str, node: Any) -> None:
         """Hold one array against the budget; of the counts on disk only a block is in memory."""
-        if not isinstance(node, h5py.Dataset):
+        if not hasattr(node, "dtype"):
+            _check_links(path, node)
             return
-        on_disk = path.suffix == ".h5ad" and name.partition("/")[0] in ("X", "layers", "raw")
+        if node.external or node.is_virtual:
+            raise InputError(f"{name!r} of {path} lies in other files; needed is one file.")
+        on_disk = path.suffix == ".h5ad" and f"{name}/".startswith(("X/", "raw/X/"))
         pointers = name.endswith("indptr")
         shape = (node.chunks or (0,)) if on_disk and not pointers else node.shape
         need(2.0 * math.prod(shape or ()) * node.dtype.itemsize, f"{name!r} of {path}")
@@ -184,29 +190,32 @@ def _check_claims(path: Path) -> None:
             rows = np.append(node[::BLOCK], node[-1:]).astype(np.float64)
             need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
 
-    with h5py.File(path, "r") as file:
-        file.visititems(check)
+    _check_links(path, file)
+    file.visititems(check)
+
+
+def _check_links(path: Path, group: Any) -> None:
+    for name in group:
+        if hasattr(group.get(name, getlink=True), "filename"):
+            raise InputError(f"{name!r} of {path} leads to another file; needed is one file.")
 
 
 def _folder(path: Path, anndata: Any) -> Any:
-    from scipy.io import mmread
-
     matrix = _one_of(path, "matrix.mtx")
-    cells = _first_columns(_one_of(path, "barcodes.tsv"), 0)
+    cells = _one_of(path, "barcodes.tsv")
     features = _one_of(path, "features.tsv", "genes.tsv")
-    counts = sp.csr_matrix(mmread(matrix).T)
-    return _named(anndata, counts, cells, _first_columns(features, 1), path)
+    counts = sp.csr_matrix(read_matrix_market(matrix).T)
+    names = _first_columns(cells, 0, counts.shape[0])
+    return _named(anndata, counts, names, _first_columns(features, 1, counts.shape[1]), path)
 
 
-def _cell_ranger(path: Path, anndata: Any) -> Any:
-    h5py = library("h5py", "HDF5 files")
-    with h5py.File(path, "r") as file:
-        if "matrix/features/name" not in file:
-            raise InputError(f"{path} has no matrix/features/name, as Cell Ranger writes it.")
-        part = file["matrix"]
-        stored = tuple(part[name][:] for name in ("data", "indices", "indptr"))
-        n_genes, n_cells = part["shape"][:]
-        names = [part["features/name"][:], part["barcodes"][:]]
+def _cell_ranger(path: Path, file: Any, anndata: Any) -> Any:
+    if "matrix/features/name" not in file:
+        raise InputError(f"{path} has no matrix/features/name, as Cell Ranger writes it.")
+    part = file["matrix"]
+    stored = tuple(part[name][:] for name in ("data", "indices", "indptr"))
+    n_genes, n_cells = part["shape"][:]
+    names = [part["features/name"][:], part["barcodes"][:]]
     genes, cells = ([name.decode() for name in found] for found in names)
     # Columns of genes x cells are rows of cells x genes.
     counts = checked_numbers(sp.csr_matrix(stored, shape=(n_cells, n_genes)), str(path))
@@ -233,8 +242,12 @@ def _one_of(folder: Path, *names: str) -> Path:
     raise InputError(f"{folder} has no {' and no '.join(names)}.")
 
 
-def _first_columns(path: Path, column: int) -> list[str]:
-    """Return a column of a table with tabs; its only one where there is one."""
+def _first_columns(path: Path, column: int, n_rows: int) -> list[str]:
+    """Return a column of a table with tabs, its only one where there is one.
+
+    One row more than needed is read at most, and of a row so much.
+    """
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        rows = [line.rstrip("\n").split("\t") for line in file]
+        lines = iter(lambda: file.readline(MOST_LINE), "")
+        rows = [line.rstrip("\n").split("\t") for line in islice(lines, n_rows + 1)]
     return [row[min(column, len(row) - 1)] for row in rows]
