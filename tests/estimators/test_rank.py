@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import (
     ConsensusNMF,
-    NetworkDictionary,
+    ImageDictionary,
     OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
@@ -187,7 +187,7 @@ def test_settings_out_of_range_are_refused():
         ({"ranks": [2], "n_seeds": 1}, "n_seeds must be a whole number of at least 2"),
         ({"ranks": [2], "holdout": 1.0}, "must be a number above 0, at most 0.5"),
         ({"ranks": 3}, "ranks must be whole numbers"),
-        ({"ranks": [2], "model": NetworkDictionary()}, "patches of one network overlap"),
+        ({"ranks": [2], "model": ImageDictionary()}, "patches of one image overlap"),
         ({"ranks": [2], "model": SeriesDictionary()}, "windows of one series overlap"),
     ):
         with pytest.raises(ValueError, match=sentence):

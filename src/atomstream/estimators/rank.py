@@ -15,23 +15,30 @@ from atomstream.cluster.learning import check_no_shards
 from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_count
 from atomstream.core.matrices import checked_numbers
+from atomstream.estimators._network_rows import rows_apart
 from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.consensus import ConsensusNMF
+from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
 
 __all__ = ["RankChoice", "choose_rank"]
 
-COMPARE = "compare reconstructions instead"
 OVERLAPPING = {
-    "NetworkDictionary": ("the patches of one network overlap", COMPARE),
     "SeriesDictionary": (
         "the windows of one series overlap",
         "give the windows (atomstream.streams.windows) to an OnlineNMF, with block_size= ten times "
         "their length",
     ),
-    "ImageDictionary": ("the patches of one image overlap", COMPARE),
-    "VideoDictionary": ("the frames of one video repeat each other", COMPARE),
+    "ImageDictionary": (
+        "the patches of one image overlap",
+        "give its patches in their order (skimage.util.view_as_windows) to an OnlineNMF, with "
+        "block_size= ten rows of them",
+    ),
+    "VideoDictionary": (
+        "the frames of one video repeat each other",
+        "give the frames to an OnlineNMF, with block_size= as many as belong together",
+    ),
 }
 
 
@@ -60,12 +67,15 @@ def choose_rank(
     X : array-like, frame or sparse of shape (n_samples, n_features)
         NaN stands for entries that are missing anyway. For an `OnlineCPDictionary` tensors of shape
         (n_samples, I_1, ..., I_n). Or `atomstream.cluster.Shards`, from which each rank learns in
-        one pass, by itself; entries that are missing then need a model that says so.
+        one pass, by itself; entries that are missing then need a model that says so. For a
+        `NetworkDictionary` a network: it is cut into parts that share no node, and 5,000 patches of
+        these are the rows.
     ranks : iterable of int
         Numbers of atoms to choose from.
     model : estimator, optional
         An `OnlineNMF`, `OnlineDictionaryLearning` or `OnlineCPDictionary`, not fitted: its loss,
-        penalties, sets, batches and passes are those of all replicates. By default ``OnlineNMF()``.
+        penalties, sets, batches and passes are those of all replicates. A `NetworkDictionary` gives
+        motif, chain and penalty. By default ``OnlineNMF()``.
     n_seeds : int, default=10
         Replicates of each rank, at least 2. With ten or more every row is judged.
     holdout : float, default=0.1
@@ -73,6 +83,7 @@ def choose_rank(
     block_size : int, default=1
         Consecutive rows that are left out together. For windows of a series
         (`atomstream.streams.windows`), which overlap, ten times the length of a window or more.
+        Patches of a network are left out by parts.
     max_time : float, optional
         Seconds after which learning ends, at the end of a batch.
     progress : bool, default=False
@@ -110,6 +121,9 @@ def choose_rank(
             f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "
             f"in one is seen in another; {remedy}."
         )
+    if isinstance(base, NetworkDictionary):
+        X, block_size = rows_apart(X, base, random_state)
+        base = OnlineNMF(alpha=base.alpha, schedule=base.schedule)
     listed = isinstance(X, Shards)
     if not listed:
         check_no_shards(X, engine=engine)

@@ -125,15 +125,21 @@ class Network:
         Labels, weights and attributes are kept, and the order of the nodes.
         """
         _, part = sp.csgraph.connected_components(self.out, connection="weak")
-        keep = np.flatnonzero(part == np.bincount(part).argmax())
-        labels = [self.labels[place] for place in keep.tolist()]
-        matrix = sp.csr_array(self.out[keep][:, keep])
+        return self.among(np.flatnonzero(part == np.bincount(part).argmax()))
+
+    def among(self, nodes: NDArray) -> Network:
+        """Return the network between some nodes, given by their numbers.
+
+        Labels, weights and attributes are kept.
+        """
+        labels = [self.labels[place] for place in nodes.tolist()]
+        matrix = sp.csr_array(self.out[nodes][:, nodes])
         return replace(
             self,
             out=matrix,
             into=_transposed(matrix),
             labels=labels,
-            node_weights=self.node_weights[keep],
+            node_weights=self.node_weights[nodes],
             attributes={name: self.attributes[name] for name in labels if name in self.attributes},
         )
 

@@ -1,0 +1,48 @@
+"""Patches of a network as rows, in blocks that have no pair of nodes in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.checks import generator
+from atomstream.domains.networks.motifs import Motif
+from atomstream.domains.networks.network import Network
+from atomstream.domains.networks.parts import parts_of
+from atomstream.estimators._chains import ChainShard
+
+PATCHES = 5000  # in all parts together
+PARTS, FEWEST = 40, 10  # of a network, as many as can be
+LEAST = 4  # nodes of a part for each of the motif
+
+
+def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
+    """Return patches, part after part of a network, and how many each part has.
+
+    No two parts share a node, so what is hidden in a patch is in none of another part. Of networks
+    without directions each pair is one column: hidden on one side, it would be seen on the other.
+    """
+    if model.chain == "all":
+        raise ValueError(
+            "chain='all' visits every copy of the motif in the whole network; choose 'pivot' or "
+            "'glauber' to compare ranks."
+        )
+    network, motif, rng = Network.of(data), Motif.of(model.motif), generator(seed)
+    size = max(LEAST * motif.size, network.n_nodes // PARTS)
+    parts = parts_of(network, size, rng)
+    if len(parts) < FEWEST:
+        raise ValueError(
+            f"choose_rank compares parts of a network that share no node, at least {FEWEST} of "
+            f"{LEAST} nodes for each node of the motif; found {len(parts)} of {size} nodes. Choose "
+            f"a motif of fewer nodes than {motif.size}."
+        )
+    n, root = PATCHES // len(parts), int(rng.integers(2**63))
+    known = motif, model.chain, model.thin
+    chains = [ChainShard(part, *known, (root, k), n) for k, part in enumerate(parts)]
+    patches = np.concatenate([block for chain in chains for block in chain.read(0, n)])
+    if network.directed:
+        return patches, n
+    above = np.triu(np.ones((motif.size, motif.size), bool)).ravel()
+    return patches[:, above], n
