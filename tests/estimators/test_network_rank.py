@@ -6,7 +6,7 @@ import pytest
 
 from atomstream import NetworkDictionary, choose_rank
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.parts import parts_of
+from atomstream.domains.networks.regions import regions_of
 from atomstream.estimators._network_rows import rows_apart
 
 MODEL = NetworkDictionary("path:5")
@@ -14,7 +14,7 @@ MODEL = NetworkDictionary("path:5")
 
 def test_parts_are_connected_and_share_no_node():
     network = Network.of(nx.connected_watts_strogatz_graph(300, 6, 0.1, seed=0))
-    parts = parts_of(network, 20, 0)
+    parts = regions_of(network, 20, 0)
     labels = [label for part in parts for label in part.labels]
     assert len(labels) == len(set(labels))
     assert len(parts) >= 10
@@ -29,7 +29,7 @@ def test_parts_are_connected_and_share_no_node():
 def test_rows_hold_each_pair_of_nodes_once():
     network = Network.of(nx.connected_watts_strogatz_graph(400, 6, 0.1, seed=0))
     rows, size = rows_apart(network, MODEL, 0)
-    n_parts = len(parts_of(network, 20, np.random.default_rng(0)))
+    n_parts = len(regions_of(network, 20, np.random.default_rng(0)))
     assert rows.shape == (n_parts * size, 15)  # pairs of five nodes, and the nodes themselves
     directed, _ = rows_apart(Network.of(network.out, directed=True), MODEL, 0)
     assert directed.shape[1] == 25

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from atomstream.core.checks import generator
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.parts import parts_of
+from atomstream.domains.networks.regions import regions_of
 from atomstream.estimators._chains import ChainShard
 
 PATCHES = 5000  # in all parts together
@@ -31,7 +31,7 @@ def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
         )
     network, motif, rng = Network.of(data), Motif.of(model.motif), generator(seed)
     size = max(LEAST * motif.size, network.n_nodes // PARTS)
-    parts = parts_of(network, size, rng)
+    parts = regions_of(network, size, rng)
     if len(parts) < FEWEST:
         raise ValueError(
             f"choose_rank compares parts of a network that share no node, at least {FEWEST} of "
