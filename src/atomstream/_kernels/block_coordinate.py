@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import inlined, kernel
 
 Penalty = tuple[float, float, float, float, float, float]
 BLOCK = 16  # atoms whose gradients are computed by one matrix product
@@ -66,14 +66,31 @@ def _prox(row, step, penalty):  # type: ignore[no-untyped-def]
         row[f] = shrunk
         size += shrunk * shrunk
     if size > radius * radius:
-        row *= radius / np.sqrt(size)
-    if total > 0:
-        row -= row.max()
-        ordered = np.sort(row)[::-1]
-        excess, level = -total, 0.0
-        for k in range(row.size):
-            excess += ordered[k]
-            if ordered[k] * (k + 1) > excess:
-                level = excess / (k + 1)
+        shrink = radius / np.sqrt(size)
         for f in range(row.size):
-            row[f] = max(row[f] - level, 0.0)
+            row[f] *= shrink
+    if total > 0:
+        _on_simplex(row, total)
+
+
+@inlined
+def _on_simplex(row, total):  # type: ignore[no-untyped-def]
+    """Project a row on the simplex: entries below the level that the others set leave in turn.
+
+    References
+    ----------
+    Michelot (1986), "A finite algorithm for finding the projection of a point onto the canonical
+    simplex of R^n". Without sorting, which takes long to compile.
+    """
+    top, level, kept, count = row[0], -np.inf, -1, 0
+    for f in range(row.size):
+        top = max(top, row[f])
+    while count != kept:
+        kept, count, mass = count, 0, -total
+        for f in range(row.size):
+            if row[f] - top > level:
+                count += 1
+                mass += row[f] - top
+        level = mass / count
+    for f in range(row.size):
+        row[f] = max(row[f] - top - level, 0.0)

@@ -105,7 +105,9 @@ def _round(rows, state, samples, model, goal, place):  # type: ignore[no-untyped
             if _exchange(point, found, sides[i], counts[i], sample, model, work[1]):
                 certified = duality_gap(point[0], point[1], sample, model[1], goal[0])
                 if certified <= goal[1]:
-                    codes[i], residual[i] = point[0], certified
+                    residual[i] = certified
+                    for k in range(codes.shape[1]):
+                        codes[i, k] = point[0][k]
             elif counts[i, 0] <= len(free[0]) - 1:
                 rows[kept] = i
                 kept += 1
@@ -176,7 +178,8 @@ def _gather(lines, free, group, state, model):  # type: ignore[no-untyped-def]
                 value -= _held(row, side, low, high)
             lines[end + a, lane] = value
         for a in range(n, width):
-            lines[a * width : a * width + a, lane] = 0.0
+            for b in range(a):
+                lines[a * width + b, lane] = 0.0
             lines[a * width + a, lane] = 1.0
             lines[end + a, lane] = 0.0
     return width
