@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
@@ -430,6 +431,7 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
     for notes in (
         {"holdout": sparse | {"indices": np.array([10**9, 2 * 10**9])}},
         {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 5, 2])}},
+        {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 1, -9])}},
         {"holdout": {"keys": keys, "n_held": 2, "rows": np.ones((2, 5))}},
         {"holdout": {}},
         {"names": 5},
@@ -443,6 +445,17 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
         assert re.fullmatch(
             r"Error: .*(a note that makes no sense|parts that do not fit): .*\n", told
         )
+
+
+def test_sparse_parts_whose_last_pointer_is_negative_are_refused(tmp_path):
+    """Products with them end the process, and the checks of scipy let them pass."""
+    model = OnlineConvexMF(2, random_state=0).fit(sp.csr_array(X))
+    hulls = model.state_.dictionary
+    hulls.samples.indptr[-1] = -1_453_320_672
+    hulls.samples.data, hulls.samples.indices = np.zeros(0), np.zeros(0, np.int32)
+    model.save(tmp_path / "model.atoms")
+    with pytest.raises(CorruptModelError, match="contradicts itself"):
+        atomstream.load(tmp_path / "model.atoms")
 
 
 GOLDEN = Path(__file__).parents[1] / "golden"

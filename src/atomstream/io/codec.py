@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.core.matrices import checked_numbers
 from atomstream.core.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.io.archive import read_archive, write_archive
@@ -304,10 +305,9 @@ class Decoder:
         return model
 
     def _csr(self, encoded: dict[str, Any]) -> sp.csr_array:
-        matrix = sp.csr_array(
-            tuple(self.decode(part) for part in encoded["csr"]), shape=tuple(encoded["shape"])
-        )
-        matrix.check_format(full_check=True)
+        parts = tuple(self.decode(part) for part in encoded["csr"])
+        # The checks of scipy let a last pointer below zero pass.
+        matrix: sp.csr_array = checked_numbers(sp.csr_array(parts, shape=tuple(encoded["shape"])))
         return matrix
 
     def _texts(self, number: int) -> NDArray:

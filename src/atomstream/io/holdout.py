@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.matrices import Matrix
+from atomstream.core.matrices import Matrix, checked_numbers
 
 __all__ = ["Holdout"]
 
@@ -84,8 +84,7 @@ class Holdout:
         self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
         if "indptr" in told:
             parts = told["data"], told["indices"], told["indptr"]
-            self.rows = sp.csr_array(parts, shape=tuple(told["shape"]))
-            self.rows.check_format(full_check=True)
+            self.rows = checked_numbers(sp.csr_array(parts, shape=tuple(told["shape"])))
         n_rows = 0 if self.rows is None else self.rows.shape[0]
         good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")
         if not good or self.keys.shape != (n_rows,) or self.keys.dtype != np.uint64:

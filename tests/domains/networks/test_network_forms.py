@@ -168,3 +168,11 @@ def test_free_pairs_are_those_without_an_edge_of_the_motif(motif, undirected, di
     assert found.n_free_pairs(directed=True) == nx.complement(graph).number_of_edges() == directed
     both = nx.complement(graph.to_undirected()).number_of_edges()
     assert found.n_free_pairs(directed=False) == both == undirected
+
+
+def test_a_sparse_network_that_contradicts_itself_is_refused():
+    for array in ("indptr", "indices"):
+        matrix = sp.csr_array(ONE_WAY)
+        getattr(matrix, array)[-1] = -7
+        with pytest.raises(ValueError, match="The network is a CSR matrix that contradicts itself"):
+            Network.of(matrix)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.extras import library
+from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
 from atomstream.io.edge_columns import EdgeOptions, check_no_weight
 from atomstream.io.edges import Entries, entries_of
@@ -247,11 +248,8 @@ def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
 
 def _checked_matrix(matrix: Any) -> Any:
     """Return the weights of a network as a sorted csr_array without zeros."""
-    if sp.issparse(matrix) and matrix.format in ("csr", "csc"):
-        try:
-            matrix.check_format(full_check=True)  # compiled code trusts the indices
-        except ValueError as error:
-            raise ValueError(f"The sparse matrix of the network is broken ({error}).") from None
+    if sp.issparse(matrix):
+        matrix = checked_numbers(matrix, "The network")  # compiled code trusts the indices
     matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"The matrix of a network must be square, got shape {matrix.shape}.")
