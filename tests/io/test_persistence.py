@@ -453,7 +453,7 @@ def test_sparse_parts_whose_last_pointer_is_negative_are_refused(tmp_path):
     hulls = model.state_.dictionary
     hulls.samples.indptr[-1] = -1_453_320_672
     hulls.samples.data, hulls.samples.indices = np.zeros(0), np.zeros(0, np.int32)
-    model.save(tmp_path / "model.atoms")
+    atomstream.save(model, tmp_path / "model.atoms")
     with pytest.raises(CorruptModelError, match="contradicts itself"):
         atomstream.load(tmp_path / "model.atoms")
 
