@@ -98,7 +98,9 @@ def test_letters_are_told_from_words(tmp_path):
     page = tmp_path / "a.md"
     page.write_text("Symbols here: [x](../notation.md#symbol-sample).\n\n    |x - hD|^2 + A_t\n\n")
     assert linked_symbols(page) == ({"symbol-sample"}, "x")
-    page.write_text("L. F. Yang in `B` has F, X^(i) and (C1); the law of S, I do; tau t; R_r. A Q' B.")
+    page.write_text(
+        "L. F. Yang in `B` has F, X^(i) and (C1); the law of S, I do; tau t; R_r. A Q' B."
+    )
     assert used_symbols(page) == {"F", "X", "S", "tau", "R", "Q", "B"}
 
 

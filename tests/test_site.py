@@ -128,6 +128,17 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
         assert path.name in scripts or f'"{stem}"' in scripts, path.name
 
 
+def test_every_benchmark_has_a_chart():
+    """And every chart names the file that it is drawn from: `finish` is given its name."""
+    script = (ROOT / "docs/pictures/measured.py").read_text(encoding="utf-8")
+    read = set(re.findall(r'read\("([\w-]+)"\)', script))
+    assert read == {path.stem for path in (ROOT / "benchmarks").glob("*.json")}
+    named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w-]+)"', script)
+    assert read == {source for _, source in named}
+    there = {path.stem for path in (ROOT / "docs/pictures").glob("measured-*.png")}
+    assert there == {f"measured-{chart}" for chart, _ in named}
+
+
 def test_the_readme_fits_on_a_page():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
