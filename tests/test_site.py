@@ -49,6 +49,14 @@ def test_examples_need_only_what_the_site_installs(path):
     assert "fetch_" not in path.read_text(encoding="utf-8"), "examples download nothing"
 
 
+def test_every_model_has_an_example():
+    """Its page in the reference lists the examples that import it or name it as a class."""
+    models = runpy.run_path(str(ROOT / "docs/reference.py"))["NAMES"]["Models"]
+    scripts = "\n".join(path.read_text(encoding="utf-8") for path in GALLERY)
+    missing = {name for name in models if not re.search(rf"\b{name}\b", scripts)}
+    assert missing == {"SktimeForecaster"}, "the site does not install sktime"
+
+
 @pytest.mark.slow
 def test_quick_examples_run():
     """The others run whenever the site is built."""
