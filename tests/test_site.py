@@ -167,14 +167,59 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
 # -- habits of the project
 
 
+def yaml_files():
+    """Return what is read by services that the tests do not have."""
+    found = [*ROOT.glob(".github/**/*.yml"), ROOT / "conda/recipe.yaml"]
+    return [*found, ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]
+
+
+def parsed(path):
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", yaml_files(), ids=lambda path: path.name)
+def test_files_for_services_can_be_read(path):
+    assert isinstance(parsed(path), dict)
+    assert len(yaml_files()) >= 7
+
+
 def test_the_recipe_for_conda_follows_the_package():
-    text = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
-    runs = text.split("  run:\n")[1].split("\ntests:")[0]
-    listed = {line.strip("- ").replace(" >=", ">=") for line in runs.strip().splitlines()}
-    assert listed - {"python>=${{ python_min }}"} == set(PROJECT["project"]["dependencies"])
-    assert f'python_min: "{PROJECT["project"]["requires-python"].removeprefix(">=")}"' in text
+    recipe = parsed(ROOT / "conda/recipe.yaml")
+    runs = {line.replace(" >=", ">=") for line in recipe["requirements"]["run"]}
+    assert runs == {"python>=${{ python_min }}", *PROJECT["project"]["dependencies"]}
+    assert set(PROJECT["build-system"]["requires"]) <= set(recipe["requirements"]["host"])
+    oldest = PROJECT["project"]["requires-python"].removeprefix(">=")
     version = re.search(r'__version__ = "(.+)"', (ROOT / "src/atomstream/__init__.py").read_text())
-    assert f'version: "{version[1]}"' in text
+    assert recipe["context"] == {"version": version[1], "python_min": oldest}
+    (script,) = PROJECT["project"]["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [" = ".join(script)]
+    assert recipe["about"]["license"] == PROJECT["project"]["license"]
+    assert recipe["about"]["summary"] == PROJECT["project"]["description"]
+
+
+def test_the_release_checks_all_before_it_publishes():
+    jobs = parsed(ROOT / ".github/workflows/release.yml")["jobs"]
+    build, publish = jobs["build"], jobs["publish"]
+    ran = [step["run"] for step in build["steps"] if step.get("run", "").startswith("make ")]
+    assert ran == ["make test", "make docs", "make release-check"]
+    goals = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {line.removeprefix("make ") for line in ran} <= goals
+    assert publish["needs"] == "build"
+    assert publish["permissions"] == {"id-token": "write"}
+    sent, taken = (
+        next(step["with"] for step in job["steps"] if f"actions/{verb}-artifact" in step["uses"])
+        for job, verb in ((build | {"steps": build["steps"][-1:]}, "upload"), (publish, "download"))
+    )
+    assert sent == taken
+    classifiers = PROJECT["project"]["classifiers"]
+    python = next(step["with"]["python-version"] for step in build["steps"] if "with" in step)
+    assert f"Programming Language :: Python :: {python}" in classifiers
+
+
+def test_ci_runs_the_tests_and_builds_the_site():
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["test", "docs"]
 
 
 def test_the_hook_before_a_commit_is_make_lint():
