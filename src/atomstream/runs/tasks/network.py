@@ -31,7 +31,7 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         shown="the sign that most lines have",
     )
     decimal: str = option(".", "Decimal sign of weights in text.", choices=(".", ","))
-    largest_component: bool = option(False, "Take the largest component alone.")
+    largest_component: bool = option(False, "Use only the largest component.")
 
     def network(self, path: str | Path) -> Network:
         """Return the network in a file.
