@@ -217,6 +217,16 @@ def test_the_release_checks_all_before_it_publishes():
     assert f"Programming Language :: Python :: {python}" in classifiers
 
 
+def test_what_the_site_writes_is_no_test():
+    """After `make docs` copies of the examples lie in docs, and doctest would import them."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    written = {name.rstrip("/") for name in ignored if name.startswith("docs/")}
+    options = PROJECT["tool"]["pytest"]["ini_options"]["addopts"].split()
+    folders = {name for name in written if "." not in name}
+    assert folders >= {"docs/gallery", "docs/_build"}
+    assert {f"--ignore={name}" for name in folders} <= set(options)
+
+
 def test_ci_runs_the_tests_and_builds_the_site():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["test", "docs"]
