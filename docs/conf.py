@@ -31,6 +31,7 @@ suppress_warnings = ["config.cache"]  # a function among the settings of the gal
 templates_path = [str(ROOT / "docs/_templates")]
 
 myst_heading_anchors = 4
+smartquotes = False  # a prime is a transpose
 myst_enable_extensions = ["colon_fence", "attrs_inline", "attrs_block"]
 
 autosummary_generate = True

@@ -7,7 +7,7 @@ synthetic processes, and series that statsmodels ships. A set of which `predict`
 is marked. Errors are root mean squares over all series, each divided by its largest value in the
 first rows; the epidemic's are in log units. `choose_forecaster` sees no row that is judged: it
 chooses on the rows before these.
-Leaves ``results/003-1-forecasts.json``.
+Leaves ``results/003-1-forecasts.json`` and a figure of the same name.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import numpy as np
 import pandas as pd
 from exp_003_1_covid import rms, table
 from matplotlib import cbook
+from matplotlib.figure import Figure
+from pictures import save_figure
 from records import DATA, save
 from statsmodels.datasets import co2, elnino, macrodata, sunspots
 
@@ -192,6 +194,26 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
     return told
 
 
+def draw(sets: dict) -> Figure:
+    """Draw the errors of defaults and of chosen settings over those of the better persistence."""
+    figure = Figure(figsize=(9, 0.9 + 0.28 * len(sets)), layout="constrained")
+    axis, names = figure.subplots(), sorted(sets, key=lambda name: sets[name]["ratio"])
+    for line, name in enumerate(names):
+        one = sets[name]
+        chosen = one["chosen"] / min(one["persistence"], one["seasonal"])
+        axis.plot([one["ratio"], chosen], [line, line], color="#7f8c9b")
+        axis.plot(one["ratio"], line, "o", color="#d95f02", label="defaults" if not line else None)
+        axis.plot(chosen, line, "s", color="#7f8c9b", label="chosen" if not line else None)
+    axis.axvline(1, color="black", linestyle="--", linewidth=1)
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    axis.set_xlabel(
+        "error over that of the better persistence; left of the line the model is better"
+    )
+    axis.legend()
+    return figure
+
+
 def main() -> None:
     """Judge all sets, print the table, write the numbers."""
     began = perf_counter()
@@ -207,6 +229,7 @@ def main() -> None:
             cells = " | ".join(f"{told[each]:.3f}" if each in told else "" for each in names)
             print(f"| {name} | {cells} | {told['runs that warn']} of {len(SEEDS)} |")
     report["seconds"] = perf_counter() - began
+    save_figure(draw(report["judged on"]), "003-1-forecasts", 75)
     save("003-1-forecasts", report)
 
 

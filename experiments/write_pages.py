@@ -3,9 +3,11 @@
 Each file ``pages/<name>.md.jinja`` is the section of one experiment. It sets ``ids``, ``title``,
 ``script``, and for the index ``asks`` (the question), ``verdict`` (a key of `VERDICTS`) and
 ``finds`` (what came out, in a sentence or two), and reads numbers by ``results(name)``, which is
-what ``results/<name>.json`` holds; ``figure`` shows ``results/<name>.png`` with a caption. A number
-that the file does not have is an error, and a test refuses measured numbers that are written out; a
-published number that equals a measured one by chance stands in braces.
+what ``results/<name>.json`` holds; ``figure`` shows ``results/<name>.png`` with a caption. If the
+paper says something to compare with, the template sets ``printed``: rows of what is compared, what
+the paper has, and what we have. A number that the file does not have is an error, and a test
+refuses measured numbers that are written out; a published number that equals a measured one by
+chance stands in braces.
 """
 
 from __future__ import annotations
@@ -62,7 +64,15 @@ class Section:
         lines = [f'<a id="{self.name}"></a>', "", f"## {said.ids}: {said.title}", ""]
         script = f"Script: [{said.script}]({said.script})."
         origin = " ".join(source(*each) for each in sorted(self.records.items()))
+        outcome = fill(f"**{VERDICTS[said.verdict][1]}** {' '.join(str(said.finds).split())}", 100)
+        lines += [outcome, "", *compared(getattr(said, "printed", []))]
         return "\n".join([*lines, wrapped(str(said)), "", f"<sub>{script} {origin}</sub>", ""])
+
+
+def compared(rows: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return the lines of the table of what a paper has and what we have, empty without rows."""
+    table = [f"| {what} | {theirs} | {ours} |" for what, theirs, ours in rows]
+    return ["| what | in print | here |", "|---|---|---|", *table, ""] if table else []
 
 
 def wrapped(text: str) -> str:
@@ -146,7 +156,9 @@ def order(path: Path) -> list[tuple[int, str]]:
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
     found = sections()
-    tables = "\n".join(verdict_table(found, *each) for each in VERDICTS.items())
+    tables = "\n".join(
+        verdict_table(found, verdict, heading) for verdict, (heading, _) in VERDICTS.items()
+    )
     papers = {f"{id_}-{name}.md": title for id_, (name, title) in PAPERS.items()}
     made = {
         page: "\n".join(
@@ -170,12 +182,12 @@ def verdict_table(found: list[Section], verdict: str, heading: str) -> str:
     return "\n".join([f"## {heading}", "", *head, *rows, ""])
 
 
-VERDICTS = {
-    "differs": "Where we and the papers differ",
-    "in part": "What is confirmed in part",
-    "agrees": "What is confirmed",
-    "no number": "Where the paper has pictures and no number",
-    "own question": "What the papers do not ask",
+VERDICTS = {  # the heading in the index, and how a section begins
+    "differs": ("Where we and the papers differ", "We differ from the paper."),
+    "in part": ("What is confirmed in part", "Confirmed in part."),
+    "agrees": ("What is confirmed", "Confirmed."),
+    "no number": ("Where the paper has pictures and no number", "The paper has no number."),
+    "own question": ("What the papers do not ask", "Not asked in the paper."),
 }
 INTRODUCTION = """# Experiments
 
@@ -184,6 +196,7 @@ in `results/`. Run a script in the environment that `make test` makes, for insta
 `.venv/bin/python experiments/exp_000_2_convergence.py`. Afterwards,
 `.venv/bin/python experiments/write_pages.py` writes this page and the pages that it links to. Every
 measured number on them is read from a JSON file, which names the commit and the date of its run.
+Each section begins with what came out, and with a table of what is in print and what we found.
 
 """
 

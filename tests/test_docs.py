@@ -53,6 +53,7 @@ FILES = {
     *("md", "txt", "pyi", "gz", "tsv", "mtx", "zarr", "atomp", "d"),
 }
 ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"} | {
+    "Dockerfile",
     "ProgressBar",  # of scikit-learn
     "ScoringMonitor",
     "DataLoader",  # of torch

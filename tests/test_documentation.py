@@ -58,6 +58,52 @@ def test_links_into_pages_name_a_place_there(page):
         assert place in anchors(page.parent / target if target else page), (target, place)
 
 
+# -- symbols
+
+ALGORITHMS = sorted(ROOT.glob("docs/algorithms/*.md"))
+GREEK = "alpha|beta|delta|epsilon|eta|gamma|kappa|lambda|mu|rho|sigma|tau|theta"
+# A capital letter or a Greek one that stands alone, but neither an article nor somebody's initial.
+SYMBOL = re.compile(rf"(?<![\w.\"-])([B-HJ-Z](?!\.(?: [A-Z]|-))|{GREEK})(?:bar)?(?=[_^'\W]|$)")
+
+
+def linked_symbols(page):
+    """Return the places on the page of notation that a page begins with, and the texts there."""
+    line = re.search(r"^Symbols here: .*$", page.read_text(encoding="utf-8"), re.MULTILINE)[0]
+    found = re.findall(r"\[((?:[^\[\]]|\\\])+)\]\(\.\./notation\.md#(symbol-[\w-]+)\)", line)
+    return {place for _, place in found}, " ".join(text for text, _ in found)
+
+
+def used_symbols(page):
+    """Return the letters that stand for something on a page, outside of code and of tables."""
+    text = re.sub(r"^(Symbols here: |\|).*$", "", page.read_text(encoding="utf-8"), flags=re.M)
+    text = re.sub(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", " ", text, flags=re.M | re.S)
+    return set(SYMBOL.findall(text))
+
+
+@pytest.mark.parametrize("page", ALGORITHMS, ids=lambda page: page.stem)
+def test_a_page_on_an_algorithm_leads_to_each_symbol_that_it_uses(page):
+    _, texts = linked_symbols(page)
+    known = set(re.findall(rf"[A-Z]|{GREEK}", texts)) | {"lambda", "kappa"}
+    assert used_symbols(page) - known == set(), "name them in the line 'Symbols here'"
+
+
+def test_every_symbol_of_the_notation_is_led_to_and_stands_there_once():
+    there = re.findall(r'<a id="(symbol-[\w-]+)">', (ROOT / "docs/notation.md").read_text())
+    assert len(there) == len(set(there)) > 60
+    led = set().union(*(linked_symbols(page)[0] for page in ALGORITHMS))
+    assert set(there) - led == {"symbol-window"}  # the page on series is a guide
+
+
+def test_letters_are_told_from_words(tmp_path):
+    page = tmp_path / "a.md"
+    page.write_text("Symbols here: [x](../notation.md#symbol-sample).\n\n    |x - hD|^2 + A_t\n\n")
+    assert linked_symbols(page) == ({"symbol-sample"}, "x")
+    page.write_text(
+        "L. F. Yang in `B` has F, X^(i) and (C1); the law of S, I do; tau t; R_r. A Q' B."
+    )
+    assert used_symbols(page) == {"F", "X", "S", "tau", "R", "Q", "B"}
+
+
 FRAGMENTS = sorted(ROOT.glob("changelog.d/*.md"))
 
 

@@ -54,13 +54,27 @@ def test_a_script_imports_names_that_the_library_has(path):
 
 def test_the_index_says_what_came_out_of_every_experiment():
     index = PAGES["README.md"]
-    headings = [f"## {heading}" for heading in write_pages.VERDICTS.values()]
+    headings = [f"## {heading}" for heading, _ in write_pages.VERDICTS.values()]
     assert re.findall(r"^## .*$", index, re.MULTILINE) == headings
     assert "differ" in headings[0], "contradictions come first"
     for section in SECTIONS:
         assert section.said.verdict in write_pages.VERDICTS
         assert index.count(f"#{section.name})") == 1
         assert len(str(section.said.finds).split()) >= 5, section.name
+
+
+def test_what_is_in_print_stands_beside_what_we_found():
+    for section in SECTIONS:
+        rows = getattr(section.said, "printed", [])
+        assert bool(rows) == (section.said.verdict != "own question"), section.name
+        for row in rows:
+            assert len(row) == 3
+            assert all(str(cell).strip() for cell in row), section.name
+            assert "| {} | {} | {} |".format(*row) in PAGES[section.page]
+
+
+def test_every_experiment_has_a_figure():
+    assert [section.name for section in SECTIONS if not section.figures] == []
 
 
 def test_every_record_is_read_by_one_section():

@@ -49,6 +49,14 @@ def test_examples_need_only_what_the_site_installs(path):
     assert "fetch_" not in path.read_text(encoding="utf-8"), "examples download nothing"
 
 
+def test_every_model_has_an_example():
+    """Its page in the reference lists the examples that import it or name it as a class."""
+    models = runpy.run_path(str(ROOT / "docs/reference.py"))["NAMES"]["Models"]
+    scripts = "\n".join(path.read_text(encoding="utf-8") for path in GALLERY)
+    missing = {name for name in models if not re.search(rf"\b{name}\b", scripts)}
+    assert missing == {"SktimeForecaster"}, "the site does not install sktime"
+
+
 @pytest.mark.slow
 def test_quick_examples_run():
     """The others run whenever the site is built."""
@@ -128,6 +136,17 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
         assert path.name in scripts or f'"{stem}"' in scripts, path.name
 
 
+def test_every_benchmark_has_a_chart():
+    """And every chart names the file that it is drawn from: `finish` is given its name."""
+    script = (ROOT / "docs/pictures/measured.py").read_text(encoding="utf-8")
+    read = set(re.findall(r'read\("([\w-]+)"\)', script))
+    assert read == {path.stem for path in (ROOT / "benchmarks").glob("*.json")}
+    named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w-]+)"', script)
+    assert read == {source for _, source in named}
+    there = {path.stem for path in (ROOT / "docs/pictures").glob("measured-*.png")}
+    assert there == {f"measured-{chart}" for chart, _ in named}
+
+
 def test_the_readme_fits_on_a_page():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
@@ -148,14 +167,69 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
 # -- habits of the project
 
 
+def yaml_files():
+    """Return what is read by services that the tests do not have."""
+    found = [*ROOT.glob(".github/**/*.yml"), ROOT / "conda/recipe.yaml"]
+    return [*found, ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]
+
+
+def parsed(path):
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", yaml_files(), ids=lambda path: path.name)
+def test_files_for_services_can_be_read(path):
+    assert isinstance(parsed(path), dict)
+    assert len(yaml_files()) >= 7
+
+
 def test_the_recipe_for_conda_follows_the_package():
-    text = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
-    runs = text.split("  run:\n")[1].split("\ntests:")[0]
-    listed = {line.strip("- ").replace(" >=", ">=") for line in runs.strip().splitlines()}
-    assert listed - {"python>=${{ python_min }}"} == set(PROJECT["project"]["dependencies"])
-    assert f'python_min: "{PROJECT["project"]["requires-python"].removeprefix(">=")}"' in text
+    recipe = parsed(ROOT / "conda/recipe.yaml")
+    runs = {line.replace(" >=", ">=") for line in recipe["requirements"]["run"]}
+    assert runs == {"python>=${{ python_min }}", *PROJECT["project"]["dependencies"]}
+    assert set(PROJECT["build-system"]["requires"]) <= set(recipe["requirements"]["host"])
+    oldest = PROJECT["project"]["requires-python"].removeprefix(">=")
     version = re.search(r'__version__ = "(.+)"', (ROOT / "src/atomstream/__init__.py").read_text())
-    assert f'version: "{version[1]}"' in text
+    assert recipe["context"] == {"version": version[1], "python_min": oldest}
+    (script,) = PROJECT["project"]["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [" = ".join(script)]
+    assert recipe["about"]["license"] == PROJECT["project"]["license"]
+    assert recipe["about"]["summary"] == PROJECT["project"]["description"]
+
+
+def test_the_release_checks_all_before_it_publishes():
+    jobs = parsed(ROOT / ".github/workflows/release.yml")["jobs"]
+    build, publish = jobs["build"], jobs["publish"]
+    ran = [step["run"] for step in build["steps"] if step.get("run", "").startswith("make ")]
+    assert ran == ["make test", "make docs", "make release-check"]
+    goals = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {line.removeprefix("make ") for line in ran} <= goals
+    assert publish["needs"] == "build"
+    assert publish["permissions"] == {"id-token": "write"}
+    sent, taken = (
+        next(step["with"] for step in job["steps"] if f"actions/{verb}-artifact" in step["uses"])
+        for job, verb in ((build | {"steps": build["steps"][-1:]}, "upload"), (publish, "download"))
+    )
+    assert sent == taken
+    classifiers = PROJECT["project"]["classifiers"]
+    python = next(step["with"]["python-version"] for step in build["steps"] if "with" in step)
+    assert f"Programming Language :: Python :: {python}" in classifiers
+
+
+def test_what_the_site_writes_is_no_test():
+    """After `make docs` copies of the examples lie in docs, and doctest would import them."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    written = {name.rstrip("/") for name in ignored if name.startswith("docs/")}
+    options = PROJECT["tool"]["pytest"]["ini_options"]["addopts"].split()
+    folders = {name for name in written if "." not in name}
+    assert folders >= {"docs/gallery", "docs/_build"}
+    assert {f"--ignore={name}" for name in folders} <= set(options)
+
+
+def test_ci_runs_the_tests_and_builds_the_site():
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["test", "docs"]
 
 
 def test_the_hook_before_a_commit_is_make_lint():

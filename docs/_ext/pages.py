@@ -6,17 +6,17 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-PLACE = re.compile(r'<a id="([\w-]+)"></a>')
+PLACE = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)  # before a block
+SPOT = re.compile(r'<a id="([\w-]+)"></a>')  # within a line
 LINK = re.compile(r"\]\(([^)#:\s]*)#([\w-]+)\)")
 EXAMPLES = "examples/gallery"
-HELP = "*Symbols: [notation](../notation.md). Words: [glossary](../glossary.md).*"
 FILE = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#:\s]+)\)")
 
 
 def named_places(root: Path) -> set[str]:
     """Return the names that pages give to places by an HTML anchor."""
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("experiments/*.md")]
-    return {name for page in pages for name in PLACE.findall(page.read_text(encoding="utf-8"))}
+    return {name for page in pages for name in SPOT.findall(page.read_text(encoding="utf-8"))}
 
 
 def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -38,9 +38,8 @@ def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
             return f"[{match[1]}]({page})"
         return match[0] if inside in on_site else match[1]
 
-    if docname.startswith("docs/algorithms/"):
-        source[0] = source[0].replace("\n\n", f"\n\n{HELP}\n\n", 1)
     text = PLACE.sub(lambda match: f"({match[1]})=", source[0])
+    text = SPOT.sub(r"[]{#\1}", text)
     source[0] = FILE.sub(file, LINK.sub(link, text))
 
 

@@ -1,16 +1,19 @@
 """Draw the charts of docs/measured.md from the JSON files of the benchmarks.
 
-``python docs/pictures/measured.py`` writes measured-*.png into this folder.
+``python docs/pictures/measured.py`` writes measured-*.png into this folder. Each chart says at its
+foot which file it shows, the commit that the file comes from, and the machine. Ours is orange.
 """
 
 import json
+import subprocess
 from pathlib import Path
+from statistics import median
 
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"
-OURS, PEER = "#d95f02", "#7f8c9b"
+OURS, PEER, OTHER = "#d95f02", "#7f8c9b", "#b8a9c9"
 
 
 def read(name):
@@ -18,98 +21,324 @@ def read(name):
     return json.loads((BENCHMARKS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def bars(axis, values, unit, digits, log=False):
-    """Draw named numbers as bars, ours in colour, the first one on top."""
-    names = list(values)
-    colours = [OURS if name.startswith(("atomstream", "online")) else PEER for name in names]
-    axis.barh(range(len(names)), values.values(), color=colours, log=log)
-    axis.bar_label(
-        axis.containers[0], [f"{value:,.{digits}f}" for value in values.values()], padding=3
+def origin(name):
+    """Return the file of a benchmark, its last commit with the date, and the machine."""
+    command = ["git", "log", "-1", "--format=%h of %as", "--", f"{name}.json"]
+    commit = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+    machine = read("results")["machine"]
+    return (
+        f"benchmarks/{name}.json, commit {commit.stdout.strip()}; "
+        f"{machine['processor']}, {machine['cores']} cores"
     )
-    axis.set_yticks(range(len(names)), names)
-    axis.invert_yaxis()
-    axis.set_xlabel(unit)
-    axis.margins(x=0.16)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
 
 
-def chart(name, values, title, unit, digits=0, log=False, height=None):
-    """Write one chart."""
-    figure, axis = plt.subplots(
-        figsize=(8, height or 1.1 + 0.33 * len(values)), layout="constrained"
-    )
-    bars(axis, values, unit, digits, log)
-    axis.set_title(title, loc="left", fontsize=11)
+def finish(figure, name, source, title):
+    """Write the title above a chart and where its numbers come from under it, and save it."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    for axis in figure.axes:
+        axis.minorticks_off()
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.supxlabel(origin(source), x=0.99, ha="right", fontsize=7, color="#555555")
     figure.savefig(HERE / f"measured-{name}.png", dpi=100, pil_kwargs={"optimize": True})
     plt.close(figure)
 
 
-def best(values, start):
-    """Return the smallest number among the contenders whose name starts like this."""
-    return min(value for name, value in values.items() if name.startswith(start))
+def is_ours(name):
+    """Return whether a contender is ours by its name."""
+    return name.startswith(("atomstream", "online"))
 
 
-def main():
-    """Draw all charts."""
-    same = read("results")["same_time"]
-    peers = {
+def bars(axis, values, unit, digits, log=False, ours=is_ours):
+    """Draw named numbers as bars, ours in colour, the first one on top."""
+    colours = [OURS if ours(name) else PEER for name in values]
+    axis.barh(range(len(values)), values.values(), color=colours, log=log)
+    labels = [f"{value:,.{digits}f}" for value in values.values()]
+    axis.bar_label(axis.containers[0], labels, padding=3)
+    axis.set_yticks(range(len(values)), values)
+    axis.invert_yaxis()
+    axis.set_xlabel(unit)
+    axis.margins(x=0.16)
+
+
+def chart(name, source, values, title, unit, digits=0, log=False):
+    """Write one chart of bars, of which the shortest is the best; its title says whose that is."""
+    figure, axis = plt.subplots(figsize=(8, 1.4 + 0.33 * len(values)), layout="constrained")
+    bars(axis, values, unit, digits, log)
+    finish(figure, name, source, f"{title}\nfirst: {min(values, key=values.get)}")
+
+
+def alone(name, source, values, title, unit, digits=0, equal=None):
+    """Write one chart of bars that are all ours, with a line where two things are equal."""
+    figure, axis = plt.subplots(figsize=(8, 1.4 + 0.33 * len(values)), layout="constrained")
+    bars(axis, values, unit, digits, ours=lambda name: True)
+    if equal is not None:
+        axis.axvline(equal, color="black", linestyle="--", linewidth=1)
+    finish(figure, name, source, title)
+
+
+def peers():
+    """Errors after the same time, and the memory that it takes."""
+    results = read("results")
+    same = results["same_time"]
+
+    def least(start):
+        return min(value for name, value in same.items() if name.startswith(start))
+
+    values = {
         "atomstream, defaults": same["atomstream, defaults"],
         "scikit-learn NMF": same["batch NMF"],
-        "SPAMS, best of six settings": best(same, "SPAMS"),
-        "scikit-learn MiniBatchNMF": best(same, "MiniBatchNMF"),
-        "scikit-learn MiniBatchDictionaryLearning": best(same, "MiniBatchDict"),
+        "SPAMS, best of six settings": least("SPAMS"),
+        "scikit-learn MiniBatchNMF": least("MiniBatchNMF"),
+        "scikit-learn MiniBatchDictionaryLearning": least("MiniBatchDict"),
     }
-    chart(
-        "peers", peers, "Error on new patches after the same 6 seconds", "error, lower is better", 4
-    )
+    title = "Error on new patches after the same 6 seconds"
+    chart("peers", "results", values, title, "error, lower is better", 4)
+    memory = {"atomstream": results["memory"]["atomstream"], "SPAMS": results["memory"]["spams"]}
+    chart("memory", "results", memory, "Memory beyond the data in one pass", "megabytes", 1)
 
+
+def coding():
+    """Microseconds to code a row exactly."""
     rows = read("coding")["densities"]["0.1"]["rows"]
     exact = {name: row["us_per_row"] for name, row in rows.items() if row["worst_gap"] <= 1e-4}
-    chart(
-        "coding", exact, "Exact codes, a tenth of them not zero", "microseconds a row", 1, log=True
-    )
+    title = "Exact codes, a tenth of them not zero"
+    chart("coding", "coding", exact, title, "microseconds a row, lower is better", 1, log=True)
 
+
+def coding_cases():
+    """Exact codes under many dictionaries: a point for each, above the line where ours leads."""
+    cases = read("coding_cases").values()
+    pairs = [(each["atomstream float64"], each["SPAMS float64"]) for each in cases]
+    ahead = sum(ours < theirs for ours, theirs in pairs)
+    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+    for ours, theirs in pairs:
+        axis.loglog(ours, theirs, "o", color=OURS if ours < theirs else PEER)
+    ends = [0.8 * min(map(min, pairs)), 1.25 * max(map(max, pairs))]
+    axis.plot(ends, ends, color="black", linestyle="--", linewidth=1)
+    axis.set(xlabel="atomstream, microseconds a row", ylabel="SPAMS, microseconds a row")
+    title = f"Exact codes under {len(pairs)} pairs of dictionary and density, float64"
+    first = f"first: atomstream in {ahead}, above the line; SPAMS in {len(pairs) - ahead}"
+    finish(figure, "coding-cases", "coding_cases", f"{title}\n{first}")
+
+
+def topics():
+    """Draw the loss of topics along the time of learning."""
     sparse = read("divergences")["sparse"]
-    ours, theirs = sparse["ours, batches of 256"], sparse["MiniBatchNMF, batches of 256"]
-    figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
-    for label, points, colour in (
-        ("atomstream", ours, OURS),
-        ("scikit-learn MiniBatchNMF", theirs, PEER),
-        ("gensim Nmf (minimises the squared loss)", sparse["gensim Nmf"], "#b8a9c9"),
+    figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    for label, name, colour in (
+        ("atomstream", "ours, batches of 256", OURS),
+        ("scikit-learn MiniBatchNMF", "MiniBatchNMF, batches of 256", PEER),
+        ("gensim Nmf (minimises the squared loss)", "gensim Nmf", OTHER),
     ):
-        axis.plot(*zip(*points, strict=True), marker="o", markersize=3, color=colour, label=label)
+        points = zip(*sparse[name], strict=True)
+        axis.plot(*points, marker="o", markersize=3, color=colour, label=label)
     axis.axhline(sparse["truth"], color="black", linestyle="--", label="the true topics")
     axis.set(xlabel="seconds", ylabel="loss on new documents", xlim=(0, 9))
-    axis.set_title("Topics of 20,000 documents, Kullback-Leibler", loc="left", fontsize=11)
     axis.legend()
-    figure.savefig(HERE / "measured-topics.png", dpi=100, pil_kwargs={"optimize": True})
+    title = "Topics of 20,000 documents, Kullback-Leibler\nfirst: atomstream; given nine seconds, "
+    finish(figure, "topics", "divergences", f"{title}scikit-learn's MiniBatchNMF")
 
+
+def losses():
+    """Draw the ends of learning under six losses, as multiples of what the true atoms have."""
+    found = read("divergences")
+    names = {"is": "Itakura-Saito", "kl": "Kullback-Leibler", "squared": "squared"}
+    names |= {"huber": "Huber", "l1": "l1", "l2": "l2"}
+    figure, axes = plt.subplots(2, 3, figsize=(8, 3.8), layout="constrained")
+    for axis, (key, label) in zip(axes.flat, names.items(), strict=True):
+        each = found[key]
+        values = {"atomstream": each["ours"][-1][1], "batch": each["batch"][-1][1]}
+        if "MiniBatchNMF" in each:
+            values["MiniBatchNMF"] = min(error for _, error in each["MiniBatchNMF"])
+        bars(axis, {name: error / each["truth"] for name, error in values.items()}, "", 1)
+        axis.axvline(1, color="black", linestyle="--", linewidth=1)
+        axis.margins(x=0.3)
+        axis.set_title(label, loc="left", fontsize=10)
+    title = "Six losses: error on new samples, in multiples of that of the true atoms (dashed)"
+    first = "first: atomstream; under l1 it stays far behind the true atoms"
+    finish(figure, "losses", "divergences", f"{title}\n{first}")
+
+
+def networks():
+    """Seconds to learn atoms of a network."""
     learning = read("networks")["learning"]["contenders"]
-    seconds = {name: each["seconds"] for name, each in learning.items()}
-    chart("networks", seconds, "25 atoms of ego-Facebook from 50,000 patches", "seconds", 1)
+    seconds = {
+        name.replace("ndlearn", "ndlearn, the published package"): each["seconds"]
+        for name, each in learning.items()
+    }
+    title = "25 atoms of ego-Facebook from 50,000 patches"
+    chart("networks", "networks", seconds, title, "seconds", 1)
 
+
+def walks():
+    """Microseconds to learn from a transition."""
+    found = read("walks")["microseconds per transition"]
+    values = {
+        "atomstream, 2,017 states": found["2017"],
+        "atomstream, 100,000 states": found["100000"],
+        "the paper's update in NumPy, 2,017 states": found["dense 2017"],
+    }
+    title = "One transition of a walk, rank 10"
+    chart("walks", "walks", values, title, "microseconds", 1, log=True)
+
+
+def tensors():
+    """Milliseconds of CP decompositions, with the error at their end."""
     race = read("tensors")["race"]["table"]
-    shown = (
-        "online, 5 passes",
-        "online, 10 passes",
-        "online, 20 passes",
-        "TensorLy HALS, 30 rounds",
-    )
-    shown += ("TensorLy HALS, 100 rounds", "TensorLy multiplicative, 100 rounds")
+    shown = [f"online, {passes} passes" for passes in (5, 10, 20)]
+    shown += ["TensorLy HALS, 30 rounds", "TensorLy HALS, 100 rounds"]
+    shown += ["TensorLy multiplicative, 100 rounds"]
+    figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
     labels = {
         f"{name} ({race[name]['above best, %']:.1f} % above the best)": 1000 * race[name]["seconds"]
         for name in shown
     }
-    chart("tensors", labels, "A tensor of 100 x 100 x 100, rank 5", "milliseconds")
+    bars(axis, labels, "milliseconds", 0)
+    title = "A tensor of 100 x 100 x 100, rank 5\nfirst at equal errors: atomstream's online passes"
+    finish(figure, "tensors", "tensors", title)
 
+
+def ground():
+    """How many times as fast as a peer or a bare loop, on ground that nothing was tuned on."""
+    found = read("ground")
+    values = {"a tensor, time of TensorLy's HALS": 1 / found["cubes"][EQUAL]}
+    values["counts of words as a tensor, likewise"] = 1 / found["words"][EQUAL]
+    texts = found["texts"]
+    values["short texts, MiniBatchNMF"] = texts["documents per second"] / texts["MiniBatchNMF"]
+    for part, label in (("motifs", "Glauber chain, {}"), ("pivots", "pivot chain, {}")):
+        for name, each in found[part].items():
+            values[f"{label.format(name)}, bare loop"] = each["times as fast"]
+    values["30,000 features, three products"] = found["wide"]["times as fast"]
+    figure, axis = plt.subplots(figsize=(8, 4.4), layout="constrained")
+    unit = "times as fast as what is named (dashed: equal)"
+    bars(axis, values, unit, 1, log=True, ours=lambda name: values[name] > 1)
+    axis.axvline(1, color="black", linestyle="--", linewidth=1)
+    behind = ", ".join(name for name, value in values.items() if value < 1)
+    title = f"Tasks that nothing was tuned on\nfirst: atomstream, except in: {behind}"
+    finish(figure, "ground", "ground", title)
+
+
+EQUAL = "of HALS's time, where both arrive"
+
+
+def consensus():
+    """Seconds of many replicates, on random counts and on cells."""
     speed = read("consensus")["speed"]
-    cells = {f"atomstream, passes: {each['passes']}": each["seconds"] for each in speed}
-    cells["scikit-learn NMF, 100 runs"] = speed[0]["sklearn_seconds"]
-    chart(
-        "consensus", cells, "100 replicates of 20 programs, 20,000 cells x 2,000 genes", "seconds"
-    )
+    values = {f"atomstream, passes: {each['passes']}": each["seconds"] for each in speed}
+    values["scikit-learn NMF, 100 runs"] = speed[0]["sklearn_seconds"]
+    title = "100 replicates of 20 programs, 20,000 cells x 2,000 genes"
+    chart("consensus", "consensus", values, title, "seconds")
+    found, values = read("cells"), {}
+    for case in found["cases"]:
+        size = f"{case['shape'][0]:,} cells x {case['shape'][1]:,} genes, {case['loss']}"
+        values[f"atomstream, {size}"] = case["seconds"]
+        values[f"scikit-learn NMF, {size}"] = case["sklearn_seconds"]
+    title = f"{found['replicates']} replicates of {found['rank']} programs of blood cells"
+    ahead = sum(case["seconds"] < case["sklearn_seconds"] for case in found["cases"])
+    cases = len(found["cases"])
+    title += f"\nfirst: atomstream in {ahead} of {cases}, scikit-learn in {cases - ahead}"
+    figure, axis = plt.subplots(figsize=(8, 1.4 + 0.33 * len(values)), layout="constrained")
+    bars(axis, values, "seconds", 1)
+    finish(figure, "cells", "cells", title)
 
+
+def drift():
+    """How late alarms come, and how often they are false."""
+    delays = [each for each in read("drift")["delays"] if each["dependence"] == 0]
+    figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
+    for each in delays:
+        quiet = each["batches per false alarm"] or each["quiet batches"]
+        late = [each[f"{kind}: median delay"] for kind in ("abrupt", "gradual")]
+        colour = OURS if is_ours(each["detector"]) else PEER
+        axis.loglog([quiet, quiet], late, color=colour, linewidth=1)
+        axis.loglog(quiet, late[0], "o", quiet, late[1], "s", color=colour)
+        label = each["detector"] + ("" if each["batches per false alarm"] else ",\nno false alarm")
+        where = (quiet, max(late)), (0, 8)
+        axis.annotate(label, *where, textcoords="offset points", ha="center", fontsize=8)
+    axis.loglog([], [], "ko", label="abrupt change")
+    axis.loglog([], [], "ks", label="gradual change")
+    axis.legend(loc="upper right")
+    axis.set(xlabel="batches between false alarms, more is better", ylabel="batches of delay")
+    axis.set(xlim=(110, 60_000), ylim=(2, 200))
+    title = "Alarms of drift: those further down are sooner, those further right more often true"
+    both = "first: atomstream; Page-Hinkley is as soon on abrupt changes, with more false alarms"
+    finish(figure, "drift", "drift", f"{title}\n{both}")
+
+
+def streams():
+    """Draw the loss before learning, with and without the adaptive schedule, on real streams."""
+    values = {
+        name: each["loss, adaptive"] / each["loss, harmonic"]
+        for name, each in read("real_streams").items()
+    }
+    worse = ", ".join(name for name, value in values.items() if value > 1)
+    title = "Forgetting on real streams: adaptive schedule against harmonic weights\n"
+    title += f"first: the adaptive schedule, except on: {worse}"
+    unit = "loss on batches to come, over that of harmonic weights"
+    alone("streams", "real_streams", values, title, unit, 2, equal=1)
+
+
+def engine():
+    """Draw what rounds over slots cost in rows a second, and in error."""
+    rows = {each["engine"]: each["rows per second"] for each in read("engine-cost")}
+    title = "Rows a second on two cores, three engines"
+    alone("engine-cost", "engine-cost", rows, title, "rows a second, more is better")
+    found = read("engine-quality")
+    figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
+    for case, colour in zip(sorted({each["case"] for each in found}), COLOURS, strict=True):
+        runs = [each for each in found if each["case"] == case and each["mode"] != "frozen"]
+        slots = sorted({each["slots"] for each in runs})
+        errors = [median(e["error"] for e in runs if e["slots"] == n) for n in slots]
+        ratios = [error / errors[0] for error in errors]
+        axis.semilogx(slots, ratios, "o-", base=2, color=colour, label=case)
+    axis.axhline(1, color="black", linestyle="--", linewidth=1)
+    axis.set_xticks(slots, slots)
+    axis.set(xlabel="slots that learn at the same time", ylabel="error over that of one learner")
+    axis.legend()
+    title = "The error after equal numbers of rows: more learners at the same time cost accuracy"
+    finish(figure, "engine-quality", "engine-quality", title)
+
+
+COLOURS = (OURS, PEER, "#1b9e77", "#7570b3", "#e7298a")
+
+
+def files():
+    """Draw what reading from files adds to learning."""
+    ratios = read("files")["ratios"]["0.03"]
+    values = {name.replace(" / ", " over "): ratio for name, ratio in ratios.items()}
+    title = "A pass over a file, in multiples of a pass over an array (alpha 0.03)"
+    alone("files", "files", values, title, "times as long", 2, equal=1)
+
+
+def photographs():
+    """Sizes of compressed photographs, over those of JPEG files of the same quality."""
+    found = read("photographs").values()
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True, layout="constrained")
+    kinds = {"with_dictionary": "dictionary in the file", "shared_dictionary": "dictionary known"}
+    for axis, (kind, label) in zip(axes, kinds.items(), strict=True):
+        ratios = [[part["bytes"] / part["jpeg_bytes"] for part in each[kind]] for each in found]
+        levels = [part["quality"] for part in next(iter(found))[kind]]
+        for line in ratios:
+            axis.semilogy(levels, line, color=PEER, linewidth=0.8)
+        middle = [median(column) for column in zip(*ratios, strict=True)]
+        axis.semilogy(levels, middle, color=OURS, linewidth=2, marker="o", label="median")
+        axis.axhline(1, color="black", linestyle="--", linewidth=1)
+        larger = sum(ratio > 1 for line in ratios for ratio in line)
+        cases = len(levels) * len(ratios)
+        axis.set_title(f"{label}\nfirst: JPEG in {larger} of {cases}", loc="left", fontsize=10)
+        axis.set_xlabel("decibels")
+        axis.set_yticks([0.5, 1, 2, 4], [0.5, 1, 2, 4])
+    axes[0].set_ylabel("size over that of JPEG")
+    axes[0].legend()
+    title = "Files of twelve photographs, beside JPEG files of the same quality"
+    finish(figure, "photographs", "photographs", title)
+
+
+CHARTS = (
+    *(peers, coding, coding_cases, topics, losses, networks, walks, tensors, ground, consensus),
+    *(drift, streams, engine, files, photographs),
+)
 
 if __name__ == "__main__":
-    main()
+    for draw in CHARTS:
+        draw()

@@ -57,6 +57,7 @@ errors = [-learned(slots, "threads").score(unseen) for slots in counts]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 left.plot(counts, np.array(errors) / errors[0], "o-")
 left.set(xscale="log", xticks=counts, xlabel="slots", ylabel="error over that of one slot")
+left.set_title("the number of slots does matter", fontsize=10)
 left.set_xticks(counts, [str(count) for count in counts])
 left.minorticks_off()
 left.set_ylim(0.9, None)
@@ -70,7 +71,7 @@ right.imshow(
     .reshape(63, 63),
     cmap="gray_r",
 )
-right.set_title("atoms of four slots", fontsize=10)
+right.set_title("four slots, one thread or more: the same atoms", fontsize=10)
 right.axis("off")
 
 plt.show()

@@ -44,15 +44,17 @@ print("the same atoms:", np.array_equal(models[0].components_, models[1].compone
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(9, 3.6), layout="constrained", width_ratios=(1.6, 1)
 )
-for run, style in ((whole, {"color": "0.8", "linewidth": 5}), (stopped, {"color": "C0"})):
+thick = {"color": "0.8", "linewidth": 5}
+for run, label, style in ((whole, "never stopped", thick), (stopped, "stopped, resumed", {})):
     points = read_history(f"{run}/history.jsonl").points
-    left.semilogy(points["n_samples"], points["objective"], label=Path(run).name, **style)
-left.axvline(leave, color="black", linestyle="--", label="stopped and resumed")
+    left.semilogy(points["n_samples"], points["objective"], label=label, **style)
+left.axvline(leave, color="black", linestyle="--", label="the break")
 left.set(xlabel="rows", ylabel="objective of the batch")
 left.legend()
 atoms = models[0].components_.reshape(4, 4, 8, 8)
-right.imshow(np.pad(atoms, ((0, 0), (0, 0), (0, 1), (0, 1))).swapaxes(1, 2).reshape(36, 36))
-right.set_title("atoms")
+tiles = np.pad(atoms / atoms.max(), ((0, 0), (0, 0), (0, 1), (0, 1))).swapaxes(1, 2)
+right.imshow(tiles.reshape(36, 36), cmap="gray_r")
+right.set_title("atoms, the same in both")
 right.axis("off")
 
 plt.show()

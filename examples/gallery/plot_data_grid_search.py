@@ -37,6 +37,6 @@ for row, column in np.ndindex(scores.shape):
     axis.text(column, row, f"{scores[row, column]:.2f}", ha="center", va="center", color=colour)
 axis.set_xticks(range(5), grid["onlinenmf__n_components"])
 axis.set_yticks(range(4), grid["onlinenmf__alpha"])
-axis.set(xlabel="atoms", ylabel="alpha", title="accuracy of the digits")
+axis.set(xlabel="atoms", ylabel="alpha", title="share of digits that are classified right")
 
 plt.show()

@@ -42,13 +42,17 @@ alone = [detail(path, strip) for strip in strips]
 print("the same:", all(np.array_equal(a, b) for a, b in zip(parallel, alone, strict=True)))
 
 # %%
-# Where the photograph is more than a shade.
+# Where the photograph is more than a shade: four strips, coded by two processes.
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-axes[0].imshow(photograph, cmap="gray")
-axes[1].imshow(np.concatenate(parallel), cmap="magma")
-for axis, title in zip(axes, ("photograph", "detail, strip by strip"), strict=True):
-    axis.set_title(title)
-    axis.axis("off")
+figure, axes = plt.subplots(4, 2, figsize=(9, 3.8), layout="constrained")
+high = max(part.max() for part in parallel)
+for number, (pair, strip, part) in enumerate(zip(axes, strips, parallel, strict=True), 1):
+    pair[0].imshow(strip, cmap="gray", vmin=0, vmax=1)
+    pair[1].imshow(part, cmap="magma", vmin=0, vmax=high)
+    pair[0].set_ylabel(f"strip {number}")
+    for axis in pair:
+        axis.set(xticks=[], yticks=[])
+axes[0, 0].set_title("what goes to a process")
+axes[0, 1].set_title("what comes back: detail from the codes")
 
 plt.show()

@@ -54,7 +54,8 @@ models = {
 }
 
 # %%
-# The squared loss bends the atoms towards the outliers, and yours does not.
+# The squared loss (:class:`atomstream.losses.Squared`) bends the atoms towards the outliers, and
+# yours does not.
 
 figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained", sharey=True)
 for axis, (title, model) in zip(axes, models.items(), strict=True):

@@ -17,7 +17,8 @@ X = digits.data / 16
 model = OnlineConvexMF(10, n_representatives=200, n_epochs=5, random_state=0).fit(X)
 
 # %%
-# ``explain`` lists the samples of an atom, the largest share first.
+# ``explain`` lists the samples of an atom, the largest share first. Atoms stay in the
+# :class:`atomstream.dictionaries.Hulls` of their samples.
 
 for part in model.explain(0, top=3):
     print(f"{part.share:.0%} of row {part.id}, a {digits.target[part.index]}")

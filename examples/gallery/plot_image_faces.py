@@ -20,6 +20,7 @@ damaged = np.where(wrong, rng.integers(0, 2, faces.shape), faces)
 
 # %%
 # ``"huber:0.1"`` says that an error of more than 0.1, on a scale where white is 1, is suspicious.
+# It is short for :class:`atomstream.losses.Huber`.
 
 plain = OnlineNMF(16, batch_size=50, n_epochs=60, random_state=0).fit(damaged)
 robust = OnlineNMF(16, loss="huber:0.1", batch_size=50, n_epochs=60, random_state=0).fit(damaged)

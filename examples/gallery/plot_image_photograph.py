@@ -32,7 +32,9 @@ figure = plots.reconstruction(photograph, rebuilt)
 
 # %%
 # The atoms are edges and shades. The most important one comes first; below each stands its share of
-# all codes.
+# all codes. None of their entries is negative: they stay in a
+# :class:`atomstream.penalties.NonnegativeBall`. The codes are exact
+# (:class:`atomstream.coders.ActiveSet`).
 
 figure = plots.atoms(model, (12, 12))
 

@@ -18,7 +18,7 @@ split = networks.links.hide(graph, 0.5, random_state=0)
 print(split.network.n_edges, "edges are left,", len(split.pairs), "pairs to judge")
 
 # %%
-# The model only sees what is left.
+# The model only sees what is left. ``denoise`` returns a :class:`atomstream.networks.Ranking`.
 
 model = NetworkDictionary("path:15", 16, n_batches=60, random_state=0).fit(split.network)
 ranking = model.denoise(split.network, split.pairs, n_steps=60_000)

@@ -15,7 +15,8 @@ communities = nx.planted_partition_graph(5, 40, 0.35, 0.01, seed=0)
 hubs = nx.barabasi_albert_graph(200, 3, seed=0)
 
 # %%
-# The first network consists of five groups that hardly know each other.
+# The first network consists of five groups that hardly know each other. The shape of the walk is a
+# :class:`atomstream.networks.motifs.Motif`, and :class:`atomstream.samplers.MotifPivot` moves it.
 
 model = NetworkDictionary("path:21", n_components=9, n_batches=40, random_state=0).fit(communities)
 figure = plots.network_atoms(model, n_atoms=9, n_columns=3)

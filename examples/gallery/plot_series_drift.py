@@ -27,7 +27,8 @@ def stream():
 
 
 # %%
-# The watch is a callback. ``forget=True`` lets the memory start again at a change.
+# The watch is a callback, and each of its detectors is a :class:`atomstream.drift.DriftDetector`.
+# ``forget=True`` lets the memory start again at a change.
 
 watch, history = ChangeWatch(forget=True), History()
 OnlineNMF(5, random_state=0).set_callbacks(watch, history).fit_stream(stream())
@@ -40,7 +41,8 @@ print(f"alarm after {change.n_samples // 64} batches, began after {change.began 
 print("errors rose most in sensors", [part.name for part in change.features[:6]])
 
 # %%
-# Without the watch the model still averages over the past, and recovers slowly.
+# Without the watch the model still averages over the past, with the weights of
+# :class:`atomstream.schedules.Power`, and recovers slowly.
 
 figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for record, label in ((plain, "default schedule"), (history, "forgets at the alarm")):

@@ -31,7 +31,8 @@ frequencies, times, spectra = stft(sound, rate, nperseg=1024, noverlap=768)
 power = np.abs(spectra.T) ** 2
 
 # %%
-# Seven atoms: six notes, and the silence between them.
+# Seven atoms: six notes, and the silence between them. The loss is
+# :class:`atomstream.losses.ItakuraSaito`.
 
 model = OnlineNMF(7, loss="is", n_epochs=100, batch_size=128, random_state=0).fit(power)
 codes = model.transform(power) * model.components_.sum(axis=1)

@@ -28,7 +28,8 @@ photons, empty = counts.sum(axis=1).mean(), (counts == 0).mean()
 print(f"{photons:.0f} photons a pixel, {empty:.0%} of the channels are empty")
 
 # %%
-# Pixels stream by, 256 at a time. Ten passes are the default.
+# Pixels stream by, 256 at a time. Ten passes are the default. The loss is
+# :class:`atomstream.losses.KullbackLeibler`.
 
 model = OnlineNMF(3, loss="kl", random_state=0).fit(counts)
 found = align(spectra, model.components_)

@@ -35,7 +35,7 @@ order = np.argsort(-model.components_.max(axis=(1, 2)))[:3]
 excitation, emission = model.loadings_
 
 # %%
-# Each atom is the product of two curves.
+# Each atom is the product of two curves, the columns of :class:`atomstream.dictionaries.Loadings`.
 
 figure, axes = plt.subplots(1, 4, figsize=(9.5, 3), layout="constrained")
 axes[0].imshow(samples[0], origin="lower", extent=(280, 560, 250, 450), aspect="auto")

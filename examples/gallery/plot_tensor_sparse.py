@@ -40,16 +40,18 @@ places, times = model.loadings_
 # %%
 # Three habits: commuters, lunch, and nights out. The last one belongs to weekends.
 
-order = np.argsort(times.argmax(axis=0))
+order = (when @ (times / np.linalg.norm(times, axis=0))).argmax(axis=1)
 figure, axes = plt.subplots(3, 3, figsize=(9, 5), layout="constrained")
-for line, atom in zip(axes, order, strict=True):
+for line, atom, name in zip(axes, order, ("commuters", "lunch", "nights out"), strict=True):
+    line[0].set_ylabel(name)
     line[0].bar(hours, times[:, atom])
     line[1].plot(places[:, atom], ".", markersize=3)
     line[2].bar(range(7), [codes[day::7, atom].mean() for day in range(7)])
     line[2].set_xticks(range(7), ["M", "T", "W", "T", "F", "S", "S"])
     for axis in line:
         axis.set_yticks([])
-for axis, title in zip(axes[0], ("hours", "places", "days of the week"), strict=True):
+titles = ("hour of the day", "number of the place", "day of the week")
+for axis, title in zip(axes[0], titles, strict=True):
     axis.set_title(title)
 
 plt.show()

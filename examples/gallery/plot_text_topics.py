@@ -37,7 +37,8 @@ len(texts)
 model = TopicModel(12, vectorizer="tfidf", n_features=4000, min_df=5, random_state=0).fit(texts)
 
 # %%
-# Each panel is a topic with its most important words.
+# Each panel is a topic with its most important words. The entries of a topic add up to one: it lies
+# on a :class:`atomstream.penalties.Simplex`.
 
 figure = plots.topics(model, n_topics=12)
 

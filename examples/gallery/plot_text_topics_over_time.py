@@ -44,10 +44,10 @@ for words in model.top_words(4):
     print(", ".join(word for word, _ in words))
 
 # %%
-# The names below come from the most important word of each topic.
+# Each curve has the name of the three most important words of its topic.
 
 over_time = model.topics_over_time(documents, np.array(dates), freq="W")
-names = [words[0][0] for words in model.top_words(1)]
+names = [", ".join(word for word, _ in words) for words in model.top_words(3)]
 figure = plots.topics_over_time(over_time, names)
 
 plt.show()

@@ -23,7 +23,8 @@ video = flicker[:, None, None] * lamp + rising[:, None, None] * smoke
 video += 0.1 * rng.random(video.shape)
 
 # %%
-# The p-value is the share of surrogates whose best split is as good.
+# The p-value is the share of surrogates whose best split is as good. What comes back is a
+# :class:`atomstream.series.ChangePoints`.
 
 model = VideoDictionary(3, mode="pixels", random_state=0).fit(video)
 found = model.change_points()
@@ -42,7 +43,8 @@ axis = right.subplots()
 for number, curve in enumerate(model.components_):
     axis.plot(curve / curve.max() + 1.1 * number)
 for time in found.times:
-    axis.axvline(time, color="black", linestyle="--")
-axis.set(xlabel="frame", yticks=[], title="temporal atoms")
+    axis.axvline(time, color="black", linestyle="--", label=f"change found at frame {time}")
+axis.legend(loc="upper left")
+axis.set(xlabel="frame", yticks=[], title="temporal atoms", ylim=(0, 4))
 
 plt.show()

@@ -33,7 +33,8 @@ latitude = 45.4 + 0.06 * np.concatenate([home[:, 0], goal[:, 0]])
 longitude = 12.3 + 0.09 * np.concatenate([home[:, 1], goal[:, 1]])
 
 # %%
-# Positions become cells of 250 m, and a trip is a transition from cell to cell.
+# Positions become cells of 250 m (:class:`atomstream.walks.Grid`), and a trip is a transition from
+# cell to cell.
 
 cells, grid = walks.grid_cells(latitude, longitude, 250)
 model = RandomWalkFactorization(4, random_state=0)

@@ -98,7 +98,7 @@ class History(Trace, Callback):
     objective : list of float
         Mean objective of the newest batch, before the update of the dictionary.
     points : dict of str to list
-        All that is known of each point; `atomstream.history.FIELDS` says what.
+        Everything that is known about each point; `atomstream.history.FIELDS` lists it.
     every : int
         Number of steps between points.
     """

@@ -157,11 +157,11 @@ def test_bad_input_is_refused_and_the_model_stays(model, call, message):
     [
         (
             {"patch_size": 5},
-            "patch_size is 5 and the model has learned patches of 6 pixels; call fit to start anew",
+            "patch_size is 5 and the model has learned patches of 6 pixels; call fit to start over",
         ),
         (
             {"n_components": 4},
-            "n_components is 4 and the dictionary has 3 atoms; call fit to start anew",
+            "n_components is 4 and the dictionary has 3 atoms; call fit to start over",
         ),
     ],
 )

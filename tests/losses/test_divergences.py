@@ -239,7 +239,7 @@ def test_another_loss_is_refused_after_the_first_step():
     model = OnlineNMF(3, loss="l1", random_state=0).partial_fit(X)
     before = model.components_
     for changed in ({"loss": "l2"}, {"loss": "l1", "method": "spsg"}):
-        with pytest.raises(ValueError, match="call fit to start anew"):
+        with pytest.raises(ValueError, match="call fit to start over"):
             model.set_params(**changed).partial_fit(X)
     assert model.components_ is not None
     assert_array_equal(model.components_, before)

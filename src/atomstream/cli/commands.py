@@ -34,12 +34,12 @@ RESUME = "resume"
 FURTHER = {"image": "atomstream.cli.image", "network": "atomstream.cli.network"}
 DOMAINS = {
     "image": "Clean, complete and compress images.",
-    "network": "Learn what a network looks like around a motif.",
+    "network": "Learn the patterns of a network around a motif.",
     "series": "Forecast and fill time series.",
     "tensor": "Learn from arrays with several axes.",
     "text": "Learn topics of documents.",
     "video": "Learn from the frames or pixels of videos.",
-    "walk": "Partition places or states by where they lead.",
+    "walk": "Group places or states by where a walk goes from them.",
 }
 
 
@@ -107,10 +107,10 @@ def encode(
 ) -> int:
     """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
 
-    The codes of a row stand in the columns atom_0, atom_1 and so on; those of a document are the
-    shares of the topics in it, topic_0, topic_1 and so on. In front of them stand the columns of
-    --id, here or in the settings of RUN, an index that pandas has written, and the names of files
-    where each is one sample.
+    The codes of a row are in the columns atom_0, atom_1 and so on; those of a document are the
+    shares of the topics in it, topic_0, topic_1 and so on. Before them come the columns of --id,
+    here or in the settings of RUN, an index that pandas has written, and the names of files where
+    each is one sample.
     """
     from atomstream.cli import looking
 
@@ -140,7 +140,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
 @run_argument
 @as_json
 def inspect(run: Path, as_json: bool) -> int:
-    """Show in one screen what RUN has learned, from what, and how far it is."""
+    """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     from atomstream.cli import looking
 
     return looking.inspect(run, as_json)

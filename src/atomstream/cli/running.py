@@ -30,7 +30,7 @@ from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named, task_of
 
 STOPPING = (
-    "Ctrl-C ends the step in flight, saves, and stops; `atomstream resume` continues the run."
+    "Ctrl-C finishes the current step, saves, and stops; `atomstream resume` continues the run."
 )
 
 
@@ -113,7 +113,7 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     for goal, option in goals.items():
         option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
     command = click.Command(name, callback=_resume, short_help="Continue a run where it stopped.")
-    command.help = "Continue RUN where it stopped; the result is that of a run that never stopped."
+    command.help = "Continue RUN where it stopped. The result is the same as without the stop."
     run = click.Argument(["run"], type=PATH)
     engine = click.Option(["--engine"], type=str, help="New value of --engine, of runs in rounds.")
     command.params = [run, *(goals[goal] for goal in sorted(goals)), engine, *_last()]

@@ -96,7 +96,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         on_bad_shard: str = "raise",
         checkpoint: Any = None,
     ) -> Self:
-        """Go on learning from a stream, finite or not: an item is one step, as in `partial_fit`.
+        """Continue to learn from a stream, finite or not: an item is one step, as in `partial_fit`.
 
         A batch that is refused, or a stream that breaks, leaves the model as it was after the last
         good batch.
@@ -116,11 +116,11 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         column : str, optional
             Where batches are mappings, the key of the rows.
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
-            Where rounds over `atomstream.cluster.shards` are played: None is this process.
+            Where rounds over `atomstream.cluster.shards` run: None is this process.
         slots : int, default=1
             Parallel parts of each round; they decide what is learned, workers do not.
         rounds : atomstream.cluster.Rounds, optional
-            How rows are dealt to slots. How it went stands in ``rounds_report_``.
+            How rows are dealt to slots. ``rounds_report_`` says how it went.
         on_bad_shard : {"raise", "skip"}, default="raise"
             Whether a shard that cannot be learned from ends learning or is left out.
         checkpoint : Checkpoint, optional
@@ -195,7 +195,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         if loss != learned or kind is not known:
             raise ValueError(
                 f"The model has learned with {learned!r} and {known.__name__}, its parameters now "
-                f"ask for {loss!r} and {kind.__name__}; call fit to start anew."
+                f"ask for {loss!r} and {kind.__name__}; call fit to start over."
             )
 
     def _begin(self) -> RunState:
@@ -259,7 +259,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     def _fit(
         self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
-        """Learn anew; ``y`` and ``ids`` are for models that make something of them."""
+        """Learn from scratch; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
             self._check_settings()
             rows = self._rows(X, reset=True)

@@ -144,7 +144,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         sparse_output: bool = False,
         gap: float | None = None,
     ) -> Any:
-        """Return the codes of samples, exactly: to a certified duality gap of 1e-9 (float32: 1e-6).
+        """Return the exact codes of samples: their certified duality gap is 1e-9 (float32: 1e-6).
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     @with_callbacks
     def fit(self, X: Samples, y: object = None) -> Self:
-        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
+        """Learn from scratch, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
         Parameters
         ----------

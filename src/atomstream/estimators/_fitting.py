@@ -26,7 +26,7 @@ class Fitting(Coding):
         mask: ArrayLike | None = None,
         entry_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn anew from data at hand, in ``n_epochs`` passes over batches of ``batch_size`` rows.
+        """Learn from scratch, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
         Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
         end where one gains next to nothing (`atomstream.core.settling.rounds`).
@@ -38,8 +38,8 @@ class Fitting(Coding):
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
         mask : array-like of bool of the shape of X, optional
-            True where an entry was observed; False stands for NaN and needs ``missing=True``. The
-            mask of a NumPy masked array says the opposite, and is understood so.
+            True where an entry was observed; False stands for NaN and needs ``missing=True``. In a
+            NumPy masked array the mask means the opposite, and is read that way.
         entry_weight : array-like of the shape of X, optional
             How much each entry counts, under the squared loss: a row counts as much as its largest
             entry, and the others relative to that one. The same weight for all entries of a row
@@ -62,7 +62,7 @@ class Fitting(Coding):
         entry_weight: ArrayLike | None = None,
         time: object = None,
     ) -> Self:
-        """Make one step on these rows, uncut; the first call also makes the starting dictionary.
+        """Make one step on these rows as one batch; the first call also makes the dictionary.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Fitting(Coding):
         return self._partial_fit(*given, time=time)
 
     def fit_transform(self, X: Samples, y: object = None, **fit_params: Any) -> Any:
-        """Learn anew from samples and return their codes.
+        """Learn from scratch, and return the codes of the samples.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Fitting(Coding):
 
     @abstractmethod
     def _fit(self, X: Samples, y: object, sample_weight: Any) -> Self:
-        """Learn anew from checked arguments."""
+        """Learn from scratch, with checked arguments."""
 
     @abstractmethod
     def _partial_fit(

@@ -94,7 +94,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         if old.kind != self.scale:
             raise ValueError(
                 f"The model has learned with scale={old.kind!r}, its parameters now say "
-                f"{self.scale!r}; call fit to start anew."
+                f"{self.scale!r}; call fit to start over."
             )
         if run.has_state and math.isfinite(run.clock.horizon):
             return

@@ -43,7 +43,7 @@ class NetworkReconstruction(LearnerInside):
 
         Every pair of nodes is the mean of what patches propose for it.
 
-        A fresh chain meets ``n_steps`` copies; each patch is coded and decoded, and its entries are
+        A new chain visits ``n_steps`` copies; each patch is coded and decoded, and its entries are
         proposals for the pairs of nodes it covers, all of the same weight (under "all": every copy
         by its law, the limit of endless steps). Memory is that of the pairs that were visited.
 

@@ -44,7 +44,7 @@ class PatchLearning(LearnerInside):
     # -- learning
 
     def fit(self, images: object, y: object = None) -> Self:
-        """Learn anew from ``n_patches`` patches of an image or of several.
+        """Learn from scratch from ``n_patches`` patches of an image or of several.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class PatchLearning(LearnerInside):
             learned = "signed" if self.nonnegative else "nonnegative"
             raise ValueError(
                 f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call "
-                "fit to start anew."
+                "fit to start over."
             )
         if shape != self.patch_shape_:
             raise ValueError(

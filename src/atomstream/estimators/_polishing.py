@@ -55,7 +55,7 @@ class Slices:
         return self._read(np.arange(self._shape[0]))
 
     def shuffled(self, rng: np.random.Generator) -> Iterator[Any]:
-        """Yield the slices in an order drawn anew."""
+        """Yield the slices in a new random order."""
         return self._read(rng.permutation(self._shape[0]))
 
     def stored(self, model: Any) -> Batch | None:

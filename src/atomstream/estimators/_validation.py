@@ -214,7 +214,7 @@ def check_size(model: BaseEstimator, n_atoms: int) -> None:
     if model.n_components != n_atoms:
         raise ValueError(
             f"n_components is {model.n_components} and the dictionary has {n_atoms} atoms; "
-            "call fit to start anew with another number."
+            "call fit to start over with another number."
         )
 
 

@@ -113,7 +113,7 @@ class VideoCoding(LearnerInside):
             learned = "signed" if self.nonnegative else "nonnegative"
             raise ValueError(
                 f"nonnegative is {self.nonnegative} and the model has {learned} atoms; call fit to "
-                "start anew."
+                "start over."
             )
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:

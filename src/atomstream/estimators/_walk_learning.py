@@ -60,7 +60,7 @@ class WalkLearning(Saved, BaseEstimator):
     _basis: NDArray | None
 
     def fit(self, states: object, y: object = None) -> Self:
-        """Learn anew from one walk.
+        """Learn from scratch, from one walk.
 
         Parameters
         ----------

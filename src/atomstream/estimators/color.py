@@ -296,11 +296,11 @@ class ColorRestorer(Saved, BaseEstimator):
         if type(self.classifier_) is not CLASSIFIERS[self.classifier]:
             raise ValueError(
                 f"classifier is {self.classifier!r} and the model has learned another kind; call "
-                "fit to start anew."
+                "fit to start over."
             )
         check_size(self, next(iter(self.dictionaries_.values())).n_components)
         if self.patch_size != self.classifier_.size:
             raise ValueError(
                 f"patch_size is {self.patch_size} and the model has learned patches of "
-                f"{self.classifier_.size} pixels; call fit to start anew."
+                f"{self.classifier_.size} pixels; call fit to start over."
             )

@@ -28,22 +28,22 @@ class ConsensusNMF(
 
     For every rank many replicates learn from the same batches, so that a stream is read once, and
     memory does not grow with it. Replicates differ in their start and in their rows: each leaves
-    out a share of the rows, and has every other one as often as a Poisson variable of mean one
-    says, which is a bootstrap of the stream. The atoms of all replicates of a rank are clustered,
-    without those that stand alone; the consensus atoms are the medians of the clusters. Ranks are
-    compared on rows that a replicate has left out, a part of whose entries is hidden at a time.
+    out a share of the rows, and counts every other row a Poisson number of times (of mean one),
+    which is a bootstrap of the stream. The atoms of all replicates of a rank are clustered, without
+    those that stand alone; the consensus atoms are the medians of the clusters. Ranks are compared
+    on rows that a replicate has left out, a part of whose entries is hidden at a time.
 
     Parameters
     ----------
     n_components : int or iterable of int, optional
         The ranks, numbers of atoms, to compare; by default 5 to 30.
     n_replicates : int, default=100
-        Of each rank; at least 2. Intervals need 40 or more.
+        Replicates of each rank, at least 2. Intervals need 40 or more.
     loss : str or loss part, default="squared"
         As in `OnlineNMF`.
     model : estimator, optional
         An `OnlineNMF`, `OnlineDictionaryLearning` or `OnlineCPDictionary`, not fitted, whose
-        settings replicates have; ``n_components`` and ``random_state`` are set here. By default
+        settings the replicates use; ``n_components`` and ``random_state`` are set here. By default
         ``OnlineNMF(loss=loss)``.
     holdout : float, default=0.1
         Share of the rows that a replicate leaves out, and share of the columns that are hidden in

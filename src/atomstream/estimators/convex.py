@@ -55,11 +55,11 @@ class OnlineConvexMF(OnlineDictionary):
     n_representatives : int, default=150
         Number N of representatives of all atoms together. The first N rows of the stream are
         clustered by k-means: the sizes of the clusters are those of the atoms' representative sets
-        for ever.
+        forever.
     assignment : {"code", "random", "labels", "pooled"}, default="code"
-        Whom a new row is offered to: the atom with the largest coefficient in its code (R_r of the
-        paper); one drawn at random (R_u); that of its known label, given as ``y`` (the case that
-        the theory of R_r covers); or all atoms, which then share one set of representatives.
+        Which atom a new row is offered to: the atom with the largest coefficient in its code (R_r
+        of the paper); one drawn at random (R_u); that of its known label, given as ``y`` (the case
+        that the theory of R_r covers); or all atoms, which then share one set of representatives.
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, the paper's lambda.
     ridge : float, default=0.0
@@ -206,7 +206,7 @@ class OnlineConvexMF(OnlineDictionary):
         mask: ArrayLike | None = None,
         entry_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn anew from data at hand; with fewer than N rows all of them are representatives.
+        """Learn from scratch; with fewer than N rows all of them are representatives.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class OnlineConvexMF(OnlineDictionary):
         if not same and (run.has_state or run.waiting):
             raise ValueError(
                 f"assignment={self.assignment!r} is of another kind than the run began with; call "
-                "fit to start anew."
+                "fit to start over."
             )
         return run
 

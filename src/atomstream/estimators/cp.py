@@ -71,7 +71,7 @@ class OnlineCPDictionary(OnlineDictionary):
         Set of the codes, as in `OnlineDictionaryLearning`.
     atoms : str, part, or list of them, default="nonnegative_ball"
         Set of the columns of each loading matrix; a list gives one per mode (after ``reshape``):
-        "nonnegative_ball" (of length at most one: the scale of a sample lives in its code, so that
+        "nonnegative_ball" (of length at most one: the scale of a sample is in its code, so that
         ``alpha`` means something), "nonnegative", "bounded" (nonnegative, with the Frobenius norm
         of the matrix bounded as in eq. (4.83), by the norm of the first batch), "free",
         "unit_ball", "simplex".

@@ -63,9 +63,9 @@ def sparse_encode(
     gap : float, optional
         Certified duality gap at which a code is exact enough, as a share of the objective.
     max_nonzero : int, optional
-        Entries of a code that may differ from zero, in place of a penalty: codes are then found by
-        orthogonal matching pursuit, as with the set `atomstream.penalties.TopK`, and certified by
-        nothing.
+        Largest number of entries of a code that differ from zero, instead of a penalty: codes are
+        then found by orthogonal matching pursuit, as with the set `atomstream.penalties.TopK`, and
+        there is no certificate.
     start : array-like or sparse of shape (n_samples, n_components), optional
         Codes to search from, where good ones are known: those of a dictionary that has changed a
         little.

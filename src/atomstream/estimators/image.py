@@ -85,8 +85,8 @@ class ImageDictionary(PatchLearning):
     Raises
     ------
     ValueError
-        For settings out of range, images that are none, not finite or smaller than a patch; the
-        model stays as it was.
+        For settings out of range, inputs that are not images, not finite or smaller than a patch;
+        the model stays as it was.
     InputError
         For files that cannot be read as images.
 

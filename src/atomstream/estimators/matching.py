@@ -47,7 +47,7 @@ def align(model_a: object, model_b: object) -> Alignment:
     Parameters
     ----------
     model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
-        Whose atoms are matched.
+        The models or dictionaries whose atoms are matched.
 
     Returns
     -------

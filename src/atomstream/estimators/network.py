@@ -55,7 +55,7 @@ class NetworkDictionary(NetworkReconstruction):
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, while learning and reconstructing.
     chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
-        How copies are found: grown anew from a root that walks, for motifs that are trees, or one
+        How copies are found: grown again from a root that walks, for motifs that are trees, or one
         node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
         weighted by its law: for small networks. Anything that makes a
         `atomstream.samplers.MotifChain` from a network and a motif is a class of chains.
@@ -79,7 +79,7 @@ class NetworkDictionary(NetworkReconstruction):
         The same over the last half of the batches (over a little more where they are many): without
         the search of the beginning.
     learner_ : OnlineNMF
-        Codes patches of shape (n, k * k) with the dictionary, and tells how well.
+        Codes patches of shape (n, k * k) with the dictionary, and scores them.
     motif_ : Motif
     position_ : ndarray of int64 of shape (k,)
         Where the chain stands; None under "all".
@@ -89,7 +89,7 @@ class NetworkDictionary(NetworkReconstruction):
     Raises
     ------
     ValueError
-        For settings out of range and for what is no network; the model stays as it was.
+        For settings out of range and for inputs that are not networks; the model stays as it was.
 
     References
     ----------
@@ -152,7 +152,7 @@ class NetworkDictionary(NetworkReconstruction):
         slots: int | None = None,
         rounds: Rounds | None = None,
     ) -> Self:
-        """Learn anew from ``n_batches`` batches of copies.
+        """Learn from scratch from ``n_batches`` batches of copies.
 
         Parameters
         ----------
@@ -160,10 +160,10 @@ class NetworkDictionary(NetworkReconstruction):
             As in `atomstream.domains.networks.network.Network.of`.
         y : ignored
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
-            Where rounds are played, as in `OnlineNMF.fit_stream`.
+            Where rounds run, as in `OnlineNMF.fit_stream`.
         slots : int, optional
-            Parallel parts of each round. With an engine or slots, every batch is a chain of its own
-            that begins anew.
+            Parallel parts of each round. With an engine or slots, every batch is a new chain of its
+            own.
         rounds : atomstream.cluster.Rounds, optional
             How the rows of batches are dealt to slots.
         """
@@ -221,7 +221,7 @@ class NetworkDictionary(NetworkReconstruction):
             self._begin()
         elif self.motif_ != Motif.of(self.motif):
             raise ValueError(
-                f"motif={self.motif!r} is not the motif that was learned; call fit to start anew."
+                f"motif={self.motif!r} is not the motif that was learned; call fit to start over."
             )
         check_size(self, self.learner_.n_components)
         self._check_size(network)

@@ -36,8 +36,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
     Minimises the mean over the stream of :math:`d(x, hD) + alpha \|h\|_1 + \tfrac{ridge}{2}
     \|h\|_2^2` over codes h >= 0 and atoms (rows of D) in their set; by default d is half the
     squared distance and atoms are nonnegative, of Euclidean length at most one. Under divergences
-    (Kullback-Leibler and the like) atoms are distributions over the features: they sum to one, and
-    the scale of a sample lives in its code. Each batch is coded, enters a few small sums, and is
+    (such as Kullback-Leibler) atoms are distributions over the features: they sum to one, and the
+    scale of a sample is in its code. Each batch is coded, enters a few small sums, and is
     forgotten.
 
     Parameters
@@ -53,7 +53,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
         atoms are alike.
     zeros : {"floor", "refuse"}, default="floor"
-        What becomes of zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <=
+        What happens to zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <=
         0): raised to 1e-8 of the mean of their row, or refused.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their length.
@@ -105,8 +105,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         other than the squared one, starts from the first batch are mixed half and half with its
         mean: multiplicative updates leave zeros as they are.
     fixed_components : int, mask of shape (n_components,), or indices, default=0
-        Which rows of ``init`` are kept as they are: the first so many, those where a mask of bool
-        is True, or those with these indices.
+        Which rows of ``init`` are kept as they are: a number means the first rows, a mask of bool
+        those where it is True, and indices those rows.
     missing : bool, default=False
         Whether NaN stands for an entry that was not observed: codes are then fitted to the observed
         entries, and the sums completed with the reconstruction. Without it NaN is refused.

@@ -64,7 +64,7 @@ def online_parafac(
     """Factorize one tensor into nonnegative rank-one parts.
 
     Only a fraction of its slices is held at a time. The slices along one mode are the samples of an
-    `OnlineCPDictionary`; they are read in an order drawn anew for each pass, and at the end the
+    `OnlineCPDictionary`; they are read in a new random order in each pass, and at the end the
     factor of that mode is found by coding all of them.
 
     Parameters

@@ -55,7 +55,7 @@ def choose_rank(
     random_state: RandomSource = None,
     engine: Any = None,
 ) -> RankChoice:
-    """Choose the number of atoms by errors on hidden entries, and by the atoms that return.
+    """Choose the number of atoms by errors on hidden entries, and by whether the atoms come back.
 
     `ConsensusNMF` learns replicates of every rank, each from a bootstrap of the rows without a
     tenth of them. In the rows left out a tenth of the columns is hidden at a time, and predicted

@@ -188,7 +188,7 @@ class SeriesDictionary(SeriesForecast):
     # -- learning
 
     def fit(self, Y: object, y: object = None, *, init: Samples | None = None) -> Self:
-        """Learn anew: initialise, then follow the rows of the table.
+        """Learn from scratch: initialise, then follow the rows of the table.
 
         Parameters
         ----------

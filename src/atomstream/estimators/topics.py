@@ -45,11 +45,11 @@ class TopicModel(LearnerInside):
         whose words are not known beforehand; "counts" and "tfidf" keep a vocabulary: of all
         documents in `fit`, of the first batch in `partial_fit` and `fit_stream`.
     n_features : int, default=32768
-        Of "hashing" the number of features, else the most words that are kept.
+        Number of features of "hashing"; otherwise the largest number of words to keep.
     stop_words : "english", sequence of str or None, default="english"
         Words that do not count.
     min_df : int, default=1
-        Of "counts" and "tfidf": documents in which a word must occur.
+        For "counts" and "tfidf": the least number of documents that a word must occur in.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     schedule : str or callable, default="power"
@@ -57,7 +57,7 @@ class TopicModel(LearnerInside):
     batch_size : int, default=256
         Documents per step of `fit` and `fit_stream`.
     n_epochs : int, default=10
-        Passes of `fit` over the documents, each in an order drawn anew.
+        Passes of `fit` over the documents, each in a new random order.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -68,13 +68,13 @@ class TopicModel(LearnerInside):
     importance_ : ndarray of shape (n_components,)
         Share of each topic in all words.
     learner_ : OnlineNMF
-        Codes rows of counts, and tells how well.
+        Codes rows of counts, and scores them.
     n_steps_ : int
 
     Raises
     ------
     ValueError
-        For settings out of range and for documents that are empty or no texts; the model stays as
+        For settings out of range and for documents that are empty or not text; the model stays as
         it was.
 
     References
@@ -128,7 +128,7 @@ class TopicModel(LearnerInside):
     # -- learning
 
     def fit(self, documents: Iterable[str], y: object = None) -> Self:
-        """Learn anew from documents at hand.
+        """Learn from scratch from documents in memory.
 
         Their words are counted once, and the counts kept for all passes.
 
@@ -383,7 +383,7 @@ class TopicModel(LearnerInside):
             raise ValueError(
                 f"The model has learned with vectorizer={known.kind!r}, "
                 f"n_features={known.n_features}, its parameters now say {self.vectorizer!r}, "
-                f"{self.n_features}; call fit to start anew."
+                f"{self.n_features}; call fit to start over."
             )
 
 

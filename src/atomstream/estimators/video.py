@@ -58,7 +58,7 @@ class VideoDictionary(VideoCoding):
     init : str or array, default="auto"
         As in `OnlineNMF`; "random" shows in the snapshots how atoms take shape one by one.
     snapshots : sequence of int, default=()
-        Of mode "frames": after how many frames the atoms are kept.
+        For mode "frames": numbers of frames after which the atoms are recorded.
     grey : bool, default=False
         Whether three channels become their luma.
     batch_size : int, optional
@@ -86,13 +86,13 @@ class VideoDictionary(VideoCoding):
     settled_ : bool
         Whether passes until the dictionary settles are complete; only where these were made.
     learner_ : OnlineNMF or OnlineDictionaryLearning
-        Codes flattened frames or the courses of pixels, and tells how well.
+        Codes flattened frames or the courses of pixels, and scores them.
     n_steps_ : int
 
     Raises
     ------
     ValueError
-        For settings out of range and for what is no video; the model stays as it was.
+        For settings out of range and for inputs that are not videos; the model stays as it was.
 
     References
     ----------
@@ -153,7 +153,7 @@ class VideoDictionary(VideoCoding):
     # -- learning
 
     def fit(self, video: object, y: object = None) -> Self:
-        """Learn anew.
+        """Learn from scratch.
 
         Parameters
         ----------

@@ -34,8 +34,8 @@ class RandomWalkFactorization(WalkLearning):
     n_components : int, default=10
         The rank r, at most the number of states.
     n_states : int, optional
-        Their number m, where states are the numbers 0 ... m - 1. Without it states may be anything
-        hashable, and new ones are taken in as they come.
+        The number m of states, if these are the numbers 0 ... m - 1. Without it states may be
+        anything hashable, and new ones are added as they come.
     tau : int, default=1
         Only every tau-th transition of a walk is learned from, so that they depend less on each
         other; the default uses all, which averaging makes up for.
@@ -48,7 +48,7 @@ class RandomWalkFactorization(WalkLearning):
     scaling : {"none", "stationary"}, default="none"
         What is factorized: F itself, or :math:`D^{-1/2} F D^{-1/2}`, where D holds the frequencies
         of the states (as origins on the left, as destinations on the right), counted along the way.
-        Busy states then no longer hide how the others hang together: on maps the parts become
+        Busy states then no longer hide how the others belong together: on maps the parts become
         areas. Its largest singular value is 1.
     min_visits : float, default=10
         States visited less often are embedded nearer to the origin, as if they had been visited so
@@ -69,7 +69,7 @@ class RandomWalkFactorization(WalkLearning):
     singular_values_ : ndarray of shape (n_components,)
         Estimated along the way.
     stationary_ : ndarray of shape (n_states,)
-        Share of each state in all that was visited, whatever tau.
+        Share of each state in all that was visited, regardless of tau.
     embedding_ : ndarray of shape (n_states, n_components)
         Rows of V over the frequencies of their states, or over their roots where F is scaled.
     n_steps_ : int

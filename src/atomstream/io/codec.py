@@ -40,7 +40,7 @@ BIT_GENERATORS = {
 def save(model: BaseEstimator, path: str | Path) -> None:
     """Write a model, fitted or not, to one file from which `load` brings it back to the bit.
 
-    The file is there whole or not at all. Callbacks are not part of it.
+    The file is written completely or not at all. Callbacks are not saved.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def save(model: BaseEstimator, path: str | Path) -> None:
     TypeError
         Where a setting has no fields (a function as schedule).
     OSError
-        Where the disk refuses; an older file of that name is then as it was.
+        If the file cannot be written; an older file of that name stays as it was.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def load(path: str | Path, parts: Iterable[type] = ..., *, kind: None = ...) -> 
 def load(
     path: str | Path, parts: Iterable[type] = (), *, kind: type[ModelT] | None = None
 ) -> ModelT | Any:
-    """Return the model that `save` wrote: it codes and goes on learning as that one, to the bit.
+    """Return the model that `save` wrote: it codes and continues to learn like it, to the bit.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def load(
     ------
     NotAModelError, NewerFormatError, CorruptModelError
         Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or
-        senseless ones.
+        inconsistent ones.
     ModelFileError
         Where a class of your own is missing from ``parts`` and not registered, and for models of
         another ``kind``.

@@ -189,7 +189,7 @@ def _downhill(
         tried = np.concatenate(
             [penalty.prox(row[None], float(length[i])) for i, row in zip(left, start, strict=True)]
         )
-        # An entry at zero would stay there for ever; between two points the value is lower.
+        # An entry at zero would stay there forever; between two points the value is lower.
         tried += INSIDE * (current[left] - tried)
         better = value(tried, left) <= before[left]
         moved[left[better]] = tried[better]

@@ -73,7 +73,7 @@ def patches_of(network: Network, states: NDArray) -> NDArray:
 def samples(
     chain: Chain, rng: np.random.Generator, state: NDArray, batch_size: int, *, thin: int = 1
 ) -> Iterator[tuple[NDArray, NDArray]]:
-    """Yield batches of samples along a chain for ever, each with the state after it.
+    """Yield batches of samples along a chain forever, each with the state after it.
 
     Parameters
     ----------

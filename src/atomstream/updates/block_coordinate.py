@@ -35,7 +35,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     with :math:`A_{jj} = 0` are left as they are.
 
     Averages of directions are shorter than the directions: without an l1 penalty atoms in a ball
-    would shrink for ever, and codes grow. An atom shorter than one half is therefore scaled to
+    would shrink forever, and codes grow. An atom shorter than one half is therefore scaled to
     length one, and its past codes with it (rows and columns of A, rows of B), which leaves the
     surrogate as it is. With damping the length of atoms is not free, and none is scaled.
 

@@ -111,7 +111,7 @@ class Axes:
         if self.groups != other.groups:
             raise ValueError(
                 f"reshape is {other.groups}, but the model has learned with {self.groups}; call "
-                "fit to start anew."
+                "fit to start over."
             )
 
     def flatten(self, X: Matrix) -> Any:

@@ -31,7 +31,7 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         shown="the sign that most lines have",
     )
     decimal: str = option(".", "Decimal sign of weights in text.", choices=(".", ","))
-    largest_component: bool = option(False, "Take the largest component alone.")
+    largest_component: bool = option(False, "Use only the largest component.")
 
     def network(self, path: str | Path) -> Network:
         """Return the network in a file.
@@ -93,7 +93,7 @@ class NetworkTask(Task):
     """A network dictionary, and the network it learns from."""
 
     settings_type = NetworkSettings
-    summary = "Learn what a network looks like around a motif."
+    summary = "Learn the patterns of a network around a motif."
     help = (
         "EDGES holds a line of two nodes and optionally a weight for each edge (.txt, .csv, .tsv, "
         "also .gz; a first line may name more columns), a matrix (.npz, .mtx), or a graph (.gml, "

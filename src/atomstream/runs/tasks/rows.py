@@ -73,7 +73,7 @@ class RowsSettings(checkpoints, Settings):
         shown=f"until {ENOUGH:,} rows are learned, {MOST} at most",
     )
     batch_size: int = option(256, "Rows per step.", least=1, sets="batch_size")
-    missing: bool = option(False, "Take empty fields and NaN for missing entries.")
+    missing: bool = option(False, "Treat empty fields and NaN as missing entries.")
     on_bad_line: str = option(
         "raise",
         "raise: a line that cannot be learned from ends the run; skip: it is left out and counted.",
@@ -171,7 +171,7 @@ class LearnSettings(RowsSettings):
 
     engine: str | None = option(
         None,
-        "Where rounds over shards are played: threads, processes, processes:4 or dask://host:port.",
+        "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",
         free=True,
     )
     slots: int | None = option(

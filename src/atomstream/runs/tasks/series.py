@@ -100,7 +100,7 @@ class ForecastSettings(SeriesSettings):
         0.9, "Share of next values that the bands hold, one step ahead.", above=0, below=1
     )
     average: int = option(
-        1, "Learn and forecast trailing means of so many rows; 1 takes the values.", least=1
+        1, "Learn and forecast trailing means of this many rows; 1 takes the values.", least=1
     )
 
 
@@ -220,7 +220,7 @@ class ForecastTask(_SeriesTask):
     summary = "Forecast the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves forecast.csv with bands in the folder of the run."
+        "Writes forecast.csv, with bands, to the folder of the run."
     )
     out = "forecast.csv"
     shifts = False
@@ -325,7 +325,7 @@ class ImputeTask(_SeriesTask):
     summary = "Fill the missing entries of the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Leaves imputed.csv in the folder of the run."
+        "Writes imputed.csv to the folder of the run."
     )
     out = "imputed.csv"
     shifts = True

@@ -44,7 +44,7 @@ class TensorSettings(checkpoints, Settings):
         0.0, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
     )
     signed: bool = option(False, "Learn codes and atoms of both signs.")
-    missing: bool = option(False, "Take NaN for missing entries.", sets="missing")
+    missing: bool = option(False, "Treat NaN as missing entries.", sets="missing")
     radius: str = option(
         "auto", "Bound on the step of a loading matrix: auto, none, or a number above 0."
     )

@@ -75,7 +75,7 @@ class TextSettings(checkpoints, Settings):
     stop_words: str = option("english", "english or none.", choices=("english", "none"))
     min_df: int = option(
         1,
-        "For counts and tfidf: documents in which a word must occur at least.",
+        "For counts and tfidf: least number of documents that a word occurs in.",
         least=1,
         sets="min_df",
     )

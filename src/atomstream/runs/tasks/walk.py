@@ -58,7 +58,10 @@ class WalkSettings(checkpoints, Settings):
     clusters: int = option(10, "Number of parts of the partition.", least=1)
     passes: int = option(1, "Passes over FILE.", least=1, free=True)
     tau: int = option(
-        1, "Learn from every TAU-th step of a walk, to thin dependence.", least=1, sets="tau"
+        1,
+        "Learn from every TAU-th step of a walk, so that steps depend less on each other.",
+        least=1,
+        sets="tau",
     )
 
     def check(self) -> None:
@@ -85,8 +88,8 @@ class WalkTask(Task):
     settings_type = WalkSettings
     summary = "Partition places by the trips between them, or the states of a walk."
     help = (
-        "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Leaves "
-        "partition.csv and, of trips, partition.geojson in the folder of the run."
+        "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Writes "
+        "partition.csv, and partition.geojson for trips, to the folder of the run."
     )
     argument = "file"
     goal = "passes"
