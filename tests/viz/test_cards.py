@@ -106,11 +106,3 @@ def test_pictures_are_the_entries():
     assert curves(np.ones((5, 2))).zero is None
     assert pictures(np.full((1, 200, 200), np.nan))[0].png  # large and unknown: still a picture
     assert course_points([0.0, 0.5]) == "0,58 120,2"
-
-
-def test_what_has_no_numbers_of_its_own_has_no_cards():
-    from zoo import ZOO
-
-    model, data, _ = ZOO["colours"]
-    record = record_of(model.fit(data()))
-    assert record.view.cards(record) is None

@@ -19,6 +19,7 @@ __all__ = [
     "Picture",
     "Sample",
     "Term",
+    "coarse",
     "course_points",
     "curves",
     "pictures",
@@ -199,9 +200,14 @@ def _points(heights: NDArray) -> str:
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in zip(across, heights, strict=True))
 
 
+def coarse(pixels: NDArray) -> NDArray:
+    """Return an image with so few of its pixels that it makes a small picture."""
+    step = -(-max(pixels.shape[:2]) // MOST_PIXELS)
+    return pixels[::step, ::step]
+
+
 def _image(pixels: NDArray) -> Picture:
-    coarser = -(-max(pixels.shape[:2]) // MOST_PIXELS)
-    pixels = pixels[::coarser, ::coarser]
+    pixels = coarse(pixels)
     low, high = pixels.min(), pixels.max()
     shades = np.round(255 * (pixels - low) / ((high - low) or 1.0)).astype(np.uint8)
     image, buffer = library("PIL.Image", "Pictures"), io.BytesIO()

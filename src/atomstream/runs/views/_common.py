@@ -21,7 +21,7 @@ from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
-from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of
+from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of, users_of
 from atomstream.viz import plots
 from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
@@ -37,6 +37,7 @@ class CommonView(View):
     """A view whose report has the usual chapters; a kind of model says what is in them."""
 
     of: ClassVar[str] = "sample"  # what the objective is a mean over
+    samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
 
     @abstractmethod
     def known(self, record: Record) -> dict[str, Any]:
@@ -52,20 +53,23 @@ class CommonView(View):
 
     def pictures(self, record: Record) -> list[Picture]:
         """Return small pictures of all atoms; empty where there is nothing to draw."""
-        shape = record.shape
-        atoms = np.asarray(getattr(record.model, "components_", np.zeros(0)))
-        if shape is not None:
-            atoms = atoms.reshape(-1, *shape)
-        drawable = atoms.ndim in (2, 3) or (atoms.ndim == 4 and atoms.shape[3] == 3)
-        return pictures(atoms) if drawable else []
+        return self.drawn(record, np.asarray(getattr(record.model, "components_", np.zeros(0))))
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples; empty where there is nothing to draw."""
+        if record.shape is not None:
+            values = values.reshape(-1, *record.shape)
+        drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
+        return pictures(values) if drawable and values.size else []
 
     def terms(self, record: Record) -> list[list[Term]]:
         """Return the words of all topics; empty where atoms are not made of words."""
         return []
 
     def users(self, record: Record) -> Users | None:
-        """Return samples and their codes; None where none are known."""
-        return None
+        """Return samples and their codes, by default those that the run has kept."""
+        shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
+        return users_of(record, shown, self.samples.format(unit=plural(self.unit(record))))
 
     def course(self, record: Record) -> tuple[list[str], NDArray] | None:
         """Return names of times and the shares of the atoms at them; None where not known."""
@@ -74,7 +78,7 @@ class CommonView(View):
     def cards(self, record: Record) -> Cards | None:
         """Return the atoms one by one."""
         table = record.view.table(record, MOST_CARDS)
-        if len({row[0] for row in table.rows}) < len(table.rows) or not table.rows:
+        if not table.rows:
             return None
         parts: dict[str, Any] = {
             "pictures": self.pictures(record),

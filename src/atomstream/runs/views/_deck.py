@@ -78,6 +78,30 @@ class Users:
         )
 
 
+def users_of(record: Record, shown: list[Picture], among: str) -> Users | None:
+    """Return the samples that a run has kept; None where it kept none.
+
+    Parameters
+    ----------
+    record : Record
+    shown : list of Picture
+        How they look; empty where they are not drawn.
+    among : str
+        What they are, such as "frames of the video".
+    """
+    notes = record.notes
+    if "sample_codes" not in notes:
+        return None
+    n_looked_at, texts = int(notes["n_looked_at"]), notes["sample_texts"]
+    return Users(
+        notes["sample_codes"],
+        lambda i: str(notes["sample_labels"][i]),
+        f"Samples are those that use it most among {n_looked_at:,} {among}.",
+        picture=shown.__getitem__ if shown else None,
+        text=lambda i: str(texts[i]),
+    )
+
+
 class Deck:
     """Makes the cards of a record.
 
@@ -117,7 +141,7 @@ class Deck:
         """Return all of them."""
         record, edits = self._record, self._record.edits
         n_atoms = edits.n_atoms or record.n_atoms
-        edits = Edits(n_atoms, edits.made, edits.run, int(record.learner.n_steps_))
+        edits = Edits(n_atoms, edits.made, edits.run, int(getattr(record.learner, "n_steps_", 0)))
         listed = edits.as_dict()
         return Cards(
             self._table.name,

@@ -21,6 +21,7 @@ class ImageView(common.CommonView):
 
     learned_from = "images"
     of = "patch"
+    samples = "patches, drawn anew"
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""

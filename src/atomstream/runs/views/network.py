@@ -78,6 +78,7 @@ class NetworkView(common.CommonView):
 
     learned_from = "a network"
     of = "patch"
+    samples = "copies of the motif, one of each set of nodes"
     quality_on = "the network learned from"
 
     def known(self, record: Record) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
+from atomstream.runs.tasks.series import SHOWN
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.cards import Picture, curves
@@ -23,6 +24,7 @@ class SeriesView(common.CommonView):
 
     learned_from = "series"
     of = "window"
+    samples = "windows, half of which their neighbour shares"
     title = "Patterns over time"
     quality_on = "the table learned from"
 
@@ -51,11 +53,12 @@ class SeriesView(common.CommonView):
 
     def pictures(self, record: Record) -> list[Picture]:
         """Return the series that weigh most in each atom as curves."""
-        drawn = []
-        for atom in record.model.atoms_:
-            top = np.argsort(-np.abs(atom).mean(axis=0), kind="stable")[:3]
-            drawn.append(curves(atom[:, top]))
-        return drawn
+        return self.drawn(record, record.model.atoms_)
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return the series that weigh most in each window as curves."""
+        tops = (np.argsort(-np.abs(one).mean(axis=0), kind="stable")[:SHOWN] for one in values)
+        return [curves(one[:, top]) for one, top in zip(values, tops, strict=True)]
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""
