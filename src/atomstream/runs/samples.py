@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST", "Sample", "Samples"]
+from atomstream.io.series_table import SeriesTable
+from atomstream.streams import windows
+
+__all__ = ["MOST", "SHOWN", "Sample", "Samples", "samples_of_windows"]
 
 MOST = 4  # samples kept of each atom
+SHOWN = 3  # series of a window that are drawn
+BLOCK = 4096  # windows coded at a time
 MOST_BYTES = 1 << 23  # of all pictures
 
 
@@ -74,3 +80,39 @@ class Samples:
         }
         pictures = np.array(values, np.float32)
         return notes | ({"sample_values": pictures} if pictures.nbytes <= MOST_BYTES else {})
+
+
+def samples_of_windows(
+    values: NDArray, table: SeriesTable, size: int, code: Callable[[NDArray], NDArray]
+) -> Samples:
+    """Return the windows of series that use each atom most, of those without missing entries.
+
+    Half of a window lies between one and the next, or the same days were shown again and again.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_times, n_series)
+        As they were learned.
+    table : SeriesTable
+        Names the times and the series.
+    size : int
+        Number of times in a window.
+    code : callable
+        Returns the codes of windows, each flattened to a row.
+    """
+    found, stride, n_windows = Samples(), max(1, size // 2), 0
+
+    def window(firsts: NDArray, i: int) -> Sample:
+        """Return a window with the series that are largest in it."""
+        first, last = int(firsts[i]), int(firsts[i]) + size - 1
+        near = values[first : last + 1]
+        largest = np.argsort(-np.abs(near).mean(axis=0), kind="stable")[:SHOWN]
+        text = ", ".join(str(table.names[series]) for series in largest)
+        return Sample(f"{table.labels[first]} to {table.labels[last]}", text, near[:, largest])
+
+    for rows in windows(values, size, BLOCK, stride=stride):
+        whole = np.flatnonzero(~np.isnan(rows).any(axis=1))
+        if len(whole):
+            found.look(code(rows[whole]), partial(window, (n_windows + whole) * stride))
+        n_windows += len(rows)
+    return found

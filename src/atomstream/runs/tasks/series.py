@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,19 +25,15 @@ from atomstream.estimators._backtest import (
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
-from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 from atomstream.schedules import Constant
-from atomstream.streams import windows
 
 WEIGHT = (
     "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
     "schedule."
 )
 KEPT = 240  # of the last rows, for the report
-WINDOWS = 4096  # coded at a time
-SHOWN = 3  # series of a window that the report draws
 
 
 @dataclass(frozen=True)
@@ -191,45 +186,18 @@ class _SeriesTask(Task):
             values = step.inverse_transform(values)
         return values
 
-    def samples(self) -> Samples:
-        """Return the windows that use each atom most, of those without missing entries.
-
-        Half windows lie between them, so that the same days are not shown again and again.
-        """
-        window, found, n_windows = self.settings.window, Samples(), 0
-        stride = max(1, window // 2)
-        for rows in windows(self.values, window, WINDOWS, stride=stride):
-            whole = np.flatnonzero(~np.isnan(rows).any(axis=1))
-            firsts = (n_windows + whole) * stride
-            if len(whole):
-                codes = self.model.learner_.transform(rows[whole])
-                found.look(codes, partial(self._window, firsts))
-            n_windows += len(rows)
-        return found
-
-    def _window(self, firsts: NDArray, i: int) -> Sample:
-        """Return one of the windows that begin with these rows, with its largest series."""
-        first = int(firsts[i])
-        last = first + self.settings.window - 1
-        values = self.values[first : last + 1]
-        largest = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:SHOWN]
-        names = ", ".join(str(self.table.names[i]) for i in largest)
-        labels = self.table.labels
-        return Sample(f"{labels[first]} to {labels[last]}", names, values[:, largest])
-
     def shown(self, **more: Any) -> dict[str, Any]:
         """Return what the report shows."""
-        return (
-            self.samples().notes()
-            | more
-            | {
-                "figures": self.figures,
-                "series": np.array(self.table.names, object),
-                "labels": self.table.labels[-KEPT:].astype(str).astype(object),
-                "n_times": len(self.values),
-                "n_missing": int(np.isnan(self.table.values).sum()),
-            }
-        )
+        table, code = self.table, self.model.learner_.transform
+        return {
+            **samples_of_windows(self.values, table, self.settings.window, code).notes(),
+            **more,
+            "figures": self.figures,
+            "series": np.array(table.names, object),
+            "labels": table.labels[-KEPT:].astype(str).astype(object),
+            "n_times": len(self.values),
+            "n_missing": int(np.isnan(table.values).sum()),
+        }
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

@@ -198,10 +198,11 @@ class VideoTask(Task):
 
     def _pixels(self) -> Samples:
         """Return the pixels that use each atom most."""
-        found, size = Samples(), self.frames[0].size
+        found, frames = Samples(), self.model._whole(self.frames)
+        size = frames[0].size
         for first in range(0, size, PIXELS):
             places = range(first, min(first + PIXELS, size))
-            rows = next(pixel_courses(self.frames, places, PIXELS))
+            rows = next(pixel_courses(frames, places, PIXELS))
             found.look(self.model.learner_.transform(rows), partial(self._pixel, rows, first))
         return found
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.runs.record import Record
+from atomstream.runs.samples import SHOWN
 from atomstream.runs.task import Table
-from atomstream.runs.tasks.series import SHOWN
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
 from atomstream.viz.cards import Picture, curves
