@@ -106,3 +106,32 @@ def test_pictures_are_the_entries():
     assert curves(np.ones((5, 2))).zero is None
     assert pictures(np.full((1, 200, 200), np.nan))[0].png  # large and unknown: still a picture
     assert course_points([0.0, 0.5]) == "0,58 120,2"
+
+
+def test_the_time_moves_the_pictures_to_what_the_atoms_were():
+    history = History()
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0)
+    model.set_callbacks(history).fit(X)
+    record = record_of(model, history=history)
+    cards = record.view.cards(record)
+    shots = history.snapshots
+    assert len(cards.frames) == len(cards.times) == 20
+    for time, frame in zip(history.n_samples[:-1], cards.frames, strict=False):
+        assert shots.n_samples[frame] == max(n for n in shots.n_samples if n <= time)
+    for card in cards.cards:
+        assert cards.frames[-1] == len(card.past) == len(shots)
+        for atoms, picture in zip(shots.atoms, card.past, strict=True):
+            assert picture == pictures(atoms)[card.number]
+        assert card.past[0] != card.picture
+
+
+def test_pictures_of_the_past_stay_within_bounds(monkeypatch):
+    history = History()
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, random_state=0).set_callbacks(history).fit(X)
+    record = record_of(model, history=history)
+    size = sum(len(card.picture.curves[0]) for card in record.view.cards(record).cards)
+    for most, n_shown in ((3.5 * size, 3), (size / 2, 0)):
+        monkeypatch.setattr("atomstream.runs.views._common.MOST_PAST", int(most))
+        cards = record.view.cards(record)
+        assert {len(card.past) for card in cards.cards} == {n_shown}
+        assert bool(cards.frames) == bool(n_shown)

@@ -125,6 +125,19 @@ def test_time_moves_a_mark_and_can_sort(run, browser):
     assert browser.run("document.querySelector('line.now').getAttribute('x1')") == "0"
 
 
+def test_time_moves_the_pictures_of_the_atoms(run, browser):
+    browser.open(run / "report.html")
+    looks = "[...document.querySelectorAll('#atom-0 .look')]"
+    visible = f"{looks}.map(l => getComputedStyle(l).display !== 'none')"
+    n_looks = browser.run(f"{looks}.length")
+    assert n_looks > 3
+    assert browser.run(visible) == [False] * (n_looks - 1) + [True]
+    put(browser, "#time", "0", "input")
+    assert browser.run(visible) == [True] + [False] * (n_looks - 1)
+    put(browser, "#time", "1000000", "input")
+    assert browser.run(visible) == [False] * (n_looks - 1) + [True]
+
+
 def test_edits_are_saved_and_applied(run, browser, tmp_path, capsys):
     browser.downloads(tmp_path)
     browser.open(run / "report.html")

@@ -104,6 +104,8 @@ class Card:
         What else a table of atoms tells.
     text : str
     picture : Picture or None
+    past : list of Picture
+        How it looked at some earlier times.
     terms : list of Term
     samples : list of Sample
         Those that use it most.
@@ -116,6 +118,7 @@ class Card:
     about: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
     picture: Picture | None = None
+    past: Sequence[Picture] = ()
     terms: Sequence[Term] = ()
     samples: Sequence[Sample] = ()
     course: Sequence[float] = ()
@@ -135,6 +138,9 @@ class Cards:
         Of the model; more than there are cards in very large ones.
     times : list of str
         Names of the times of the courses.
+    frames : list of int
+        For each time the place among the pictures of an atom: first those of the past, then that of
+        now. Empty where there are none of the past.
     notes : list of str
         Sentences on what the cards show.
     origin : dict of str to values
@@ -147,6 +153,7 @@ class Cards:
     cards: Sequence[Card]
     n_atoms: int
     times: Sequence[str] = ()
+    frames: Sequence[int] = ()
     notes: Sequence[str] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     edits: Mapping[str, Any] = field(default_factory=dict)

@@ -131,6 +131,7 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
         "origin": dict(cards.origin),
         "saved": {**cards.origin, **cards.edits},
         "times": list(cards.times),
+        "frames": list(cards.frames),
     }
     return {
         "cards": cards,

@@ -21,13 +21,14 @@ from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
-from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of, users_of
+from atomstream.runs.views._deck import MOST_CARDS, Course, Deck, Users, course_of, users_of
 from atomstream.viz import plots
 from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
 from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MOST_PAST = 1 << 22  # signs of all pictures of the past in a report
 MOST_EVENTS = 30  # in the life of atoms that a report lists
 NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
@@ -53,7 +54,11 @@ class CommonView(View):
 
     def pictures(self, record: Record) -> list[Picture]:
         """Return small pictures of all atoms; empty where there is nothing to draw."""
-        return self.drawn(record, np.asarray(getattr(record.model, "components_", np.zeros(0))))
+        return self.drawn(record, self.atoms(record))
+
+    def atoms(self, record: Record) -> NDArray:
+        """Return all atoms in the shape of the data, (n_atoms, ...)."""
+        return np.asarray(getattr(record.model, "components_", np.zeros(0)))
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return small pictures of atoms or samples; empty where there is nothing to draw."""
@@ -71,20 +76,34 @@ class CommonView(View):
         shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
         return users_of(record, shown, self.samples.format(unit=plural(self.unit(record))))
 
-    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
-        """Return names of times and the shares of the atoms at them; None where not known."""
+    def course(self, record: Record) -> Course | None:
+        """Return the shares of the atoms over time; None where not known."""
         return course_of(record.history, plural(self.unit(record)))
+
+    def past(self, record: Record, now: list[Picture]) -> tuple[list[int], list[list[Picture]]]:
+        """Return how many samples were learned from at some moments, and pictures of all atoms."""
+        shape, shots = self.atoms(record).shape, record.history.snapshots
+        kept = [atoms for atoms in shots.atoms if atoms.size == np.prod(shape)]
+        if not now or len(kept) < len(shots):
+            return [], []
+        size = sum(len(look.png) + sum(map(len, look.curves)) for look in now)
+        n_shots = min(len(kept), MOST_PAST // max(size, 1))
+        some = np.unique(np.linspace(0, len(kept) - 1, n_shots).round().astype(int)).tolist()
+        shown = [self.drawn(record, kept[i].reshape(shape)) for i in some]
+        return [shots.n_samples[i] for i in some], shown
 
     def cards(self, record: Record) -> Cards | None:
         """Return the atoms one by one."""
         table = record.view.table(record, MOST_CARDS)
         if not table.rows:
             return None
+        now = self.pictures(record)
         parts: dict[str, Any] = {
-            "pictures": self.pictures(record),
+            "pictures": now,
             "terms": self.terms(record),
             "users": self.users(record),
             "course": self.course(record),
+            "past": self.past(record, now),
         }
         return Deck(record, table, **parts).cards()
 

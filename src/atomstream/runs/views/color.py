@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
-from atomstream.viz.cards import Picture
 from atomstream.viz.report import Section
 
 
@@ -39,10 +39,10 @@ class ColorView(common.CommonView):
         heads = {"code_share": "share of the code of its material", "features": "material"}
         return Table("atom", heads, rows)
 
-    def pictures(self, record: Record) -> list[Picture]:
+    def atoms(self, record: Record) -> NDArray:
         """Return the atoms of all materials as patches."""
         parts = record.model.dictionaries_.values()
-        return self.drawn(record, np.concatenate([part.components_ for part in parts]))
+        return np.concatenate([part.components_ for part in parts])
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms of each material as patches."""

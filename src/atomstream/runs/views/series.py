@@ -51,14 +51,18 @@ class SeriesView(common.CommonView):
 
         return common.atoms_table(record, most, "largest series", largest)
 
-    def pictures(self, record: Record) -> list[Picture]:
-        """Return the series that weigh most in each atom as curves."""
-        return self.drawn(record, record.model.atoms_)
+    def atoms(self, record: Record) -> NDArray:
+        """Return the atoms as windows, (n_atoms, window, n_series)."""
+        atoms: NDArray = record.model.atoms_
+        return atoms
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
-        """Return the series that weigh most in each window as curves."""
-        tops = (np.argsort(-np.abs(one).mean(axis=0), kind="stable")[:SHOWN] for one in values)
-        return [curves(one[:, top]) for one, top in zip(values, tops, strict=True)]
+        """Return windows as curves: of many series those that weigh most in the atom."""
+        if values.ndim < 3 or values.shape[2] <= SHOWN:
+            return [curves(window) for window in values]
+        sizes = np.abs(record.model.atoms_).mean(axis=1)
+        tops = np.argsort(-sizes, axis=1, kind="stable")[:, :SHOWN]
+        return [curves(window[:, top]) for window, top in zip(values, tops, strict=True)]
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""

@@ -111,6 +111,8 @@
       line.setAttribute("x2", x);
       line.style.visibility = "visible";
       card.querySelector("p.now").textContent = `${percent(course(card)[at])} at ${state.times[at]}`;
+      card.querySelectorAll(".look").forEach((look, place, all) =>
+        look.toggleAttribute("hidden", all.length > 1 && place !== state.frames[at]));
     }
     if (find("sort").value === "share at the time") sort();
   }
