@@ -118,9 +118,13 @@ def test_alarms_are_told(learned):
     for name, values in trace.points.items():
         values.extend([[0.5, 0.5]] * 3 if name == "usage" else [1.0, 2.0, 3.0])
     trace.points["n_alarms"] = [0, 1, 1]
+    trace.points["n_changeovers"] = [0, 0, 2]
     trace.points["n_samples"] = [50, 100, 150]
     told = [str(line) for line in watching._curves(trace, 80)]
-    assert told[-1] == "Change of the stream at 100 samples"
+    assert told[-2:] == [
+        "Change of the stream at 100 samples",
+        "The schedule left the past behind at 150 samples",
+    ]
 
 
 def test_what_is_no_run_is_refused(tmp_path, capsys):

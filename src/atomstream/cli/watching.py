@@ -26,6 +26,7 @@ PAUSE = 1.0  # seconds between looks
 SILENT = 10.0  # seconds without a new point after which a run counts as stopped
 MOST_ATOMS, MOST_PIXELS = 8, 8  # atoms shown; height and width of their pictures
 LEVELS, SHADES = "▁▂▃▄▅▆▇█", " ░▒▓█"
+MARKS = {"n_alarms": "Change of the stream", "n_changeovers": "The schedule left the past behind"}
 REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
@@ -166,9 +167,10 @@ def _curves(trace: Trace, width: int, left: str = "") -> list[RenderableType]:
         if np.isfinite(values).any():
             last = values[np.isfinite(values)][-1]
             lines.append(Text(f"{title:<20} {last:>12.4g}  {sparkline(values, room)}"))
-    for place in np.flatnonzero(np.diff(points["n_alarms"]) > 0) + 1:
-        when = f"Change of the stream at {trace.n_samples[place]:,} samples"
-        lines.append(Text(when, style="bold red"))
+    for name, what in MARKS.items():
+        for place in np.flatnonzero(np.diff(points[name]) > 0) + 1:
+            text = f"{what} at {trace.n_samples[place]:,} samples"
+            lines.append(Text(text, style="bold red"))
     return lines
 
 

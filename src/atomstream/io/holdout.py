@@ -64,7 +64,7 @@ class Holdout:
         ----------
         X : ndarray or csr_array of shape (n_rows, n_features)
         ids : ndarray of shape (n_rows,)
-        labels : sequence of ndarray of shape (n_rows,)
+        labels : sequence of ndarray of shape (n_rows,), default=()
             What names the rows; always as many arrays.
         """
         self.n_held += X.shape[0]

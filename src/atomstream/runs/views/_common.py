@@ -17,7 +17,9 @@ import atomstream
 from atomstream.core.checks import counted, plural
 from atomstream.domains import images
 from atomstream.exceptions import InputError
+from atomstream.history import Trace
 from atomstream.io.outputs import check_out, image_format, write_image
+from atomstream.runs.dated import lives_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
@@ -25,7 +27,6 @@ from atomstream.runs.views._deck import MOST_CARDS, Course, Deck, Users, course_
 from atomstream.viz import plots
 from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
-from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MOST_PAST = 1 << 22  # signs of all pictures of the past in a report
@@ -233,18 +234,37 @@ def _learning(record: Record, unit: str) -> list[Section]:
     )
     if len(record.history.n_samples) > 1:
         caption += " The first batch, which the start was made from, is left out."
+    caption += _changeovers(record.history, plural(unit))
     figure = plots.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
 
 
+def _changeovers(history: Trace, unit: str) -> str:
+    """Return when the adaptive schedule has left the past behind; nothing where it has not."""
+    counts = np.nan_to_num(history.points["n_changeovers"])
+    places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
+    if not len(places):
+        return ""
+    listed = ", ".join(f"{history.n_samples[i]:,}" for i in places[-MOST_EVENTS:])
+    times = counted(int(counts[-1]), "time")
+    return f" The schedule left the past behind {times}: by {listed} {unit}."
+
+
 def _became(record: Record) -> list[Section]:
     """Return the section on births and deaths of atoms, where snapshots of them were kept."""
-    lives = atoms_over_time(record.history)
+    lives = lives_of(record.history, record.notes)
     if not lives.moments:
         return []
     unit = plural(record.task.unit if record.task else "sample")
+    dated = lives.moments[0].when is not None
     rows = [
-        (event.atom, event.kind, f"{event.n_samples:,}", "" if event.other is None else event.other)
+        (
+            event.atom,
+            event.kind,
+            f"{event.n_samples:,}",
+            *([event.when] if dated else []),
+            "" if event.other is None else event.other,
+        )
         for event in reversed(lives.events[-MOST_EVENTS:])
     ]
     moved = max(lives.drift.values())
@@ -256,7 +276,8 @@ def _became(record: Record) -> list[Section]:
     )
     if len(rows) < len(lives.events):
         caption += f" The last {len(rows)} are listed."
-    columns = ["atom", "event", f"{unit} by then", "other atom (its first number)"]
+    dates = ["date"] if dated else []
+    columns = ["atom", "event", f"{unit} by then", *dates, "other atom (its first number)"]
     return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 
