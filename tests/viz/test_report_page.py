@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from browser import CHROMIUM, Browser
 
+import atomstream
 from atomstream.cli import main
+from atomstream.viz.similarity import by_similarity
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -93,13 +95,17 @@ def test_names_stay_names_and_nothing_is_asked_for(run, browser):
 
 def test_search_sort_and_show(run, browser):
     browser.open(run / "report.html")
-    assert len(browser.run(SHOWN)) == 4
+    importance = browser.run(SHOWN)
+    assert len(importance) == 4
     for name in ("importance", "error", "change"):
         put(browser, "#sort", name, "change")
         values = browser.run(f"[...document.querySelectorAll('.atom')].map(c => +c.dataset.{name})")
         assert len(values) == 4
         assert values == sorted(values, reverse=True)
         assert len(set(values)) == 4
+    put(browser, "#sort", "similarity", "change")
+    order = by_similarity(atomstream.load(run).components_[importance])
+    assert browser.run(SHOWN) == [importance[place] for place in order]
     put(browser, "#sort", "number", "change")
     assert browser.run(SHOWN) == [0, 1, 2, 3]
     put(browser, "#search", "atom 2", "input")

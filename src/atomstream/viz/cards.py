@@ -111,6 +111,8 @@ class Card:
         Those that use it most.
     course : list of float
         Its share at each time.
+    place : int or None
+        Its place in the order in which neighbours are alike.
     """
 
     number: int
@@ -122,6 +124,7 @@ class Card:
     terms: Sequence[Term] = ()
     samples: Sequence[Sample] = ()
     course: Sequence[float] = ()
+    place: int | None = None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
         return {"cards": None, "known": set()}
     figures = {name: None for card in cards.cards for name in card.figures}
     timed = ["share at the time"] if cards.times else []
+    placed = ["similarity"] if cards.cards[0].place is not None else []
     state = {
         "noun": cards.noun,
         "origin": dict(cards.origin),
@@ -136,7 +137,7 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
     return {
         "cards": cards,
         "known": {card.number for card in cards.cards},
-        "sorts": [*figures, *timed, "number"],
+        "sorts": [*figures, *timed, *placed, "number"],
         "has_terms": any(card.terms for card in cards.cards),
         "state": state,
     }

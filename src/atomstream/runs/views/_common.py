@@ -105,6 +105,7 @@ class CommonView(View):
             "users": self.users(record),
             "course": self.course(record),
             "past": self.past(record, now),
+            "atoms": self.atoms(record),
         }
         return Deck(record, table, **parts).cards()
 

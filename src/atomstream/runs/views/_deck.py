@@ -16,6 +16,7 @@ from atomstream.runs.edits import Edits
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
 from atomstream.viz.cards import Card, Cards, Picture, Sample, Term
+from atomstream.viz.similarity import by_similarity
 
 MOST_CARDS = 500
 MOST_SAMPLES, MOST_USED = 4, 3  # samples of an atom, and atoms named beside a sample
@@ -133,6 +134,7 @@ class Deck:
     course : Course or None
     past : (list of int, list of lists of Picture)
         How many samples were learned from at earlier moments, and how each atom looked then.
+    atoms : ndarray of shape (n_atoms, ...)
     """
 
     def __init__(
@@ -145,6 +147,7 @@ class Deck:
         users: Users | None,
         course: Course | None,
         past: tuple[list[int], list[list[Picture]]],
+        atoms: NDArray,
     ) -> None:
         self._record, self._table = record, table
         self._pictures, self._terms = pictures, terms
@@ -154,6 +157,9 @@ class Deck:
             self._course = None  # of fewer atoms than there are now
         moments, self._past = past
         self._frames = [] if self._course is None else _frames(self._course.places, moments)
+        known = len(atoms) > max(numbers)
+        likeness = by_similarity(atoms[numbers]).tolist() if known else []
+        self._places = {numbers[i]: place for place, i in enumerate(likeness)}
         errors = None if self._users is None else self._users.errors()
         changes = changes_of(record)
         self._figures = {"error": errors, "change": None if changes is None else changes[0]}
@@ -199,6 +205,7 @@ class Deck:
             terms=self._terms[atom] if self._terms else (),
             samples=self._users.of(atom) if self._users else (),
             course=() if self._course is None else self._course.shares[:, atom].tolist(),
+            place=self._places.get(atom),
         )
 
     def _notes(self, n_atoms: int) -> list[str]:

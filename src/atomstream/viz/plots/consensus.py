@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import Fitted, empty, panels, plain
+from atomstream.viz.plots.canvas import Fitted, empty, panels, plain, write_names
 from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
 
 MOST = 1500  # atoms that are drawn in a clustergram
 FEW = 32  # features that are drawn as bars
+NAMED = 5  # places of a map that are named
 
 
 class Agreement(Protocol):
@@ -235,9 +236,16 @@ def usage_maps_data(
 
 
 def usage_maps(
-    usages: ArrayLike, places: ArrayLike, *, n_atoms: int | None = None, n_columns: int = 4
+    usages: ArrayLike,
+    places: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int | None = None,
+    n_columns: int = 4,
 ) -> Figure:
     """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+
+    For features that have places, such as stations, give ``components_.T`` as the usages.
 
     Parameters
     ----------
@@ -245,6 +253,8 @@ def usage_maps(
         Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
     places : array-like of shape (n_samples, 2)
         On a map or in an embedding, such as ``obsm["X_umap"]``.
+    names : sequence of str, optional
+        What the places are called; in each panel the five that use the atom most are named.
     n_atoms : int, optional
         How many atoms to draw, those used most first; by default all.
     n_columns : int, default=4
@@ -267,6 +277,9 @@ def usage_maps(
             rasterized=True,
         )
         figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        if names is not None:
+            most = order[: -NAMED - 1 : -1].tolist()
+            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
         axes.set_title(f"atom {atom}", fontsize=TEXT)
         axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

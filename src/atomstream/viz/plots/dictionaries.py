@@ -14,9 +14,9 @@ from atomstream.viz.plots.canvas import (
     Recoding,
     empty,
     heading,
-    most_important,
     panels,
     plain,
+    shown,
 )
 from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK
 
@@ -46,14 +46,18 @@ TINY = 1e-12
 DECADE = 10
 
 
-def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-    """Return what `atoms` draws: atoms as images, most important first, and shares of the code.
+def atoms_data(
+    model: Fitted, shape: tuple[int, ...], order: str = "importance"
+) -> tuple[NDArray, NDArray]:
+    """Return what `atoms` draws: atoms as images, and shares of the code.
 
     Parameters
     ----------
     model : fitted estimator
     shape : tuple of int
         (height, width) or (height, width, n_channels) of a patch.
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
 
     Returns
     -------
@@ -66,15 +70,17 @@ def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]
         raise ValueError(
             f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
         )
-    order = most_important(model)
-    rows = _atoms(model)[order]
+    drawn = shown(model, None, order)
+    rows = _atoms(model)[drawn]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     flat = (rows - low) / np.where(high > low, high - low, 1)
-    return flat.reshape(-1, *shape), model.importance_[order]
+    return flat.reshape(-1, *shape), model.importance_[drawn]
 
 
-def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figure:
-    """Draw the atoms in a grid, most important first, with their numbers and shares of the code.
+def atoms(
+    model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
+) -> Figure:
+    """Draw the atoms in a grid, with their numbers and shares of the code.
 
     Parameters
     ----------
@@ -82,28 +88,34 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figu
     shape : tuple of int
         (height, width) or (height, width, n_channels) of a patch.
     n_columns : int, default=10
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    images, shares = atoms_data(model, shape)
+    images, shares = atoms_data(model, shape, order)
     n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
     figure = empty(0.9 * n_columns, 1.08 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    drawn = zip(grid.flat, most_important(model), images, shares, strict=False)
+    drawn = zip(grid.flat, shown(model, None, order), images, shares, strict=False)
     for axes, atom, image, share in drawn:
         axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1, interpolation="nearest")
         axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=TICK)  # no room for a word
     return figure
 
 
-def curves_data(model: Fitted, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
+def curves_data(
+    model: Fitted, n_atoms: int = 20, order: str = "importance"
+) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
-    order = most_important(model, n_atoms)
-    return _atoms(model)[order], model.importance_[order]
+    drawn = shown(model, n_atoms, order)
+    return _atoms(model)[drawn], model.importance_[drawn]
 
 
-def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
+def curves(
+    model: Fitted, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
+) -> Figure:
     """Draw the most important atoms as curves over the features.
 
     Parameters
@@ -111,11 +123,13 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
     model : fitted estimator
     n_atoms : int, default=20
     n_columns : int, default=4
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    rows, shares = curves_data(model, n_atoms)
+    rows, shares = curves_data(model, n_atoms, order)
     grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
     for axes, atom, row, share in zip(
-        grid, most_important(model, n_atoms), rows, shares, strict=True
+        grid, shown(model, n_atoms, order), rows, shares, strict=True
     ):
         axes.plot(row, color=BLUE, linewidth=1)
         axes.set_title(heading(atom, share), fontsize=TEXT)
@@ -125,7 +139,11 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
 
 
 def bars_data(
-    model: Fitted, names: Sequence[str] | None = None, n_atoms: int = 12, n_features: int = 8
+    model: Fitted,
+    names: Sequence[str] | None = None,
+    n_atoms: int = 12,
+    n_features: int = 8,
+    order: str = "importance",
 ) -> list[tuple[list[str], NDArray, float]]:
     """Return what `bars` draws.
 
@@ -133,7 +151,7 @@ def bars_data(
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
-    for atom in most_important(model, n_atoms):
+    for atom in shown(model, n_atoms, order):
         row = _atoms(model)[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
         labels = [str(place + 1) if names is None else str(names[place]) for place in top]
@@ -148,6 +166,7 @@ def bars(
     n_atoms: int = 12,
     n_features: int = 8,
     n_columns: int = 3,
+    order: str = "importance",
 ) -> Figure:
     """Draw the most important atoms as bars: their largest features by name.
 
@@ -160,11 +179,13 @@ def bars(
     n_features : int, default=8
         Number of features of each atom.
     n_columns : int, default=3
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    drawn = bars_data(model, names, n_atoms, n_features)
+    drawn = bars_data(model, names, n_atoms, n_features, order)
     grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
-    order = most_important(model, n_atoms)
-    for axes, atom, (labels, values, share) in zip(grid, order, drawn, strict=True):
+    numbers = shown(model, n_atoms, order)
+    for axes, atom, (labels, values, share) in zip(grid, numbers, drawn, strict=True):
         colours = [BLUE if value >= 0 else ORANGE for value in values]
         axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=TICK)
