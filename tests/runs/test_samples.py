@@ -182,6 +182,6 @@ def test_atoms_of_all_materials_have_cards_of_their_own(tmp_path):
     assert sorted(card.number for card in cards.cards) == [0, 1, 2, 3]
     for card in cards.cards:
         assert card.figures["importance"] == shares[card.number]
-        assert card.text == model.materials_[card.number // 2]
+        assert card.text == f"material: {model.materials_[card.number // 2]}"
         assert card.picture.png
     assert record.n_atoms == 4

@@ -9,7 +9,7 @@ import pytest
 from atomstream import OnlineNMF, TopicModel
 from atomstream.callbacks import History
 from atomstream.runs.record import record_of
-from atomstream.viz.cards import course_points, curves, pictures
+from atomstream.viz.cards import bars, course_points, curves, pictures
 
 RNG = np.random.default_rng(0)
 X = RNG.random((400, 4)) @ RNG.random((4, 9))
@@ -104,6 +104,11 @@ def test_pictures_are_the_entries():
     np.testing.assert_allclose(points, [[0, 58], [60, 30], [120, 2]])
     assert picture.zero == 30
     assert curves(np.ones((5, 2))).zero is None
+    picture = bars(np.array([2.0, -2.0]))
+    points = np.array([point.split(",") for point in picture.curves[0].split()], float)
+    np.testing.assert_allclose(points[:, 1], [30, 2, 2, 30, 30, 58, 58, 30])
+    assert (np.diff(points[:, 0]) >= 0).all()
+    assert picture.zero == 30
     assert pictures(np.full((1, 200, 200), np.nan))[0].png  # large and unknown: still a picture
     assert course_points([0.0, 0.5]) == "0,58 120,2"
 
@@ -121,7 +126,7 @@ def test_the_time_moves_the_pictures_to_what_the_atoms_were():
     for card in cards.cards:
         assert cards.frames[-1] == len(card.past) == len(shots)
         for atoms, picture in zip(shots.atoms, card.past, strict=True):
-            assert picture == pictures(atoms)[card.number]
+            assert picture == bars(atoms[card.number])
         assert card.past[0] != card.picture
 
 

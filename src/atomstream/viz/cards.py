@@ -19,6 +19,7 @@ __all__ = [
     "Picture",
     "Sample",
     "Term",
+    "bars",
     "coarse",
     "course_points",
     "curves",
@@ -190,6 +191,25 @@ def curves(columns: NDArray) -> Picture:
     low, high = float(means.min()), float(means.max())
     zero = _heights(np.zeros(1), low, high)[0] if low < 0 < high else None
     return Picture(curves=[_points(_heights(curve, low, high)) for curve in means.T], zero=zero)
+
+
+def bars(values: NDArray) -> Picture:
+    """Return the entries of a vector as bars, each from zero to its height."""
+    values = np.nan_to_num(np.asarray(values, np.float64))
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    zero = float(_heights(np.zeros(1), low, high)[0])
+    width = WIDTH / len(values)
+    corners = [
+        f"{x:.4g},{y:.4g}"
+        for place, height in enumerate(_heights(values, low, high))
+        for x, y in (
+            (width * (place + 0.15), zero),
+            (width * (place + 0.15), height),
+            (width * (place + 0.85), height),
+            (width * (place + 0.85), zero),
+        )
+    ]
+    return Picture(curves=[" ".join(corners)], zero=zero)
 
 
 def course_points(course: Sequence[float]) -> str:

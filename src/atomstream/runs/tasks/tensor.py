@@ -180,8 +180,9 @@ class TensorTask(PassesTask):
         values = (row.toarray() if sp.issparse(row) else np.asarray(row)).reshape(self.axes.shape)
         name = f"sample {number}" if known is None else plain(known[number])
         text = _largest_entries(values, self.axes)
-        drawn = coarse(values) if values.ndim == 2 else np.zeros(0)
-        return Sample(name, text, drawn)
+        while values.ndim > 2:
+            values = values.mean(axis=int(np.argmin(values.shape)))
+        return Sample(name, text, coarse(values) if values.ndim == 2 else values)
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the number of the sample."""

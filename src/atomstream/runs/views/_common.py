@@ -130,7 +130,7 @@ class CommonView(View):
         source = {} if record.settings is None else self.source(record)
         unit = self.unit(record)
         chapters = {
-            "What was learned": [*self.learned(record), *_became(record)],
+            "What was learned": [*self.learned(record), *_became(record, plural(unit))],
             "How well": [*self.judged(record), *_learning(record, unit)],
             "From what": [Section("inputs", "", facts=source)] if source else [],
             "How": [Section("how", "", facts=_how(record))],
@@ -251,23 +251,17 @@ def _changeovers(history: Trace, unit: str) -> str:
     return f" The schedule left the past behind {times}: by {listed} {unit}."
 
 
-def _became(record: Record) -> list[Section]:
+def _became(record: Record, unit: str) -> list[Section]:
     """Return the section on births and deaths of atoms, where snapshots of them were kept."""
     lives = lives_of(record.history, record.notes)
     if not lives.moments:
         return []
-    unit = plural(record.task.unit if record.task else "sample")
-    dated = lives.moments[0].when is not None
-    rows = [
-        (
-            event.atom,
-            event.kind,
-            f"{event.n_samples:,}",
-            *([event.when] if dated else []),
-            "" if event.other is None else event.other,
-        )
-        for event in reversed(lives.events[-MOST_EVENTS:])
-    ]
+    heads = {"atom": "atom", "kind": "event", "n_samples": f"{unit} by then", "when": "date"}
+    heads["other"] = "other atom (its first number)"
+    shown = [event._asdict() for event in reversed(lives.events[-MOST_EVENTS:])]
+    shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
+    known = [name for name in heads if any(found[name] is not None for found in shown)]
+    rows = [tuple("" if found[name] is None else found[name] for name in known) for found in shown]
     moved = max(lives.drift.values())
     caption = (
         f"Atoms are compared at {counted(len(record.history.snapshots), 'moment')} of the stream. "
@@ -277,8 +271,7 @@ def _became(record: Record) -> list[Section]:
     )
     if len(rows) < len(lives.events):
         caption += f" The last {len(rows)} are listed."
-    dates = ["date"] if dated else []
-    columns = ["atom", "event", f"{unit} by then", *dates, "other atom (its first number)"]
+    columns = [heads[name] for name in known]
     return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 

@@ -185,6 +185,7 @@ class Deck:
     def _card(self, row: tuple[Any, ...]) -> Card:
         atom, found = row[0], dict(zip(self._table.columns, row[1:], strict=True))
         text = str(found.pop("features", ""))
+        text = f"{self._table.columns['features']}: {text}" if text else ""
         figures: dict[str, float] = {}
         about: dict[str, Any] = {}
         for name, value in found.items():

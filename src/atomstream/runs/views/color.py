@@ -46,8 +46,13 @@ class ColorView(common.CommonView):
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms of each material as patches."""
-        found, caption = [], "Atoms as patches, most important first."
+        found, n_atoms = [], record.model.n_components
         for number, (name, dictionary) in enumerate(record.model.dictionaries_.items()):
+            first = number * n_atoms
+            caption = (
+                "Atoms as patches, most important first, with their numbers in the dictionary of "
+                f"{name}. In the table below these are {first} to {first + n_atoms - 1}."
+            )
             figure = plots.atoms(dictionary.learner_, dictionary.patch_shape_)
             found.append(Section(f"atoms_{number}", str(name), caption, figure))
         return [*found, common.table_section("importance", "All atoms", self.table(record))]

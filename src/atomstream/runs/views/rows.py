@@ -26,6 +26,7 @@ from atomstream.runs.record import Record
 from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture, bars
 from atomstream.viz.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
@@ -132,7 +133,7 @@ class RowsView(common.CommonView):
             codes = np.asarray(model.transform(rows))
             made = np.asarray(model.inverse_transform(codes), np.float64)
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
-        names, shown = record.held_out_names, [] if _few(record) else self.drawn(record, rows)
+        names, shown = record.held_out_names, self.drawn(record, rows)
         return common.Users(
             codes,
             lambda i: f"held-out {self.unit(record)} {i if names is None else names[i]}",
@@ -142,6 +143,10 @@ class RowsView(common.CommonView):
             picture=shown.__getitem__ if shown else None,
             text=(lambda i: _largest(rows[i], record.names)) if record.names else None,
         )
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures: bars where features are few or have names."""
+        return [bars(row) for row in values] if _few(record) else super().drawn(record, values)
 
     def judged(self, record: Record) -> list[Section]:
         """Return what the model makes of the rows held out."""
@@ -156,6 +161,8 @@ class RowsView(common.CommonView):
             # In units of the data one column would hide the others.
             model, rows = _InScale(model), _scale(model).apply(rows)
             units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+        if record.shape is not None:
+            units += " Errors are red where too much is reconstructed, and blue where too little."
         figure = plots.triples(model, rows, record.shape, names=record.names)
         measured = (
             f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
@@ -226,7 +233,7 @@ def _kept(users: common.Users | None, record: Record) -> common.Users | None:
     values = record.notes.get("sample_values")
     if users is None or values is None or not _few(record):
         return users
-    return replace(users, picture=None, text=lambda i: _largest(values[i], record.names))
+    return replace(users, text=lambda i: _largest(values[i], record.names))
 
 
 def _scale(model: Any) -> Scaling:

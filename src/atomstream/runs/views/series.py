@@ -24,7 +24,10 @@ class SeriesView(common.CommonView):
 
     learned_from = "series"
     of = "window"
-    samples = "windows, half of which their neighbour shares"
+    samples = (
+        "windows, half of which their neighbour shares; the curves of the series that are named "
+        "are solid, dashed and dotted in that order"
+    )
     title = "Patterns over time"
     quality_on = "the table learned from"
 

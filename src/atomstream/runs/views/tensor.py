@@ -16,6 +16,7 @@ from atomstream.runs.task import Encoded, Table
 from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples, labels_of, plain
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture
 from atomstream.viz.report import Section
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class TensorView(common.CommonView):
     """Dictionaries of rank-one atoms."""
 
     learned_from = "a tensor"
-    samples = "samples of the tensor"
+    samples = "samples of the tensor; pictures are means over all but their two longest axes"
     quality_on = "the first samples learned from"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -47,6 +48,12 @@ class TensorView(common.CommonView):
         """Return shares of code and energy, and where the loadings of atoms are largest."""
         last = "largest loadings of each axis"
         return common.atoms_table(record, most, last, lambda atom: _largest(record.model, atom))
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of the two longest axes, with means over all others."""
+        while values.ndim > 3:
+            values = values.mean(axis=1 + int(np.argmin(values.shape[1:])))
+        return super().drawn(record, values)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the loadings of the atoms, and their shares."""

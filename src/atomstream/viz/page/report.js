@@ -110,7 +110,7 @@
       line.setAttribute("x1", x);
       line.setAttribute("x2", x);
       line.style.visibility = "visible";
-      card.querySelector("p.now").textContent = `${percent(course(card)[at])} at ${state.times[at]}`;
+      card.querySelector("p.now").textContent = `share ${percent(course(card)[at])} at ${state.times[at]}`;
       card.querySelectorAll(".look").forEach((look, place, all) =>
         look.toggleAttribute("hidden", all.length > 1 && place !== state.frames[at]));
     }

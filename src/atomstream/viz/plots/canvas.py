@@ -127,9 +127,12 @@ def write_names(axes: Axes, places: Iterable[tuple[float, float]], names: Iterab
     """Write names beside places, dark on a pale rim, so that they can be read on any colour."""
     effects = library("matplotlib.patheffects", "Pictures")
     rim = [effects.withStroke(linewidth=2, foreground="white")]
+    middle = sum(axes.get_xlim()) / 2
     for place, name in zip(places, names, strict=True):
+        side, shift = ("left", 3) if place[0] < middle else ("right", -3)  # towards the middle
+        style: dict[str, Any] = {"ha": side, "fontsize": TICK, "clip_on": True}
         text = axes.annotate(
-            plain(name, 16), place, (3, 3), textcoords="offset points", fontsize=TICK, clip_on=True
+            plain(name, 16), place, (shift, 3), **style, textcoords="offset points"
         )
         text.set_path_effects(rim)
         axes.plot(*place, ".", color="0.2", markersize=3)

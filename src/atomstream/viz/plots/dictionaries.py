@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import plural
+from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import (
     Fitted,
     Recoding,
@@ -18,7 +19,7 @@ from atomstream.viz.plots.canvas import (
     plain,
     shown,
 )
-from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK
+from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,6 +136,7 @@ def curves(
         axes.set_title(heading(atom, share), fontsize=TEXT)
         axes.tick_params(labelsize=TICK)
         axes.margins(x=0)
+    figure.supxlabel("feature, from 0", fontsize=TEXT)
     return figure
 
 
@@ -249,7 +251,9 @@ def triples(
         if few and names is not None:
             listed = [plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
-    grid[0].legend(frameon=False, fontsize=TICK)
+    handles, texts = grid[0].get_legend_handles_labels()
+    style: dict[str, Any] = {"frameon": False, "fontsize": TEXT, "loc": "outside upper center"}
+    figure.legend(handles, texts, ncols=2, **style)
     return figure
 
 
@@ -340,11 +344,16 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
     axes = figure.subplots()
     axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
     axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
-    axes.set(xscale="log", xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
+    axes.set_xscale("log")
+    ticker = library("matplotlib.ticker", "Pictures")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    labelled(axes, xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
     if values.max() > DECADE * values.min() > 0:
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, fontsize=TEXT)
     return figure
 
 

@@ -77,7 +77,7 @@ def partition_map(
     axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
     axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
     write_names(axes, (places or {}).values(), places or {})
-    axes.set(xlabel="longitude", ylabel="latitude")
+    labelled(axes, xlabel="longitude", ylabel="latitude")
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
     axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure

@@ -222,8 +222,12 @@ def series_forecast(
         axes.tick_params(labelsize=TICK)
         axes.margins(x=0.01)
         if labels is not None:
-            shown = np.unique(np.linspace(0, len(places) - 1, 4).round().astype(int))
+            shown = np.unique(np.linspace(0, len(places) - 1, 3).round().astype(int))
             axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
+            for text, side in zip(
+                axes.get_xticklabels(), ("left", "center", "right"), strict=False
+            ):
+                text.set_horizontalalignment(side)  # so that neighbours do not touch
     figure.legend(
         handles=grid[0].lines, frameon=False, fontsize=TEXT, ncols=3, loc="outside upper center"
     )
