@@ -144,6 +144,55 @@ def test_time_moves_the_pictures_of_the_atoms(run, browser):
     assert browser.run(visible) == [False] * (n_looks - 1) + [True]
 
 
+def wait(browser, script, wanted):
+    for _ in range(200):
+        if browser.run(script) == wanted:
+            break
+        time.sleep(0.02)
+    assert browser.run(script) == wanted
+
+
+def test_what_cannot_be_is_refused_and_all_edits_can_be_undone(run, browser, tmp_path):
+    browser.open(run / "report.html")
+    told, state = (
+        f"document.querySelector('{part}').textContent" for part in ("#told", "#atom-0 .state")
+    )
+    for text in ("0", "77", "1.5"):
+        put(browser, "#atom-0 .merge", text, "change")
+        assert browser.run(told).endswith(f"{text} is no other atom")
+        assert browser.run("document.querySelector('#atom-0 .merge').value") == ""
+    for text, wanted in (("1", "in 1"), ("", "")):
+        put(browser, "#atom-0 .merge", text, "change")
+        assert browser.run(state) == wanted
+    browser.run("document.querySelector('#atom-0 .accept').click()")
+    assert browser.run(state) == "accepted"
+    for number, text in enumerate(("no JSON", '{"atoms": 9, "edits": []}', '{"edits": [null]}')):
+        path = tmp_path / f"{number}.json"
+        path.write_text(text)
+        browser.run("document.querySelector('#told').textContent = ''")
+        browser.choose("#load", path)
+        wait(browser, f"{told}.includes('This list of edits cannot be read')", True)
+        assert browser.run(state) == "accepted"
+    browser.run("document.querySelector('#reset').click()")
+    assert browser.run(state) == ""
+    good = {"atoms": 4, "edits": [{"atom": 0, "state": "rejected"}, {"atom": 88, "name": "gone"}]}
+    (tmp_path / "good.json").write_text(json.dumps(good))
+    for _ in range(2):
+        browser.choose("#load", tmp_path / "good.json")
+        wait(browser, state, "rejected")
+        browser.run("document.querySelector('#reset').click()")
+        assert browser.run(state) == ""
+
+
+def test_the_search_reads_what_is_said_of_an_atom_and_not_the_controls(run, browser):
+    browser.open(run / "report.html")
+    for word, n_shown in (("merge", 0), ("reject", 0), ("importance", 4)):
+        put(browser, "#search", word, "input")
+        assert len(browser.run(SHOWN)) == n_shown
+    browser.run("document.querySelector('#atom-0 summary').click()")
+    assert browser.run("document.querySelector('#atom-0 details').open") is False
+
+
 def test_edits_are_saved_and_applied(run, browser, tmp_path, capsys):
     browser.downloads(tmp_path)
     browser.open(run / "report.html")
@@ -184,10 +233,7 @@ def test_edits_are_saved_and_applied(run, browser, tmp_path, capsys):
     browser.run("document.querySelector('#atom-1 .accept').click()")
     browser.choose("#load", saved)
     state = "document.querySelector('#atom-1 .state').textContent"
-    for _ in range(200):
-        if browser.run(state) == "rejected":
-            break
-    assert browser.run(state) == "rejected"
+    wait(browser, state, "rejected")
     (run / "edits.json").unlink()
 
 
