@@ -261,7 +261,10 @@ def _became(record: Record, unit: str) -> list[Section]:
     shown = [event._asdict() for event in reversed(lives.events[-MOST_EVENTS:])]
     shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
     known = [name for name in heads if any(found[name] is not None for found in shown)]
-    rows = [tuple("" if found[name] is None else found[name] for name in known) for found in shown]
+    rows = [
+        (found["atom"], *("" if found[name] is None else str(found[name]) for name in known[1:]))
+        for found in shown
+    ]
     moved = max(lives.drift.values())
     caption = (
         f"Atoms are compared at {counted(len(record.history.snapshots), 'moment')} of the stream. "
