@@ -10,6 +10,8 @@ from atomstream import OnlineConvexMF, OnlineNMF
 from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.history import FIELDS, Trace, read_history
+from atomstream.runs.record import open_record
+from atomstream.watch.lives import atoms_over_time
 
 X = np.random.default_rng(0).random((400, 6))
 
@@ -167,8 +169,39 @@ def test_a_run_writes_its_history_and_goes_on_without_gaps_or_repeats(tmp_path):
     assert parts.points["step"] == whole.points["step"] == list(range(1, 241))
     for name in FIELDS.keys() - {"seconds"}:
         np.testing.assert_array_equal(parts.points[name], whole.points[name])
-    n_lines = len((tmp_path / "parts/history.jsonl").read_text().splitlines())
-    assert n_lines == len(parts.n_samples)
+    lines = [*map(json.loads, (tmp_path / "parts/history.jsonl").read_text().splitlines())]
+    assert sum("event" not in line for line in lines) == len(parts.n_samples)
+    events = [line for line in lines if "event" in line]
+    found = atoms_over_time(open_record(tmp_path / "parts").history).events
+    assert [(e["n_samples"], e["event"], e["life"]) for e in events] == [
+        (e.n_samples, e.kind, e.life) for e in found
+    ]
+    assert main(["resume", str(tmp_path / "parts"), "--epochs", "5"]) == 0
+    text = (tmp_path / "parts/history.jsonl").read_text()
+    again = [line for line in text.splitlines() if '"event"' in line]
+    record = open_record(tmp_path / "parts")
+    assert len(again) == len(atoms_over_time(record.history).events)
+
+
+def test_changes_over_of_the_adaptive_schedule_are_kept_and_logged(tmp_path):
+    rng = np.random.default_rng(0)
+    parts = rng.random((2, 3, 8)) * (rng.random((2, 3, 8)) < 0.5)
+    rows = [rng.random((2000, 3)) @ part for part in parts]
+    np.save(tmp_path / "x.npy", np.concatenate(rows) + 0.1 * rng.random((4000, 8)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "3", "--schedule", "adaptive"]
+    words += ["--batch-size", "20", "--epochs", "1", "--holdout", "0"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    trace = read_history(tmp_path / "run/history.jsonl")
+    counts = np.array(trace.points["n_changeovers"])
+    places = np.flatnonzero(np.diff(counts) > 0) + 1
+    logged = [*map(json.loads, (tmp_path / "run/log.jsonl").read_text().splitlines())]
+    found = [line for line in logged if line["event"] == "changeover"]
+    assert [line["n_samples"] for line in found] == [trace.n_samples[i] for i in places]
+    assert any(2000 < line["n_samples"] <= 2200 for line in found)
+    assert counts[-1] == open_record(tmp_path / "run").model._run.reactive.n_taken
+    sections = open_record(tmp_path / "run").view.sections(open_record(tmp_path / "run"))
+    (learning,) = (section for section in sections if section.name == "objective")
+    assert f"{found[-1]['n_samples']:,} rows" in learning.caption
 
 
 def test_the_file_is_added_to_and_written_anew_when_points_thin(tmp_path):

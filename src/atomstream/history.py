@@ -1,7 +1,9 @@
 """What a model was like along the stream: points that thin themselves, and their file.
 
 A file of a history holds one JSON object in each line, one for each point, in the order of the
-stream; `FIELDS` names their keys. What is not known is null.
+stream; `FIELDS` names their keys. What is not known is null. A run that is complete adds an object
+for each birth, death, split or merge of an atom: the keys of `lives.Event`, with ``event`` for its
+kind.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.drift import DriftDetector, loss_of
 from atomstream.watch.snapshots import Snapshots
 
-__all__ = ["FIELDS", "Trace", "read_history"]
+__all__ = ["FIELDS", "Trace", "changeovers", "read_history"]
 
 # The keys of a point, and what they are.
 FIELDS: Mapping[str, str] = {
@@ -39,9 +41,10 @@ FIELDS: Mapping[str, str] = {
     "dependence": "batches that count as one independent batch, from the loss of neighbours",
     "drift": "how near an alarm of `atomstream.drift` is, from 0 to 1; above 1 there is one",
     "n_alarms": "number of alarms so far",
+    "n_changeovers": "times that `schedule='adaptive'` has left the past behind so far",
     "usage": "share of each atom in the codes of the newest batch",
 }
-LATER = ("held_out",)  # that older releases did not keep
+LATER = ("held_out", "n_changeovers")  # that older releases did not keep
 LOOKS = 32  # points for each look at rows held out
 NUMBERS = tuple(name for name in FIELDS if name != "usage")
 
@@ -135,6 +138,7 @@ class Trace:
             "dependence": (1 + again) / (1 - again),
             "drift": self.detector.statistic,
             "n_alarms": self.n_alarms,
+            "n_changeovers": changeovers(learner),
             **_compared(before, self._before),
         }
         for name, values in self.points.items():
@@ -184,7 +188,7 @@ class Trace:
         self.clear()
         n_points = len(saved["n_samples"])
         for name in NUMBERS:
-            whole = name in ("step", "n_samples", "n_reseeded", "n_alarms")
+            whole = name in ("step", "n_samples", "n_reseeded", "n_alarms", "n_changeovers")
             unknown = np.full(n_points, np.nan) if name in LATER else None
             values = np.asarray(saved.get(name, unknown), np.float64)
             if values.shape != (n_points,):
@@ -228,6 +232,12 @@ def read_history(path: str | Path) -> Trace:
         for name, value in values.items():
             trace.points[name].append(math.nan if value is None else value)
     return trace
+
+
+def changeovers(learner: Any) -> int:
+    """Return how often the adaptive schedule of a learner has left the past behind."""
+    twin = getattr(getattr(learner, "_run", None), "reactive", None)
+    return 0 if twin is None else int(twin.n_taken)
 
 
 def _violation(learner: Any) -> float:

@@ -18,9 +18,9 @@ from atomstream.runs.folder import RunFolder
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
 
 
-def screen(folder, width=80):
+def screen(folder, width=80, height=24):
     console = Console(width=width, file=io.StringIO(), force_terminal=False)
-    console.print(watching._Look(RunFolder(folder)).screen(width))
+    console.print(watching._Look(RunFolder(folder)).screen(width, height))
     return console.file.getvalue()
 
 
@@ -44,12 +44,39 @@ def test_a_complete_run_fits_into_eighty_columns_and_twenty_four_lines(learned):
         assert title in text
 
 
+def test_pictures_have_numbers_and_leave_room_for_marks(tmp_path):
+    from PIL import Image
+
+    pixels = np.random.default_rng(0).integers(0, 255, (30, 30), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    words = ["learn", tmp_path / "a.png", "--atoms", 12, "--patch", 8, "--epochs", 1]
+    words += ["--batch-size", 20, "--holdout", 0.1, "--out", tmp_path / "run"]
+    assert main([*map(str, words)]) == 0
+    look = watching._Look(RunFolder(tmp_path / "run"))
+    look.screen(80)
+    points = look._trace.points
+    points["n_alarms"] = list(range(len(points["n_alarms"])))
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    console.print(look.screen(80, 24))
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) == 24
+    assert max(map(len, lines)) <= 80
+    assert sum("Change of the stream" in line for line in lines) == 2
+    most = look._record.table(8).rows
+    (heads,) = (line for line in lines if line.startswith("atom ") and "code" not in line)
+    assert heads.split()[1::2] == [str(row[0]) for row in most[: len(heads.split()) // 2]]
+    assert len(heads.split()) >= 6
+    assert sum("%" in line for line in lines) >= 3
+
+
 def test_watching_once_prints_and_writes_a_page(learned, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["watch", str(learned), "--once", "--html", str(page)]) == 0
     assert "complete" in capsys.readouterr().out
     text = page.read_text(encoding="utf-8")
     assert "samples that weigh" in text
+    assert "<title>" in text
+    assert "color-scheme: light dark" in text
     assert "http-equiv" not in text  # complete: nothing will change
     assert "src=" not in text
 
@@ -102,6 +129,9 @@ def test_a_stopped_run_says_since_when_there_is_no_news(tmp_path, monkeypatch):
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
     assert main([*words, "--max-time", "0s"]) == 0
     assert "learning: " in screen(tmp_path / "run")
+    (tmp_path / "run/model.atoms").rename(tmp_path / "model.atoms")
+    assert "Atoms are shown once the first checkpoint is written." in screen(tmp_path / "run")
+    (tmp_path / "model.atoms").rename(tmp_path / "run/model.atoms")
     later = time.time() + 3700
     monkeypatch.setattr(watching.time, "time", lambda: later)
     assert "no news for 1 h 1 min" in screen(tmp_path / "run")
@@ -111,6 +141,7 @@ def test_sparklines():
     assert watching.sparkline(np.arange(8.0), 8) == "▁▂▃▄▅▆▇█"
     assert watching.sparkline(np.arange(80.0), 4) == "▁▃▆█"
     assert watching.sparkline(np.array([1.0, math.nan, 1.0]), 9) == "▁ ▁"
+    assert watching.sparkline(10.0 ** -np.arange(8), 8) == "█▇▆▅▄▃▂▁"
 
 
 def test_alarms_are_told(learned):
@@ -118,9 +149,13 @@ def test_alarms_are_told(learned):
     for name, values in trace.points.items():
         values.extend([[0.5, 0.5]] * 3 if name == "usage" else [1.0, 2.0, 3.0])
     trace.points["n_alarms"] = [0, 1, 1]
+    trace.points["n_changeovers"] = [0, 0, 2]
     trace.points["n_samples"] = [50, 100, 150]
     told = [str(line) for line in watching._curves(trace, 80)]
-    assert told[-1] == "Change of the stream at 100 samples"
+    assert told[-2:] == [
+        "Change of the stream at 100 samples",
+        "The schedule left the past behind at 150 samples",
+    ]
 
 
 def test_what_is_no_run_is_refused(tmp_path, capsys):

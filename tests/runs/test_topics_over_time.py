@@ -10,9 +10,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
+from atomstream import TopicModel
 from atomstream.cli import main
 from atomstream.domains.text.time_bins import fitting
 from atomstream.io.codec import read_model
+from atomstream.runs.dated import lives_of
 from atomstream.runs.record import open_record
 
 WORDS = (["cat", "dog", "horse"], ["stock", "bond", "market"], ["goal", "match", "team"])
@@ -73,6 +75,28 @@ def test_the_report_shows_topics_over_time(folder):
     assert "2 documents without a date left out." in section.caption
     curve = next(a for a in section.figure.axes if a.get_title(loc="left").startswith("topic 0"))
     assert_allclose(curve.lines[0].get_ydata(), 100 * record.notes["time_shares"][:, 0])
+
+
+def test_lives_have_dates_where_documents_come_by_their_dates(folder, tmp_path):
+    named = ("--text", "body", "--date", "when", "--no-shuffle")
+    run("text", "topics", folder / "docs.csv", *named, *COMMON, "--out", tmp_path / "run")
+    record = open_record(tmp_path / "run")
+    kept = [i for i in range(N) if i not in (5, 7)]
+    dates = [str(DAYS[i]) for i in kept] + ["NaT"] * 2
+    counts = record.model.count([TEXTS[i] for i in (*kept, 5, 7)])
+    twin = TopicModel(3, batch_size=40, n_epochs=3, random_state=0)
+    twin.begin(TEXTS)
+    twin.fit_counts(counts, shuffle=False)
+    assert_allclose(twin.components_, record.model.components_)
+    lives = lives_of(record.history, record.notes)
+    assert len(lives.moments) > 3
+    for moment in lives.moments:
+        assert moment.when == dates[(moment.n_samples - 1) % N]
+    (became,) = (part for part in record.view.sections(record) if part.name == "became")
+    assert "date" in became.columns
+    with open(tmp_path / "run/history.jsonl", encoding="utf-8") as file:
+        told = [line for line in map(json.loads, file) if "event" in line]
+    assert [line["when"] for line in told] == [event.when for event in lives.events]
 
 
 def test_what_is_learned_does_not_depend_on_dates_and_ids(folder, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from atomstream import OnlineNMF, TopicModel
 from atomstream.callbacks import History
 from atomstream.runs.record import record_of
-from atomstream.viz.cards import course_points, curves, pictures
+from atomstream.viz.cards import bars, course_points, curves, pictures
 
 RNG = np.random.default_rng(0)
 X = RNG.random((400, 4)) @ RNG.random((4, 9))
@@ -104,13 +104,39 @@ def test_pictures_are_the_entries():
     np.testing.assert_allclose(points, [[0, 58], [60, 30], [120, 2]])
     assert picture.zero == 30
     assert curves(np.ones((5, 2))).zero is None
+    picture = bars(np.array([2.0, -2.0]))
+    points = np.array([point.split(",") for point in picture.curves[0].split()], float)
+    np.testing.assert_allclose(points[:, 1], [30, 2, 2, 30, 30, 58, 58, 30])
+    assert (np.diff(points[:, 0]) >= 0).all()
+    assert picture.zero == 30
     assert pictures(np.full((1, 200, 200), np.nan))[0].png  # large and unknown: still a picture
     assert course_points([0.0, 0.5]) == "0,58 120,2"
 
 
-def test_what_has_no_numbers_of_its_own_has_no_cards():
-    from zoo import ZOO
+def test_the_time_moves_the_pictures_to_what_the_atoms_were():
+    history = History()
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0)
+    model.set_callbacks(history).fit(X)
+    record = record_of(model, history=history)
+    cards = record.view.cards(record)
+    shots = history.snapshots
+    assert len(cards.frames) == len(cards.times) == 20
+    for time, frame in zip(history.n_samples[:-1], cards.frames, strict=False):
+        assert shots.n_samples[frame] == max(n for n in shots.n_samples if n <= time)
+    for card in cards.cards:
+        assert cards.frames[-1] == len(card.past) == len(shots)
+        for atoms, picture in zip(shots.atoms, card.past, strict=True):
+            assert picture == bars(atoms[card.number])
+        assert card.past[0] != card.picture
 
-    model, data, _ = ZOO["colours"]
-    record = record_of(model.fit(data()))
-    assert record.view.cards(record) is None
+
+def test_pictures_of_the_past_stay_within_bounds(monkeypatch):
+    history = History()
+    model = OnlineNMF(3, batch_size=20, n_epochs=1, random_state=0).set_callbacks(history).fit(X)
+    record = record_of(model, history=history)
+    size = sum(len(card.picture.curves[0]) for card in record.view.cards(record).cards)
+    for most, n_shown in ((3.5 * size, 3), (size / 2, 0)):
+        monkeypatch.setattr("atomstream.runs.views._common.MOST_PAST", int(most))
+        cards = record.view.cards(record)
+        assert {len(card.past) for card in cards.cards} == {n_shown}
+        assert bool(cards.frames) == bool(n_shown)

@@ -26,6 +26,7 @@ from atomstream import (
 )
 from atomstream.callbacks import History
 from atomstream.domains.walks.trips import Grid
+from atomstream.viz.similarity import by_similarity
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 RNG = np.random.default_rng(0)
@@ -107,6 +108,7 @@ FIGURES = {
         Grid(-33, -70, 800),
         cells(),
         RNG.integers(0, 3, 30),
+        places={"Plaza": (-69.98, -32.98), "far away": (0.0, 0.0)},
     ),
     "parts": lambda: plots.parts(convex()),
     "rank": lambda: plots.rank(of("consensus").choice_),
@@ -126,7 +128,9 @@ FIGURES = {
     ),
     "topics": lambda: plots.topics(topics()[0]),
     "topics_over_time": lambda: plots.topics_over_time(topics()[1]),
-    "usage_maps": lambda: plots.usage_maps(RNG.random((30, 3)), RNG.random((30, 2))),
+    "usage_maps": lambda: plots.usage_maps(
+        RNG.random((30, 3)), RNG.random((30, 2)), names=[f"station {i}" for i in range(30)]
+    ),
     "triples": lambda: plots.triples(learned()[0], learned()[2][:6], (4, 4)),
 }
 
@@ -155,6 +159,76 @@ def test_it_is_drawn_whole(name):
         if text.get_text()
     }
     assert all(6 <= size <= 11 for size in sizes), sizes
+
+
+def test_names_of_places_stand_beside_those_that_use_an_atom_most():
+    usages, names = RNG.random((30, 2)), [f"station {i}" for i in range(30)]
+    figure = plots.usage_maps(usages, RNG.random((30, 2)), names=names)
+    for atom in range(2):
+        (axes,) = (a for a in figure.axes if a.get_title() == f"atom {atom}")
+        wanted = {names[i] for i in np.argsort(-usages[:, atom])[:5]}
+        assert {text.get_text() for text in axes.texts} == wanted
+    (text,) = FIGURES["partition_map"]().axes[0].texts[:1]
+    assert (text.get_text(), text.xy) == ("Plaza", (-69.98, -32.98))
+
+
+def alike(rows):
+    """Return the mean cosine of neighbours."""
+    rows = np.reshape(rows, (len(rows), -1)).astype(float)
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return np.mean(np.abs((rows[1:] * rows[:-1]).sum(axis=1)))
+
+
+def test_neighbours_are_alike_in_the_order_of_similarity():
+    rng = np.random.default_rng(1)
+    kinds = rng.random((5, 20)) ** 3
+    atoms = np.repeat(kinds, 6, axis=0) + 0.1 * rng.random((30, 20))
+    mixed = rng.permutation(30)
+    order = by_similarity(atoms[mixed])
+    assert sorted(order.tolist()) == list(range(30))
+    groups = mixed[order] // 6
+    assert np.count_nonzero(np.diff(groups)) == 4
+    assert by_similarity(np.ones((2, 3))).tolist() == [0, 1]
+    assert sorted(by_similarity(np.zeros((4, 3))).tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("data", "model"),
+    [
+        (lambda m, order: plots.atoms_data(m, (4, 4), order=order)[0], lambda: learned()[0]),
+        (lambda m, order: plots.curves_data(m, order=order)[0], lambda: learned()[0]),
+        (lambda m, order: plots.series_atoms_data(m, order=order)[0], series),
+        (
+            lambda m, order: np.array(
+                [dict(words).get("rain", 0.0) for _, _, words in plots.topics_data(m, order=order)]
+            )[:, None],
+            lambda: topics()[0],
+        ),
+    ],
+)
+def test_plots_draw_the_same_atoms_in_both_orders(data, model):
+    one, other = (data(model(), order) for order in ("importance", "similarity"))
+    assert sorted(map(str, one.tolist())) == sorted(map(str, other.tolist()))
+    assert alike(other) >= alike(one) - 1e-9
+    with pytest.raises(ValueError, match="choose one of importance, similarity"):
+        data(model(), "size")
+
+
+@pytest.mark.parametrize("name", ["atoms", "bars", "loadings", "network_atoms", "topics"])
+def test_titles_follow_the_order(name):
+    model = {
+        "atoms": lambda: learned()[0],
+        "bars": lambda: learned()[0],
+        "loadings": lambda: of("tensors"),
+        "network_atoms": lambda: of("networks"),
+        "topics": lambda: topics()[0],
+    }[name]()
+    draw = functools.partial(plots.atoms, shape=(4, 4)) if name == "atoms" else getattr(plots, name)
+    one, other = (
+        [axes.get_title() for axes in draw(model, order=order).axes if axes.get_title()]
+        for order in ("importance", "similarity")
+    )
+    assert sorted(one) == sorted(other)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from browser import CHROMIUM, Browser
 
+import atomstream
 from atomstream.cli import main
+from atomstream.viz.similarity import by_similarity
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -93,13 +95,17 @@ def test_names_stay_names_and_nothing_is_asked_for(run, browser):
 
 def test_search_sort_and_show(run, browser):
     browser.open(run / "report.html")
-    assert len(browser.run(SHOWN)) == 4
+    importance = browser.run(SHOWN)
+    assert len(importance) == 4
     for name in ("importance", "error", "change"):
         put(browser, "#sort", name, "change")
         values = browser.run(f"[...document.querySelectorAll('.atom')].map(c => +c.dataset.{name})")
         assert len(values) == 4
         assert values == sorted(values, reverse=True)
         assert len(set(values)) == 4
+    put(browser, "#sort", "similarity", "change")
+    order = by_similarity(atomstream.load(run).components_[importance])
+    assert browser.run(SHOWN) == [importance[place] for place in order]
     put(browser, "#sort", "number", "change")
     assert browser.run(SHOWN) == [0, 1, 2, 3]
     put(browser, "#search", "atom 2", "input")
@@ -120,9 +126,71 @@ def test_time_moves_a_mark_and_can_sort(run, browser):
     assert courses == sorted(courses, reverse=True)
     shown = browser.run("document.querySelector('.atom p.now').textContent")
     share, _, moment = shown.partition(" % at ")
-    assert float(share) == pytest.approx(100 * courses[0], rel=5e-3)
+    assert float(share.removeprefix("share ")) == pytest.approx(100 * courses[0], rel=5e-3)
     assert moment == browser.run("document.querySelector('#when').textContent")
     assert browser.run("document.querySelector('line.now').getAttribute('x1')") == "0"
+
+
+def test_time_moves_the_pictures_of_the_atoms(run, browser):
+    browser.open(run / "report.html")
+    looks = "[...document.querySelectorAll('#atom-0 .look')]"
+    visible = f"{looks}.map(l => getComputedStyle(l).display !== 'none')"
+    n_looks = browser.run(f"{looks}.length")
+    assert n_looks > 3
+    assert browser.run(visible) == [False] * (n_looks - 1) + [True]
+    put(browser, "#time", "0", "input")
+    assert browser.run(visible) == [True] + [False] * (n_looks - 1)
+    put(browser, "#time", "1000000", "input")
+    assert browser.run(visible) == [False] * (n_looks - 1) + [True]
+
+
+def wait(browser, script, wanted):
+    for _ in range(200):
+        if browser.run(script) == wanted:
+            break
+        time.sleep(0.02)
+    assert browser.run(script) == wanted
+
+
+def test_what_cannot_be_is_refused_and_all_edits_can_be_undone(run, browser, tmp_path):
+    browser.open(run / "report.html")
+    told, state = (
+        f"document.querySelector('{part}').textContent" for part in ("#told", "#atom-0 .state")
+    )
+    for text in ("0", "77", "1.5"):
+        put(browser, "#atom-0 .merge", text, "change")
+        assert browser.run(told).endswith(f"{text} is no other atom")
+        assert browser.run("document.querySelector('#atom-0 .merge').value") == ""
+    for text, wanted in (("1", "in 1"), ("", "")):
+        put(browser, "#atom-0 .merge", text, "change")
+        assert browser.run(state) == wanted
+    browser.run("document.querySelector('#atom-0 .accept').click()")
+    assert browser.run(state) == "accepted"
+    for number, text in enumerate(("no JSON", '{"atoms": 9, "edits": []}', '{"edits": [null]}')):
+        path = tmp_path / f"{number}.json"
+        path.write_text(text)
+        browser.run("document.querySelector('#told').textContent = ''")
+        browser.choose("#load", path)
+        wait(browser, f"{told}.includes('This list of edits cannot be read')", True)
+        assert browser.run(state) == "accepted"
+    browser.run("document.querySelector('#reset').click()")
+    assert browser.run(state) == ""
+    good = {"atoms": 4, "edits": [{"atom": 0, "state": "rejected"}, {"atom": 88, "name": "gone"}]}
+    (tmp_path / "good.json").write_text(json.dumps(good))
+    for _ in range(2):
+        browser.choose("#load", tmp_path / "good.json")
+        wait(browser, state, "rejected")
+        browser.run("document.querySelector('#reset').click()")
+        assert browser.run(state) == ""
+
+
+def test_the_search_reads_what_is_said_of_an_atom_and_not_the_controls(run, browser):
+    browser.open(run / "report.html")
+    for word, n_shown in (("merge", 0), ("reject", 0), ("importance", 4)):
+        put(browser, "#search", word, "input")
+        assert len(browser.run(SHOWN)) == n_shown
+    browser.run("document.querySelector('#atom-0 summary').click()")
+    assert browser.run("document.querySelector('#atom-0 details').open") is False
 
 
 def test_edits_are_saved_and_applied(run, browser, tmp_path, capsys):
@@ -165,10 +233,7 @@ def test_edits_are_saved_and_applied(run, browser, tmp_path, capsys):
     browser.run("document.querySelector('#atom-1 .accept').click()")
     browser.choose("#load", saved)
     state = "document.querySelector('#atom-1 .state').textContent"
-    for _ in range(200):
-        if browser.run(state) == "rejected":
-            break
-    assert browser.run(state) == "rejected"
+    wait(browser, state, "rejected")
     (run / "edits.json").unlink()
 
 

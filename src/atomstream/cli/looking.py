@@ -19,11 +19,11 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
+from atomstream.runs.dated import lives_of
 from atomstream.runs.edits import read_edits
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import Record, open_record
 from atomstream.runs.task import Table, heard
-from atomstream.watch.lives import atoms_over_time
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
@@ -142,8 +142,8 @@ def report(run: Path, as_json: bool) -> int:
     with making_sense(run):
         sections, facts = record.view.sections(record), record.view.facts(record)
         cards = record.view.cards(record)
+        lives = lives_of(record.history, record.notes)
     page = write_report(record.results, title, facts, sections, cards=cards)
-    lives = atoms_over_time(record.history)
     if lives.moments:
         write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)

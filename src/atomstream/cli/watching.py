@@ -23,9 +23,20 @@ from atomstream.runs.record import Record, open_record
 from atomstream.runs.tasks._passes import n_passes
 
 PAUSE = 1.0  # seconds between looks
+DECADE = 10.0  # a factor from which on curves are logarithmic
 SILENT = 10.0  # seconds without a new point after which a run counts as stopped
 MOST_ATOMS, MOST_PIXELS = 8, 8  # atoms shown; height and width of their pictures
 LEVELS, SHADES = "▁▂▃▄▅▆▇█", " ░▒▓█"
+MARKS = {"n_alarms": "Change of the stream", "n_changeovers": "The schedule left the past behind"}
+MOST_MARKS = 2  # changes of the stream that are listed, the last ones
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>A run of atomstream</title>
+<style>:root {{ color-scheme: light dark }} pre {{ font-size: 15px; line-height: 1.25 }}</style>
+</head>
+<body><pre>{code}</pre></body>
+</html>
+"""
 REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
@@ -39,11 +50,12 @@ def watch(run: Path, *, once: bool, html: Path | None) -> int:
         console.print(look.screen(console.width))
         _write(html, look, refresh=False)
         return 0
-    with Live(look.screen(console.width), console=console, auto_refresh=False, screen=True) as live:
+    first = look.screen(console.width, console.height)
+    with Live(first, console=console, auto_refresh=False, screen=True) as live:
         try:
             while not look.complete:
                 time.sleep(PAUSE)
-                live.update(look.screen(console.width), refresh=True)
+                live.update(look.screen(console.width, console.height), refresh=True)
                 _write(html, look, refresh=not look.complete)
         except KeyboardInterrupt:
             pass  # the run goes on
@@ -58,7 +70,7 @@ def _write(html: Path | None, look: _Look, *, refresh: bool) -> None:
         return
     page = Console(record=True, width=80, file=io.StringIO())
     page.print(look.screen(80))
-    text = page.export_html(inline_styles=True)
+    text = page.export_html(inline_styles=True, code_format=PAGE)
     with whole_file(html) as file:
         file.write(text.replace("<head>", f"<head>{REFRESH * refresh}", 1).encode())
 
@@ -82,15 +94,15 @@ class _Look:
         """Whether all that was asked for is done."""
         return self._record is not None and bool(self._record.complete)
 
-    def screen(self, width: int) -> RenderableType:
-        """Return all of it, no wider than ``width``."""
+    def screen(self, width: int, height: int = 1000) -> RenderableType:
+        """Return all of it, no wider than ``width``; atoms as far as there is room for them."""
         self._read()
         head = Text(printable(f"{self._state()}: {self._folder.path}"), style="bold", no_wrap=True)
         if self._record is None and not self._trace.n_samples:
             return Group(head, Text("Nothing has been learned yet."))
         left = _left(self._record, self._trace)
         curves = _curves(self._trace, width, left) if self._trace.n_samples else []
-        return Group(head, *curves, *self._atoms(width))
+        return Group(head, *curves, *self._atoms(width, height - 1 - len(curves)))
 
     def _read(self) -> None:
         history = self._folder.path / "history.jsonl"
@@ -115,23 +127,25 @@ class _Look:
             return f"no news for {_duration(time.time() - latest)}"
         return "learning"
 
-    def _atoms(self, width: int) -> list[RenderableType]:
-        """Return the most important atoms, as small pictures or with what they are made of."""
+    def _atoms(self, width: int, height: int) -> list[RenderableType]:
+        """Return the most important atoms, as small pictures and with what they are made of."""
         if self._record is None:
-            return []
+            return [Text(), Text("Atoms are shown once the first checkpoint is written.")]
         table = self._record.table(MOST_ATOMS)
+        pictures = _pictures(self._record, [row[0] for row in table.rows], width)
+        pictures = pictures or [Text()]
+        rows = table.rows[: max(height - len(pictures) - 1, 1)]  # below the heads of the table
         shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
         names = [name for name in table.columns if name != "features"]
         for name in (table.name, *(name.removesuffix("_share") for name in names)):
             shown.add_column(name, justify="right", no_wrap=True)
         shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
         keys = (table.name, *table.columns)
-        for row in table.rows:
+        for row in rows:
             found = dict(zip(keys, row, strict=True))
             cells = [_cell(found[name]) for name in (table.name, *names)]
             shown.add_row(*cells, Text(printable(str(found.get("features", "")))))
-        pictures = _pictures(self._record, [row[0] for row in table.rows], width)
-        return [Text(), *pictures, shown]
+        return [*pictures, shown]
 
 
 def _left(record: Record | None, trace: Trace) -> str:
@@ -166,9 +180,14 @@ def _curves(trace: Trace, width: int, left: str = "") -> list[RenderableType]:
         if np.isfinite(values).any():
             last = values[np.isfinite(values)][-1]
             lines.append(Text(f"{title:<20} {last:>12.4g}  {sparkline(values, room)}"))
-    for place in np.flatnonzero(np.diff(points["n_alarms"]) > 0) + 1:
-        when = f"Change of the stream at {trace.n_samples[place]:,} samples"
-        lines.append(Text(when, style="bold red"))
+    marks = sorted(
+        (place, what)
+        for name, what in MARKS.items()
+        for place in (np.flatnonzero(np.diff(points[name]) > 0) + 1).tolist()
+    )
+    for place, what in marks[-MOST_MARKS:]:
+        text = f"{what} at {trace.n_samples[place]:,} samples"
+        lines.append(Text(text, style="bold red"))
     return lines
 
 
@@ -181,17 +200,22 @@ def _rate(trace: Trace) -> float:
 
 
 def sparkline(values: NDArray, width: int) -> str:
-    """Return a curve in one line of text: means of equal parts, from lowest to highest."""
+    """Return a curve in one line of text: means of equal parts, from lowest to highest.
+
+    Heights are logarithms where the means span more than a factor of ten.
+    """
     parts = np.array_split(values, min(width, len(values)))
     known = [part[np.isfinite(part)] for part in parts]
     means = np.array([part.mean() if len(part) else np.nan for part in known])
+    if np.nanmax(means) > DECADE * np.nanmin(means) > 0:
+        means = np.log(means)
     low, high = np.nanmin(means), np.nanmax(means)
     heights = (means - low) / ((high - low) or 1.0) * (len(LEVELS) - 1)
     return "".join(" " if np.isnan(height) else LEVELS[round(height)] for height in heights)
 
 
 def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[RenderableType]:
-    """Return atoms that are small images as shades of grey, side by side."""
+    """Return atoms that are small images in shades of grey, side by side below their numbers."""
     if record.shape is None:
         return []
     pictures = record.learner.components_.reshape(-1, *record.shape)
@@ -199,13 +223,15 @@ def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[Renderab
     coarser = -(-max(record.shape[:2]) // MOST_PIXELS)
     pictures = pictures[:, ::coarser, ::coarser]
     n_fitting = max(width // (2 * pictures.shape[2] + 2), 1)
+    side = 2 * pictures.shape[2]
+    heads = "".join(f"{f'atom {atom}':<{side}.{side}}  " for atom in atoms[:n_fitting])
     lines = [""] * pictures.shape[1]
     for atom in atoms[:n_fitting]:
         grey = pictures[atom] - pictures[atom].min()
         levels = (grey / (grey.max() or 1.0) * (len(SHADES) - 1)).round().astype(int)
         for row, line in enumerate(levels):
             lines[row] += "".join(2 * SHADES[level] for level in line) + "  "
-    return [Text(line, no_wrap=True) for line in lines]
+    return [Text(line, no_wrap=True) for line in (heads, *lines)]
 
 
 def _cell(value: object) -> str:

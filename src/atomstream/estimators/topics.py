@@ -207,7 +207,7 @@ class TopicModel(LearnerInside):
             raise ValueError("There are no documents.")
         return sp.csr_array(sp.vstack(counts, format="csr"))
 
-    def fit_counts(self, counts: sp.csr_array) -> Self:
+    def fit_counts(self, counts: sp.csr_array, *, shuffle: bool = True) -> Self:
         """Make what is left of ``n_epochs`` passes over counted documents.
 
         A callback may end it; another call goes on from there.
@@ -216,6 +216,8 @@ class TopicModel(LearnerInside):
         ----------
         counts : csr_array of shape (n_documents, n_features)
             What `begin` returned, or `count` of the same documents.
+        shuffle : bool, default=True
+            Whether each pass has an order of its own; else documents come as they are.
         """
         counts = checked_numbers(counts, "counts")
         n_documents, size = counts.shape[0], self.batch_size
@@ -226,8 +228,10 @@ class TopicModel(LearnerInside):
             """Yield what is left; the order of a pass depends on seed and pass alone."""
             for step in range(done, per_pass * self.n_epochs):
                 epoch, place = divmod(step, per_pass)
-                order = np.random.default_rng((seed, epoch)).permutation(n_documents)
-                yield counts[order[place * size : (place + 1) * size]]
+                rows: Any = slice(place * size, (place + 1) * size)
+                if shuffle:
+                    rows = np.random.default_rng((seed, epoch)).permutation(n_documents)[rows]
+                yield counts[rows]
 
         self._learn(batches(), per_pass * self.n_epochs - done, horizon=n_documents)
         return self

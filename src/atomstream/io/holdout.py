@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class Holdout:
     ----------
     rows : ndarray or csr_array of shape (n_rows, n_features), or None
     keys : ndarray of uint64 of shape (n_rows,)
+    labels : ndarray of objects of shape (n_rows,), or None
+        Names of the rows, where the inputs name them.
     n_held : int
         Rows that have been kept out of the first pass.
     """
@@ -42,6 +45,7 @@ class Holdout:
         self.share, self.seed = share, seed
         self.rows: Any = None
         self.keys = np.empty(0, np.uint64)
+        self.labels: NDArray | None = None
         self.n_held = 0
 
     def choose(self, X: Matrix, ids: NDArray) -> NDArray:
@@ -53,8 +57,16 @@ class Holdout:
             bound = min(bound, int(self.keys.max()))
         return _mixed(ids, self.seed) <= np.uint64(bound)
 
-    def keep(self, X: Matrix, ids: NDArray) -> None:
-        """Take in rows that were chosen in the first pass, as long as there is room."""
+    def keep(self, X: Matrix, ids: NDArray, labels: Sequence[NDArray] = ()) -> None:
+        """Take in rows that were chosen in the first pass, as long as there is room.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_rows, n_features)
+        ids : ndarray of shape (n_rows,)
+        labels : sequence of ndarray of shape (n_rows,), default=()
+            What names the rows; always as many arrays.
+        """
         self.n_held += X.shape[0]
         keys = np.concatenate([self.keys, _mixed(ids, self.seed)])
         kept = np.sort(np.argsort(keys, kind="stable")[: _room(X)])
@@ -63,10 +75,17 @@ class Holdout:
         rows: Any = sp.vstack(parts).tocsr() if sparse else np.concatenate(parts)
         rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
         self.rows, self.keys = rows[kept], keys[kept]
+        if labels:
+            named = zip(*labels, strict=True)
+            names = np.array([" ".join(map(str, name)) for name in named], object)
+            before = names[:0] if self.labels is None else self.labels
+            self.labels = np.concatenate([before, names])[kept]
 
     def notes(self) -> dict[str, Any]:
         """Return what a file keeps of it."""
         told: dict[str, Any] = {"keys": self.keys, "n_held": self.n_held}
+        if self.labels is not None:
+            told["labels"] = self.labels
         if sp.issparse(self.rows):
             X = self.rows
             parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
@@ -82,6 +101,7 @@ class Holdout:
             For what `notes` cannot have told.
         """
         self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
+        self.labels = told.get("labels")
         if "indptr" in told:
             parts = told["data"], told["indices"], told["indptr"]
             self.rows = checked_numbers(sp.csr_array(parts, shape=tuple(told["shape"])))
@@ -89,6 +109,8 @@ class Holdout:
         good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")
         if not good or self.keys.shape != (n_rows,) or self.keys.dtype != np.uint64:
             raise ValueError("the held-out rows and their keys do not fit")
+        if self.labels is not None and np.shape(self.labels) != (n_rows,):
+            raise ValueError("the held-out rows and their names do not fit")
 
 
 def _room(X: Matrix) -> int:

@@ -73,6 +73,7 @@ class Pictures(Source):
                 )
         self.color = not grey and any(head.color for head in heads)
         self._pixels = np.array([head.height * head.width for head in heads])
+        self._across = [head.width - size + 1 for head in heads]
         places = [(head.height - size + 1) * (head.width - size + 1) for head in heads]
         self._places, self._counts = np.array(places), np.minimum(places, per_image)
         self.n_rows = int(self._counts.sum())
@@ -88,6 +89,12 @@ class Pictures(Source):
                 rng = np.random.default_rng((self._seed, epoch, 1, number))
                 yield from self._mixed(group, rng, start - row)
             row += n_rows
+
+    def place(self, number: int) -> str:
+        """Return where a patch lies, by its id: the image, and its upper left pixel."""
+        image, place = number >> 40, number % (1 << 40)
+        row, column = divmod(place, self._across[image])
+        return f"{Path(self.paths[image]).name}, row {row}, column {column}"
 
     def _groups(self, epoch: int) -> list[NDArray]:
         order = np.random.default_rng((self._seed, epoch, 0)).permutation(len(self.paths))

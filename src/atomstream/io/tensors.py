@@ -57,6 +57,8 @@ class Tensor(Source):
         Names of the axes of a sample, where the file has them.
     labels : tuple of ndarray or None, or None
         Labels along each axis of a sample.
+    sample_labels : ndarray or None
+        Labels of the samples.
     """
 
     shape: tuple[int, ...]
@@ -68,6 +70,7 @@ class Tensor(Source):
         self.shape, self.files, self._rows = shape, rows.files, rows
         self.axes = None if named is None else _without(named.names, axis)
         self.labels = None if named is None else _without(named.labels, axis)
+        self.sample_labels = None if named is None else named.labels[axis]
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of samples, dense or CSR."""

@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +23,7 @@ from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
+from atomstream.watch.lives import Event
 
 log = logging.getLogger(__name__)
 
@@ -251,6 +252,16 @@ class RunFolder:
             with whole_file(path) as file:
                 file.writelines(line.encode() for line in trace.lines())
         self._told = (trace.every, len(trace.n_samples))
+
+    def write_events(self, events: Iterable[Event]) -> None:
+        """Add what became of the atoms to the history of a complete run."""
+        self._told = (0, 0)  # a run that goes on writes its points anew
+        with self._history.open("a", encoding="utf-8") as file:
+            for event in events:
+                known = {"event": event.kind, **event._asdict()}
+                known["when"] = None if event.when is None else str(event.when)
+                del known["kind"]
+                file.write(json.dumps(known) + "\n")
 
     def check_free(self) -> None:
         """Refuse a folder that holds a run."""

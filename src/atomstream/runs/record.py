@@ -42,6 +42,8 @@ class Record:
         The objective along the stream.
     held_out : ndarray or csr_array of shape (n_rows, n_features), or None
         Rows that were not learned from.
+    held_out_names : list of str or None
+        What these are called, where they have names.
     """
 
     path: Path
@@ -53,6 +55,7 @@ class Record:
     names: list[str] | None
     history: History
     held_out: Any
+    held_out_names: list[str] | None = None
 
     @property
     def view(self) -> View:
@@ -71,17 +74,8 @@ class Record:
 
     @property
     def n_atoms(self) -> int:
-        """Number of atoms, by which edits know them.
-
-        Raises
-        ------
-        InputError
-            For models that number them several times over.
-        """
-        numbers = [row[0] for row in self.view.table(self, ALL).rows]
-        if len(set(numbers)) < len(numbers):
-            raise InputError(f"{self.path} has several dictionaries; its atoms cannot be edited.")
-        return 1 + max(numbers, default=-1)
+        """Number of atoms, by which edits know them."""
+        return 1 + max((row[0] for row in self.view.table(self, ALL).rows), default=-1)
 
     @property
     def edits(self) -> Edits:
@@ -171,10 +165,11 @@ def record_of(model: Any, *, held_out: Any = None, history: History | None = Non
         raise InputError(f"No report is known of a {name}; give one of {', '.join(VIEWS)}.")
     if not model.__sklearn_is_fitted__():
         raise InputError(f"This {name} has not learned anything; call fit before report.")
-    shape, names, empty, _ = _beside(model, {})
+    shape, names, empty, *_ = _beside(model, {})
     rows = None if held_out is None else check_X(model, held_out, reset=False)
+    known = [str(label) for label in held_out.index] if hasattr(held_out, "iloc") else None
     past = empty if history is None else history
-    return Record(Path(name), model, {}, None, None, shape, names, past, rows)
+    return Record(Path(name), model, {}, None, None, shape, names, past, rows, known)
 
 
 def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
@@ -194,4 +189,5 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"{len(names)} names for {n_features} features")
     if good and int(np.prod(shape)) != n_features:
         raise ValueError(f"samples of shape {shape} and {n_features} features")
-    return shape if good else None, names, history_of(notes), rows
+    named = None if holdout.labels is None else [str(label) for label in holdout.labels]
+    return shape if good else None, names, history_of(notes), rows, named

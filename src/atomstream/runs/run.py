@@ -15,6 +15,8 @@ import numpy as np
 from atomstream.callbacks import Callback, History, Learner
 from atomstream.core.progress import compiling
 from atomstream.exceptions import InputError
+from atomstream.history import changeovers
+from atomstream.runs.dated import lives_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
 from atomstream.runs.task import Task, heard
@@ -107,7 +109,12 @@ class Run:
         self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
         self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
         self.history = history_of(notes)
-        self.history.look(getattr(model, "learner_", model))
+        self.history.look(self.learner)
+
+    @property
+    def learner(self) -> Any:
+        """The dictionary estimator inside the model, or the model itself."""
+        return getattr(self.task.model, "learner_", self.task.model)
 
     # -- learning
 
@@ -165,6 +172,7 @@ class Run:
             self.finishing = False
         self._finished = True
         pace.save()
+        self.folder.write_events(lives_of(self.history, self.notes()).events)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -193,13 +201,24 @@ class _Pace:
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
         self._told = self._began
+        self._changeovers = changeovers(run.learner) if run.task.learned else 0
 
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
         self._run.history.held_out = self._run.task.held_out
         self._run.history.note(learner)
+        self._log_changeover(learner)
         if time.monotonic() - self._told >= TELL:
             self._tell()
+
+    def _log_changeover(self, learner: Learner) -> None:
+        """Log where the adaptive schedule has left the past behind."""
+        taken, self._changeovers = changeovers(learner), self._changeovers
+        if taken != self._changeovers:
+            self._changeovers = taken
+            self._run.folder.log.write(
+                "changeover", step=learner.n_steps_, n_samples=learner.n_samples_seen_
+            )
 
     def _tell(self) -> None:
         self._run.folder.write_history(self._run.history)

@@ -19,6 +19,8 @@ __all__ = [
     "Picture",
     "Sample",
     "Term",
+    "bars",
+    "coarse",
     "course_points",
     "curves",
     "pictures",
@@ -103,11 +105,15 @@ class Card:
         What else a table of atoms tells.
     text : str
     picture : Picture or None
+    past : list of Picture
+        How it looked at some earlier times.
     terms : list of Term
     samples : list of Sample
         Those that use it most.
     course : list of float
         Its share at each time.
+    place : int or None
+        Its place in the order in which neighbours are alike.
     """
 
     number: int
@@ -115,9 +121,11 @@ class Card:
     about: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
     picture: Picture | None = None
+    past: Sequence[Picture] = ()
     terms: Sequence[Term] = ()
     samples: Sequence[Sample] = ()
     course: Sequence[float] = ()
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,9 @@ class Cards:
         Of the model; more than there are cards in very large ones.
     times : list of str
         Names of the times of the courses.
+    frames : list of int
+        For each time the place among the pictures of an atom: first those of the past, then that of
+        now. Empty where there are none of the past.
     notes : list of str
         Sentences on what the cards show.
     origin : dict of str to values
@@ -146,6 +157,7 @@ class Cards:
     cards: Sequence[Card]
     n_atoms: int
     times: Sequence[str] = ()
+    frames: Sequence[int] = ()
     notes: Sequence[str] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     edits: Mapping[str, Any] = field(default_factory=dict)
@@ -181,6 +193,25 @@ def curves(columns: NDArray) -> Picture:
     return Picture(curves=[_points(_heights(curve, low, high)) for curve in means.T], zero=zero)
 
 
+def bars(values: NDArray) -> Picture:
+    """Return the entries of a vector as bars, each from zero to its height."""
+    values = np.nan_to_num(np.asarray(values, np.float64))
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    zero = float(_heights(np.zeros(1), low, high)[0])
+    width = WIDTH / len(values)
+    corners = [
+        f"{x:.4g},{y:.4g}"
+        for place, height in enumerate(_heights(values, low, high))
+        for x, y in (
+            (width * (place + 0.15), zero),
+            (width * (place + 0.15), height),
+            (width * (place + 0.85), height),
+            (width * (place + 0.85), zero),
+        )
+    ]
+    return Picture(curves=[" ".join(corners)], zero=zero)
+
+
 def course_points(course: Sequence[float]) -> str:
     """Return the shares of an atom at all times as the points of a curve that begins at zero."""
     shares = np.nan_to_num(np.asarray(course, np.float64))
@@ -199,9 +230,14 @@ def _points(heights: NDArray) -> str:
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in zip(across, heights, strict=True))
 
 
+def coarse(pixels: NDArray) -> NDArray:
+    """Return an image with so few of its pixels that it makes a small picture."""
+    step = -(-max(pixels.shape[:2]) // MOST_PIXELS)
+    return pixels[::step, ::step]
+
+
 def _image(pixels: NDArray) -> Picture:
-    coarser = -(-max(pixels.shape[:2]) // MOST_PIXELS)
-    pixels = pixels[::coarser, ::coarser]
+    pixels = coarse(pixels)
     low, high = pixels.min(), pixels.max()
     shades = np.round(255 * (pixels - low) / ((high - low) or 1.0)).astype(np.uint8)
     image, buffer = library("PIL.Image", "Pictures"), io.BytesIO()

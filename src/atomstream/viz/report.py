@@ -126,16 +126,18 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
         return {"cards": None, "known": set()}
     figures = {name: None for card in cards.cards for name in card.figures}
     timed = ["share at the time"] if cards.times else []
+    placed = ["similarity"] if cards.cards[0].place is not None else []
     state = {
         "noun": cards.noun,
         "origin": dict(cards.origin),
         "saved": {**cards.origin, **cards.edits},
         "times": list(cards.times),
+        "frames": list(cards.frames),
     }
     return {
         "cards": cards,
         "known": {card.number for card in cards.cards},
-        "sorts": [*figures, *timed, "number"],
+        "sorts": [*figures, *timed, *placed, "number"],
         "has_terms": any(card.terms for card in cards.cards),
         "state": state,
     }

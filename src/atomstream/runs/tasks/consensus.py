@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from atomstream.callbacks import History
 from atomstream.core.checks import counted
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io.holdout import Holdout
 from atomstream.io.outputs import write_table
+from atomstream.io.source import Block
+from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import option
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 
 MOST_RANKS = 1000
+LOOKED_AT = 20_000  # rows, at least, among which those that use an atom most are found
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,28 @@ class ConsensusTask(RowsTask):
         heads = [f"{atom}_{end}" for end in ("low", "high") for atom in atoms]
         columns = zip(names, *ends, strict=True)
         write_table(folder / "intervals.csv", ["feature", *heads], columns)
-        return {}
+        return self._samples().notes()
+
+    def _samples(self) -> Samples:
+        """Return the rows that use each atom most, among the first of the inputs."""
+        found = Samples()
+        for source in self.sources:
+            for block in [] if source.live else source.blocks(0, 0):
+                good = np.flatnonzero(~self._bad_rows(block.X))
+                if len(good):
+                    codes = self.model.transform(block.X[good])
+                    found.look(codes, partial(self._row, source.name, block, good))
+                if found.n_seen >= LOOKED_AT:
+                    return found
+        return found
+
+    def _row(self, source: str, block: Block, good: NDArray, i: int) -> Sample:
+        """Return one of the good rows of a block, with its name where it has one."""
+        row = int(good[i])
+        label = " ".join(str(names[row]) for names in block.labels) or f"row {block.ids[row]}"
+        label += f" of {source}" if len(self.sources) > 1 else ""
+        values = block.X[[row]]
+        return Sample(label, "", (values.toarray() if sp.issparse(values) else values)[0])
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from atomstream.core.checks import counted
@@ -11,10 +13,13 @@ from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.io.source import Block
+from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
+LOOKED_AT = 10_000  # patches, at least, among which those that use an atom most are found
 SHARE = 8  # patches of each image in a round, at least: opening images must pay
 
 
@@ -86,6 +91,21 @@ class ImageTask(Task):
             pace.note(self.model.learner_)
             if pace.rest():
                 return
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Keep the patches that use each atom most, of some that are drawn anew."""
+        source, found = self.sources[0], Samples()
+        for block in source.blocks(0, 0):
+            codes = self.model.learner_.transform(self.model._split(block.X)[0])
+            found.look(codes, partial(self._patch, block))
+            if found.n_seen >= LOOKED_AT:
+                break
+        return found.notes()
+
+    def _patch(self, block: Block, i: int) -> Sample:
+        """Return a patch of a block, with the place that it lies at."""
+        place = self.sources[0].place(int(block.ids[i]))
+        return Sample(place, "", block.X[i].reshape(self.model.patch_shape_))
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

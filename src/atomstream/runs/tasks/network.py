@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from atomstream.core.checks import counted
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.exceptions import InputError
+from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
+from atomstream.samplers.base import patches_of
+
+COPIES = 2000  # of the motif, among which those that use an atom most are found
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,23 @@ class NetworkTask(Task):
         with watched(self.model, pace):
             left = self.settings.batches - self.position[0]
             self.model.partial_fit(network, n_batches=left)
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Keep the copies of the motif that use each atom most, one of each set of nodes."""
+        network, k, found = self.network, self.model.motif_.size, Samples()
+        states, _ = next(self.model._copies(network, COPIES, self.settings.seed))
+        _, first = np.unique(np.sort(states, axis=1), axis=0, return_index=True)
+        states = states[np.sort(first)[:COPIES]]
+        patches = patches_of(network, states)
+
+        def copy_of(row: int) -> Sample:
+            nodes = ", ".join(str(network.labels[node]) for node in states[row])
+            return Sample(f"copy {row}", f"nodes {nodes}", patches[row].reshape(k, k))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the run has warned already
+            found.look(self.model.learner_.transform(patches), copy_of)
+        return found.notes()
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""

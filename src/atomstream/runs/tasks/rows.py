@@ -129,7 +129,7 @@ class RowsSettings(checkpoints, Settings):
             self.seed,
             self.decimal,
             skip,
-            Naming(self.id),
+            Naming(self.id, kept=bool(self.id)),
         )
 
     def new_model(self) -> Any:
@@ -309,7 +309,7 @@ class RowsTask(PassesTask):
             text = "%d of %d rows of %s left out, the first of them row %d, counted from 0."
             first, name = self.at.row + int(bad.argmax()), self.sources[self.at.source].name
             log.info(text, self._n_bad, len(bad), name, first)
-            return piece._replace(X=piece.X[~bad], ids=piece.ids[~bad]), None
+            return _some(piece, ~bad), None
         first = int(bad.argmax())
         self._places = self._places[:first]
         name, row = self.sources[self.at.source].name, self.at.row + first
@@ -317,7 +317,7 @@ class RowsTask(PassesTask):
             f"{name} has entries in row {row} (counted from 0) that are missing, infinite or, for "
             "--model nmf, negative; say --missing, or leave such rows out with --on-bad-line skip."
         )
-        return piece._replace(X=piece.X[:first], ids=piece.ids[:first]), said
+        return _some(piece, slice(first)), said
 
     def _bad_rows(self, X: Any) -> NDArray:
         """Return which rows the model would refuse; those that hold nothing are among them."""
@@ -338,7 +338,8 @@ class RowsTask(PassesTask):
                 values = piece.X.data if sp.issparse(piece.X) else piece.X
                 self.n_missing += int(np.isnan(values).sum())
             if self._held.any():
-                self.holdout.keep(piece.X[self._held], piece.ids[self._held])
+                labels = [label[self._held] for label in piece.labels]
+                self.holdout.keep(piece.X[self._held], piece.ids[self._held], labels)
         if self._refusal is not None:
             self.at = self.at._replace(row=self.at.row + len(piece.ids))
             raise self._refusal
@@ -376,3 +377,9 @@ class RowsTask(PassesTask):
         if passes < 2:
             return f"{atoms} from {counted(self._n_samples, self.unit)}"
         return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"
+
+
+def _some(piece: Piece, rows: NDArray | slice) -> Piece:
+    """Return some rows of a batch, with the place after all of them."""
+    labels = tuple(label[rows] for label in piece.labels)
+    return Piece(piece.X[rows], piece.ids[rows], piece.after, labels)

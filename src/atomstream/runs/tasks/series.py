@@ -25,6 +25,7 @@ from atomstream.estimators._backtest import (
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
+from atomstream.runs.samples import samples_of_windows
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import InputFile, Pace, Task, watched
 from atomstream.schedules import Constant
@@ -188,12 +189,15 @@ class _SeriesTask(Task):
 
     def shown(self, **more: Any) -> dict[str, Any]:
         """Return what the report shows."""
-        return more | {
+        table, code = self.table, self.model.learner_.transform
+        return {
+            **samples_of_windows(self.values, table, self.settings.window, code).notes(),
+            **more,
             "figures": self.figures,
-            "series": np.array(self.table.names, object),
-            "labels": self.table.labels[-KEPT:].astype(str).astype(object),
+            "series": np.array(table.names, object),
+            "labels": table.labels[-KEPT:].astype(str).astype(object),
             "n_times": len(self.values),
-            "n_missing": int(np.isnan(self.table.values).sum()),
+            "n_missing": int(np.isnan(table.values).sum()),
         }
 
     def results(self) -> dict[str, Any]:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from atomstream.core.checks import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
+from atomstream.io.source import Block
 from atomstream.io.tensors import Tensor, open_tensor
+from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import PassesTask
+from atomstream.viz.cards import coarse
 
 JUDGED = 256  # samples that the figures are measured on, at most
+LOOKED_AT = 20_000  # samples, at least, among which those that use an atom most are found
+NAMED = 3  # entries of a sample that are named
+MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,30 @@ def axes_of(tensor: Tensor) -> Axes:
     return Axes(tensor.shape, groups, tensor.axes, tensor.labels)
 
 
+def labels_of(axes: Axes) -> list[NDArray]:
+    """Return the labels along each axis of a sample, numbers from 0 where it has none."""
+    found = axes.labels or (None,) * len(axes.shape)
+    return [
+        np.arange(size) if labels is None else labels
+        for labels, size in zip(found, axes.shape, strict=True)
+    ]
+
+
+def plain(label: object) -> str:
+    """Return a label as text, a date without its midnight."""
+    return MIDNIGHT.sub("", str(label))
+
+
+def _largest_entries(values: NDArray, axes: Axes) -> str:
+    """Return the largest entries of a sample by the labels of their places."""
+    order = np.argsort(-np.abs(np.nan_to_num(values)), axis=None, kind="stable")[:NAMED]
+    named = []
+    for place in zip(*np.unravel_index(order, values.shape), strict=True):
+        names = (plain(labels[i]) for labels, i in zip(labels_of(axes), place, strict=True))
+        named.append(f"{' '.join(names)} {values[place]:.2g}")
+    return ", ".join(named)
+
+
 def in_samples(sentence: str, first: int, name: str) -> str:
     """Return a complaint about rows in terms of samples, the first of which has this number."""
     return renumbered(sentence, lambda row: f"first in sample {first + row} of {name}")
@@ -129,7 +162,27 @@ class TensorTask(PassesTask):
         energy = 0.5 * float(np.nansum(values**2))
         left = float(self.model.losses(self.axes.restore(rows)).sum())
         figures = {"unexplained share of the energy": left / energy if energy else 0.0}
-        return {"n_judged": rows.shape[0], "figures": figures}
+        return {"n_judged": rows.shape[0], "figures": figures, **self._samples().notes()}
+
+    def _samples(self) -> Samples:
+        """Return the samples that use each atom most, among the first ones."""
+        found = Samples()
+        for block in self.tensor.blocks(0, 0):
+            codes = self.model.transform(self.axes.restore(block.X))
+            found.look(codes, partial(self._sample, block))
+            if found.n_seen >= LOOKED_AT:
+                break
+        return found
+
+    def _sample(self, block: Block, i: int) -> Sample:
+        """Return a sample of a block, with the labels of its largest entries."""
+        row, number, known = block.X[[i]], int(block.ids[i]), self.tensor.sample_labels
+        values = (row.toarray() if sp.issparse(row) else np.asarray(row)).reshape(self.axes.shape)
+        name = f"sample {number}" if known is None else plain(known[number])
+        text = _largest_entries(values, self.axes)
+        while values.ndim > 2:
+            values = values.mean(axis=int(np.argmin(values.shape)))
+        return Sample(name, text, coarse(values) if values.ndim == 2 else values)
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the number of the sample."""

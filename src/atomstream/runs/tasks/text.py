@@ -24,6 +24,7 @@ from atomstream.runs.task import Pace, Task, named, watched
 
 SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
+MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
 OVER_TIME = "topics_over_time.csv"
 BLOCK = 4096  # documents whose shares are found at a time
 LOOKED_AT = 20_000  # documents among which those that use a topic most are found
@@ -58,6 +59,11 @@ class TextSettings(checkpoints, Settings):
         choices=tuple(SPANS),
         free=True,
         shown="the longest of which there are 8 or more",
+    )
+    shuffle: bool = option(
+        True,
+        "Learn documents in mixed order. Without it they come by --date, or as they stand, and "
+        "births and deaths of topics have dates.",
     )
     id: tuple[str, ...] = option(
         (),
@@ -140,6 +146,13 @@ class TextTask(Task):
             raise InputError(f"{name} has no dates in {column!r}.")
         return dates
 
+    @cached_property
+    def order(self) -> NDArray:
+        """The order of the documents by their dates, those without a date last, or as they are."""
+        if self.settings.date is None:
+            return np.arange(self.counts.shape[0])
+        return np.argsort(self.dates, kind="stable")
+
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
@@ -157,7 +170,8 @@ class TextTask(Task):
         if self.settings.date is not None:
             self._freq()  # dates that cannot be read are told before anything is learned
         with watched(self.model, pace):
-            self.model.fit_counts(counts)
+            shuffle = self.settings.shuffle
+            self.model.fit_counts(counts if shuffle else counts[self.order], shuffle=shuffle)
 
     def _freq(self) -> str:
         """Return the spans of topics over time, as `TopicsOverTime` calls them."""
@@ -194,7 +208,16 @@ class TextTask(Task):
             "time_shares": found.shares,
             "time_documents": found.n_documents,
             "n_undated": int((~dated).sum()),
+            **self._stream_dates(),
         }
+
+    def _stream_dates(self) -> dict[str, Any]:
+        """Return the dates along a pass, of so many documents, where these come in that order."""
+        if self.settings.shuffle:
+            return {}
+        some = np.unique(np.linspace(0, len(self.order) - 1, MOST_DATES).astype(np.int64))
+        dates = self.dates[self.order[some]].astype("datetime64[D]")
+        return {"stream_dates": dates.astype(str).astype(object)}
 
     def _typical(self) -> dict[str, Any]:
         """Return the documents that use each topic most, of many that are evenly spaced."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,15 @@ from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators._constraints import MODES
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.video import Video, as_frames, open_video
+from atomstream.io.video import Video, as_frames, open_video, pixel_courses
+from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.task import Pace, Task, calling, watched
+from atomstream.viz.cards import coarse
 
 LEAST = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most
-FRAMES = 64  # coded at a time
+FRAMES, PIXELS = 64, 4096  # coded at a time
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 
 
@@ -186,18 +188,46 @@ class VideoTask(Task):
         """Find the courses of atoms over the frames, or the frames at which curves change."""
         if self.settings.mode == "frames":
             every = -(-self._n_samples // POINTS)
-            return {"courses": self._courses(every), "frames_per_point": every}
-        found = changes_of(self.model)
-        return {} if found is None else {"changes": found.times, "p_values": found.p_values}
+            frames = Samples()
+            courses = self._courses(every, frames)
+            return {"courses": courses, "frames_per_point": every, **frames.notes()}
+        found, pixels = changes_of(self.model), self._pixels().notes()
+        return pixels | (
+            {} if found is None else {"changes": found.times, "p_values": found.p_values}
+        )
 
-    def _courses(self, every: int) -> NDArray:
+    def _pixels(self) -> Samples:
+        """Return the pixels that use each atom most."""
+        found, frames = Samples(), self.model._whole(self.frames)
+        size = frames[0].size
+        for first in range(0, size, PIXELS):
+            places = range(first, min(first + PIXELS, size))
+            rows = next(pixel_courses(frames, places, PIXELS))
+            found.look(self.model.learner_.transform(rows), partial(self._pixel, rows, first))
+        return found
+
+    def _pixel(self, courses: NDArray, first: int, i: int) -> Sample:
+        """Return the pixel of a course, the first of which is of pixel ``first`` of a frame."""
+        row, column, *channel = np.unravel_index(first + i, self.model.frame_shape_)
+        label = f"pixel in row {row}, column {column}"
+        return Sample(label + "".join(f", channel {number}" for number in channel), "", courses[i])
+
+    def _frame(self, images: Sequence[NDArray], first: int, i: int) -> Sample:
+        """Return a frame by its number, from 0, or by the name of its file."""
+        names = self.video.names
+        label = str(names[first + i]) if names else f"frame {first + i}"
+        return Sample(label, "", coarse(images[i]))
+
+    def _courses(self, every: int, frames: Samples) -> NDArray:
         """Return the codes of all frames, the means of ``every`` frames, (n_points, n_atoms)."""
         images = as_frames(self.video, grey=self.settings.grey)
         total = np.zeros((-(-self._n_samples // every), self.settings.atoms))
         counts, first = np.zeros((len(total), 1)), 0
         while block := list(islice(images, FRAMES)):
             points = np.arange(first, first + len(block)) // every
-            np.add.at(total, points, self.model.transform(np.stack(block)))
+            codes = self.model.transform(np.stack(block))
+            frames.look(codes, partial(self._frame, block, first))
+            np.add.at(total, points, codes)
             np.add.at(counts, points, 1)
             first += len(block)
         return total / counts

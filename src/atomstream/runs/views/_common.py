@@ -17,17 +17,19 @@ import atomstream
 from atomstream.core.checks import counted, plural
 from atomstream.domains import images
 from atomstream.exceptions import InputError
+from atomstream.history import Trace
 from atomstream.io.outputs import check_out, image_format, write_image
+from atomstream.runs.dated import lives_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table, View
-from atomstream.runs.views._deck import MOST_CARDS, Deck, Users, course_of
+from atomstream.runs.views._deck import MOST_CARDS, Course, Deck, Users, course_of, users_of
 from atomstream.viz import plots
 from atomstream.viz.cards import Cards, Picture, Term, pictures
 from atomstream.viz.report import Section
-from atomstream.watch.lives import atoms_over_time
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MOST_PAST = 1 << 22  # signs of all pictures of the past in a report
 MOST_EVENTS = 30  # in the life of atoms that a report lists
 NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
@@ -37,6 +39,7 @@ class CommonView(View):
     """A view whose report has the usual chapters; a kind of model says what is in them."""
 
     of: ClassVar[str] = "sample"  # what the objective is a mean over
+    samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
 
     @abstractmethod
     def known(self, record: Record) -> dict[str, Any]:
@@ -52,35 +55,57 @@ class CommonView(View):
 
     def pictures(self, record: Record) -> list[Picture]:
         """Return small pictures of all atoms; empty where there is nothing to draw."""
-        shape = record.shape
-        atoms = np.asarray(getattr(record.model, "components_", np.zeros(0)))
-        if shape is not None:
-            atoms = atoms.reshape(-1, *shape)
-        drawable = atoms.ndim in (2, 3) or (atoms.ndim == 4 and atoms.shape[3] == 3)
-        return pictures(atoms) if drawable else []
+        return self.drawn(record, self.atoms(record))
+
+    def atoms(self, record: Record) -> NDArray:
+        """Return all atoms in the shape of the data, (n_atoms, ...)."""
+        return np.asarray(getattr(record.model, "components_", np.zeros(0)))
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples; empty where there is nothing to draw."""
+        if record.shape is not None:
+            values = values.reshape(-1, *record.shape)
+        drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
+        return pictures(values) if drawable and values.size else []
 
     def terms(self, record: Record) -> list[list[Term]]:
         """Return the words of all topics; empty where atoms are not made of words."""
         return []
 
     def users(self, record: Record) -> Users | None:
-        """Return samples and their codes; None where none are known."""
-        return None
+        """Return samples and their codes, by default those that the run has kept."""
+        shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
+        return users_of(record, shown, self.samples.format(unit=plural(self.unit(record))))
 
-    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
-        """Return names of times and the shares of the atoms at them; None where not known."""
+    def course(self, record: Record) -> Course | None:
+        """Return the shares of the atoms over time; None where not known."""
         return course_of(record.history, plural(self.unit(record)))
+
+    def past(self, record: Record, now: list[Picture]) -> tuple[list[int], list[list[Picture]]]:
+        """Return how many samples were learned from at some moments, and pictures of all atoms."""
+        shape, shots = self.atoms(record).shape, record.history.snapshots
+        kept = [atoms for atoms in shots.atoms if atoms.size == np.prod(shape)]
+        if not now or len(kept) < len(shots):
+            return [], []
+        size = sum(len(look.png) + sum(map(len, look.curves)) for look in now)
+        n_shots = min(len(kept), MOST_PAST // max(size, 1))
+        some = np.unique(np.linspace(0, len(kept) - 1, n_shots).round().astype(int)).tolist()
+        shown = [self.drawn(record, kept[i].reshape(shape)) for i in some]
+        return [shots.n_samples[i] for i in some], shown
 
     def cards(self, record: Record) -> Cards | None:
         """Return the atoms one by one."""
         table = record.view.table(record, MOST_CARDS)
-        if len({row[0] for row in table.rows}) < len(table.rows) or not table.rows:
+        if not table.rows:
             return None
+        now = self.pictures(record)
         parts: dict[str, Any] = {
-            "pictures": self.pictures(record),
+            "pictures": now,
             "terms": self.terms(record),
             "users": self.users(record),
             "course": self.course(record),
+            "past": self.past(record, now),
+            "atoms": self.atoms(record),
         }
         return Deck(record, table, **parts).cards()
 
@@ -105,7 +130,7 @@ class CommonView(View):
         source = {} if record.settings is None else self.source(record)
         unit = self.unit(record)
         chapters = {
-            "What was learned": [*self.learned(record), *_became(record)],
+            "What was learned": [*self.learned(record), *_became(record, plural(unit))],
             "How well": [*self.judged(record), *_learning(record, unit)],
             "From what": [Section("inputs", "", facts=source)] if source else [],
             "How": [Section("how", "", facts=_how(record))],
@@ -210,19 +235,35 @@ def _learning(record: Record, unit: str) -> list[Section]:
     )
     if len(record.history.n_samples) > 1:
         caption += " The first batch, which the start was made from, is left out."
+    caption += _changeovers(record.history, plural(unit))
     figure = plots.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
 
 
-def _became(record: Record) -> list[Section]:
+def _changeovers(history: Trace, unit: str) -> str:
+    """Return when the adaptive schedule has left the past behind; nothing where it has not."""
+    counts = np.nan_to_num(history.points["n_changeovers"])
+    places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
+    if not len(places):
+        return ""
+    listed = ", ".join(f"{history.n_samples[i]:,}" for i in places[-MOST_EVENTS:])
+    times = counted(int(counts[-1]), "time")
+    return f" The schedule left the past behind {times}: by {listed} {unit}."
+
+
+def _became(record: Record, unit: str) -> list[Section]:
     """Return the section on births and deaths of atoms, where snapshots of them were kept."""
-    lives = atoms_over_time(record.history)
+    lives = lives_of(record.history, record.notes)
     if not lives.moments:
         return []
-    unit = plural(record.task.unit if record.task else "sample")
+    heads = {"atom": "atom", "kind": "event", "n_samples": f"{unit} by then", "when": "date"}
+    heads["other"] = "other atom (its first number)"
+    shown = [event._asdict() for event in reversed(lives.events[-MOST_EVENTS:])]
+    shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
+    known = [name for name in heads if any(found[name] is not None for found in shown)]
     rows = [
-        (event.atom, event.kind, f"{event.n_samples:,}", "" if event.other is None else event.other)
-        for event in reversed(lives.events[-MOST_EVENTS:])
+        (found["atom"], *("" if found[name] is None else str(found[name]) for name in known[1:]))
+        for found in shown
     ]
     moved = max(lives.drift.values())
     caption = (
@@ -233,7 +274,7 @@ def _became(record: Record) -> list[Section]:
     )
     if len(rows) < len(lives.events):
         caption += f" The last {len(rows)} are listed."
-    columns = ["atom", "event", f"{unit} by then", "other atom (its first number)"]
+    columns = [heads[name] for name in known]
     return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
 
 

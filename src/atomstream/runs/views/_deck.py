@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,29 @@ from atomstream.runs.edits import Edits
 from atomstream.runs.record import Record
 from atomstream.runs.task import Table
 from atomstream.viz.cards import Card, Cards, Picture, Sample, Term
+from atomstream.viz.similarity import by_similarity
 
 MOST_CARDS = 500
 MOST_SAMPLES, MOST_USED = 4, 3  # samples of an atom, and atoms named beside a sample
 MOST_TIMES = 60
 LEAST = 1e-3  # share of a code from which on a sample uses an atom
+
+
+class Course(NamedTuple):
+    """Shares of the atoms over time.
+
+    Attributes
+    ----------
+    times : list of str
+        Names of the times.
+    shares : ndarray of shape (n_times, n_atoms)
+    places : list of int
+        Number of samples learned from at each time; empty where times are dates of the data.
+    """
+
+    times: list[str]
+    shares: NDArray
+    places: list[int]
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,30 @@ class Users:
         )
 
 
+def users_of(record: Record, shown: list[Picture], among: str) -> Users | None:
+    """Return the samples that a run has kept; None where it kept none.
+
+    Parameters
+    ----------
+    record : Record
+    shown : list of Picture
+        How they look; empty where they are not drawn.
+    among : str
+        What they are, such as "frames of the video".
+    """
+    notes = record.notes
+    if "sample_codes" not in notes:
+        return None
+    n_looked_at, texts = int(notes["n_looked_at"]), notes["sample_texts"]
+    return Users(
+        notes["sample_codes"],
+        lambda i: str(notes["sample_labels"][i]),
+        f"Samples are those that use it most among {n_looked_at:,} {among}.",
+        picture=shown.__getitem__ if shown else None,
+        text=lambda i: str(texts[i]),
+    )
+
+
 class Deck:
     """Makes the cards of a record.
 
@@ -89,7 +131,10 @@ class Deck:
     pictures, terms : list
         How each atom of the model looks, and the words of each topic; or empty.
     users : Users or None
-    course : (times, shares) or None
+    course : Course or None
+    past : (list of int, list of lists of Picture)
+        How many samples were learned from at earlier moments, and how each atom looked then.
+    atoms : ndarray of shape (n_atoms, ...)
     """
 
     def __init__(
@@ -100,14 +145,21 @@ class Deck:
         pictures: list[Picture],
         terms: list[list[Term]],
         users: Users | None,
-        course: tuple[list[str], NDArray] | None,
+        course: Course | None,
+        past: tuple[list[int], list[list[Picture]]],
+        atoms: NDArray,
     ) -> None:
         self._record, self._table = record, table
         self._pictures, self._terms = pictures, terms
         self._users, self._course = users, course
         numbers = [row[0] for row in table.rows]
-        if self._course is not None and self._course[1].shape[1] <= max(numbers):
+        if self._course is not None and self._course.shares.shape[1] <= max(numbers):
             self._course = None  # of fewer atoms than there are now
+        moments, self._past = past
+        self._frames = [] if self._course is None else _frames(self._course.places, moments)
+        known = len(atoms) > max(numbers)
+        likeness = by_similarity(atoms[numbers]).tolist() if known else []
+        self._places = {numbers[i]: place for place, i in enumerate(likeness)}
         errors = None if self._users is None else self._users.errors()
         changes = changes_of(record)
         self._figures = {"error": errors, "change": None if changes is None else changes[0]}
@@ -117,13 +169,14 @@ class Deck:
         """Return all of them."""
         record, edits = self._record, self._record.edits
         n_atoms = edits.n_atoms or record.n_atoms
-        edits = Edits(n_atoms, edits.made, edits.run, int(record.learner.n_steps_))
+        edits = Edits(n_atoms, edits.made, edits.run, int(getattr(record.learner, "n_steps_", 0)))
         listed = edits.as_dict()
         return Cards(
             self._table.name,
             [self._card(row) for row in self._table.rows],
             n_atoms,
-            times=[] if self._course is None else self._course[0],
+            times=[] if self._course is None else self._course.times,
+            frames=self._frames,
             notes=self._notes(n_atoms),
             origin={name: value for name, value in listed.items() if name != "edits"},
             edits={"edits": listed["edits"]},
@@ -132,6 +185,7 @@ class Deck:
     def _card(self, row: tuple[Any, ...]) -> Card:
         atom, found = row[0], dict(zip(self._table.columns, row[1:], strict=True))
         text = str(found.pop("features", ""))
+        text = f"{self._table.columns['features']}: {text}" if text else ""
         figures: dict[str, float] = {}
         about: dict[str, Any] = {}
         for name, value in found.items():
@@ -148,9 +202,11 @@ class Deck:
             about,
             text,
             picture=self._pictures[atom] if self._pictures else None,
+            past=[shown[atom] for shown in self._past] if self._frames else (),
             terms=self._terms[atom] if self._terms else (),
             samples=self._users.of(atom) if self._users else (),
-            course=() if self._course is None else self._course[1][:, atom].tolist(),
+            course=() if self._course is None else self._course.shares[:, atom].tolist(),
+            place=self._places.get(atom),
         )
 
     def _notes(self, n_atoms: int) -> list[str]:
@@ -171,10 +227,23 @@ class Deck:
                 f"The change is one minus the cosine between the {noun} now and after "
                 f"{self._since:,} samples."
             )
+        if self._frames:
+            notes.append(
+                f"The time moves the pictures too: the atoms were kept at {len(self._past)} "
+                "moments of the stream."
+            )
         notes.append(
             "Edits are kept in a list: save it, and apply it with atomstream edit RUN edits.json."
         )
         return notes
+
+
+def _frames(places: list[int], moments: list[int]) -> list[int]:
+    """Return for each time the place of the last picture before it; at the end is that of now."""
+    if not places or not moments:
+        return []
+    before = np.searchsorted(moments, places[:-1], side="right") - 1
+    return [*np.maximum(before, 0).tolist(), len(moments)]
 
 
 def changes_of(record: Record) -> tuple[NDArray, int] | None:
@@ -193,12 +262,13 @@ def changes_of(record: Record) -> tuple[NDArray, int] | None:
     return np.clip(1 - cosines, 0, 2), past.n_samples[middle]
 
 
-def course_of(history: Trace, unit: str) -> tuple[list[str], NDArray] | None:
+def course_of(history: Trace, unit: str) -> Course | None:
     """Return the shares of the atoms along the stream: means of at most so many stretches."""
     usage, n_samples = history.points["usage"], history.n_samples
     kept = [i for i, shares in enumerate(usage) if shares and len(shares) == len(usage[-1])]
     if len(kept) < 2:
         return None
     parts = np.array_split(np.array(kept), min(len(kept), MOST_TIMES))
-    names = [f"{n_samples[part[-1]]:,} {unit}" for part in parts]
-    return names, np.array([np.mean([usage[i] for i in part], axis=0) for part in parts])
+    places = [n_samples[part[-1]] for part in parts]
+    shares = np.array([np.mean([usage[i] for i in part], axis=0) for part in parts])
+    return Course([f"{place:,} {unit}" for place in places], shares, places)

@@ -19,6 +19,7 @@ class ConsensusView(RowsView):
     """Atoms that many replicates agree on."""
 
     quality_on = "rows that replicates left out"
+    samples = "{unit} of the inputs"
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""

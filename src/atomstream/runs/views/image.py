@@ -21,6 +21,7 @@ class ImageView(common.CommonView):
 
     learned_from = "images"
     of = "patch"
+    samples = "patches, drawn anew"
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -40,7 +41,8 @@ class ImageView(common.CommonView):
         model = record.model
         caption = (
             f"{counted(len(model.components_), 'atom')} as patches, most important first, "
-            "with their shares in all codes."
+            "with their shares in all codes; each from its smallest entry, black, to its largest, "
+            "white."
         )
         figure = plots.atoms(record.learner, model.patch_shape_)
         table = common.importance(record, self.table(record))

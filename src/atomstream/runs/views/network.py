@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.domains.networks import Network, Reconstruction
@@ -23,6 +24,7 @@ from atomstream.runs.task import InputFile, Table, named
 from atomstream.runs.tasks.network import edge_reading
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture
 from atomstream.viz.report import Section
 
 MOST_DRAWN = 25
@@ -78,6 +80,7 @@ class NetworkView(common.CommonView):
 
     learned_from = "a network"
     of = "patch"
+    samples = "copies of the motif, one of each set of nodes"
     quality_on = "the network learned from"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -121,6 +124,10 @@ class NetworkView(common.CommonView):
             rows.append((atom, *shares, text))
         heads = {"code_share": "share of the code", "recent_share": "second half"}
         return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return patches as small pictures, dark where they are heavy."""
+        return super().drawn(record, -values)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as patches and as graphs, and their shares."""

@@ -26,7 +26,7 @@ from atomstream.runs.record import Record
 from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
-from atomstream.viz.cards import pictures
+from atomstream.viz.cards import Picture, bars
 from atomstream.viz.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
@@ -124,25 +124,29 @@ class RowsView(common.CommonView):
     def users(self, record: Record) -> common.Users | None:
         """Return the rows held out, their codes, and how well these explain them."""
         model, rows = record.model, record.held_out
-        if rows is None or not rows.shape[0] or rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
+        if rows is None or not rows.shape[0]:
+            return _kept(super().users(record), record)
+        if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             codes = np.asarray(model.transform(rows))
             made = np.asarray(model.inverse_transform(codes), np.float64)
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
-        shown = (
-            [] if _few(record) else pictures(rows.reshape(-1, *(record.shape or rows.shape[1:])))
-        )
+        names, shown = record.held_out_names, self.drawn(record, rows)
         return common.Users(
             codes,
-            lambda i: f"held-out {self.unit(record)} {i}",
+            lambda i: f"held-out {self.unit(record)} {i if names is None else names[i]}",
             f"Samples are {counted(rows.shape[0], 'row')} that were kept out of learning.",
             lost=np.nansum((rows - made) ** 2, axis=1),
             energy=np.nansum(rows**2, axis=1),
             picture=shown.__getitem__ if shown else None,
             text=(lambda i: _largest(rows[i], record.names)) if record.names else None,
         )
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures: bars where features are few or have names."""
+        return [bars(row) for row in values] if _few(record) else super().drawn(record, values)
 
     def judged(self, record: Record) -> list[Section]:
         """Return what the model makes of the rows held out."""
@@ -157,6 +161,8 @@ class RowsView(common.CommonView):
             # In units of the data one column would hide the others.
             model, rows = _InScale(model), _scale(model).apply(rows)
             units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+        if record.shape is not None:
+            units += " Errors are red where too much is reconstructed, and blue where too little."
         figure = plots.triples(model, rows, record.shape, names=record.names)
         measured = (
             f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
@@ -220,6 +226,14 @@ def _largest(row: NDArray, names: Sequence[str] | None) -> str:
     row = np.nan_to_num(row)
     top = np.argsort(-np.abs(row), kind="stable")[:4]
     return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
+
+
+def _kept(users: common.Users | None, record: Record) -> common.Users | None:
+    """Return samples that a run has kept by their largest features, where these have names."""
+    values = record.notes.get("sample_values")
+    if users is None or values is None or not _few(record):
+        return users
+    return replace(users, text=lambda i: _largest(values[i], record.names))
 
 
 def _scale(model: Any) -> Scaling:

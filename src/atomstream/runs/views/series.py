@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.runs.record import Record
+from atomstream.runs.samples import SHOWN
 from atomstream.runs.task import Table
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
@@ -23,6 +24,10 @@ class SeriesView(common.CommonView):
 
     learned_from = "series"
     of = "window"
+    samples = (
+        "windows, half of which their neighbour shares; the curves of the series that are named "
+        "are solid, dashed and dotted in that order"
+    )
     title = "Patterns over time"
     quality_on = "the table learned from"
 
@@ -49,13 +54,18 @@ class SeriesView(common.CommonView):
 
         return common.atoms_table(record, most, "largest series", largest)
 
-    def pictures(self, record: Record) -> list[Picture]:
-        """Return the series that weigh most in each atom as curves."""
-        drawn = []
-        for atom in record.model.atoms_:
-            top = np.argsort(-np.abs(atom).mean(axis=0), kind="stable")[:3]
-            drawn.append(curves(atom[:, top]))
-        return drawn
+    def atoms(self, record: Record) -> NDArray:
+        """Return the atoms as windows, (n_atoms, window, n_series)."""
+        atoms: NDArray = record.model.atoms_
+        return atoms
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return windows as curves: of many series those that weigh most in the atom."""
+        if values.ndim < 3 or values.shape[2] <= SHOWN:
+            return [curves(window) for window in values]
+        sizes = np.abs(record.model.atoms_).mean(axis=1)
+        tops = np.argsort(-sizes, axis=1, kind="stable")[:, :SHOWN]
+        return [curves(window[:, top]) for window, top in zip(values, tops, strict=True)]
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""

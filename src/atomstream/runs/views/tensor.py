@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,10 @@ from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.record import Record
 from atomstream.runs.task import Encoded, Table
-from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples
+from atomstream.runs.tasks.tensor import TensorSettings, axes_of, in_samples, labels_of, plain
 from atomstream.runs.views import _common as common
 from atomstream.viz import plots
+from atomstream.viz.cards import Picture
 from atomstream.viz.report import Section
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 DRAWN = 12  # atoms in the picture
 FEW = 12  # labels that the caption lists
 LISTED = 3  # labels of a mode in tables
-MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 
 
 class TensorView(common.CommonView):
     """Dictionaries of rank-one atoms."""
 
     learned_from = "a tensor"
+    samples = "samples of the tensor; pictures are means over all but their two longest axes"
     quality_on = "the first samples learned from"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -48,6 +48,12 @@ class TensorView(common.CommonView):
         """Return shares of code and energy, and where the loadings of atoms are largest."""
         last = "largest loadings of each axis"
         return common.atoms_table(record, most, last, lambda atom: _largest(record.model, atom))
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of the two longest axes, with means over all others."""
+        while values.ndim > 3:
+            values = values.mean(axis=1 + int(np.argmin(values.shape[1:])))
+        return super().drawn(record, values)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the loadings of the atoms, and their shares."""
@@ -91,7 +97,7 @@ class TensorView(common.CommonView):
 def _opened(record: Record, name: str) -> Tensor:
     """Return a tensor whose samples have the axes that were learned."""
     known, model = record.settings or TensorSettings((name,)), record.model
-    labels = _labels(model)
+    labels = labels_of(model.axes_)
     columns = known.columns if name.lower().endswith(".parquet") else ()
     tensor = open_tensor(name, key=known.key, axis=known.axis, columns=columns, known=labels)
     if tensor.shape != model.shape_in_:
@@ -124,31 +130,18 @@ def _short_axes(model: OnlineCPDictionary) -> Iterator[tuple[str, str]]:
     names, labels = model.axes_.names or (), model.axes_.labels or ()
     for name, known in zip(names, labels, strict=True):
         if known is not None and len(known) <= FEW:
-            yield name, ", ".join(f"{place} {_plain(label)}" for place, label in enumerate(known))
-
-
-def _plain(label: object) -> str:
-    return MIDNIGHT.sub("", str(label))
-
-
-def _labels(model: OnlineCPDictionary) -> list[NDArray]:
-    """Return the labels along each axis of a sample, numbers from 0 where it has none."""
-    found = model.axes_.labels or (None,) * len(model.shape_in_)
-    return [
-        np.arange(size) if labels is None else labels
-        for labels, size in zip(found, model.shape_in_, strict=True)
-    ]
+            yield name, ", ".join(f"{place} {plain(label)}" for place, label in enumerate(known))
 
 
 def _largest(model: OnlineCPDictionary, atom: int) -> str:
     """Return the labels of the largest loadings of an atom, axis by axis."""
-    parts, labels = [], _labels(model)
+    parts, labels = [], labels_of(model.axes_)
     for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):
         column = np.abs(matrix[:, atom])
         order = np.argsort(-column, kind="stable")[:LISTED]
         places = np.unravel_index(order, [len(labels[mode]) for mode in group])
         shown = [
-            " ".join(_plain(labels[mode][place]) for mode, place in zip(group, spot, strict=True))
+            " ".join(plain(labels[mode][place]) for mode, place in zip(group, spot, strict=True))
             for value, *spot in zip(column[order], *places, strict=True)
             if value > 0
         ]

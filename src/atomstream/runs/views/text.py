@@ -87,12 +87,12 @@ class TextView(common.CommonView):
             text=texts.tolist().__getitem__,
         )
 
-    def course(self, record: Record) -> tuple[list[str], NDArray] | None:
+    def course(self, record: Record) -> common.Course | None:
         """Return the shares of the topics by date, where documents have dates."""
         notes = record.notes
         if "time_shares" not in notes:
             return super().course(record)
-        return notes["time_starts"].tolist(), np.nan_to_num(notes["time_shares"])
+        return common.Course(notes["time_starts"].tolist(), np.nan_to_num(notes["time_shares"]), [])
 
     def learned(self, record: Record) -> list[Section]:
         """Return the words of each topic."""

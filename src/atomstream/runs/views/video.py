@@ -33,6 +33,7 @@ class VideoView(common.CommonView):
     """Dictionaries of the frames, or of the courses of the pixels, of videos."""
 
     learned_from = "a video"
+    samples = "{unit} of the video"
 
     def unit(self, record: Record) -> str:
         """Return what the objective is a mean over."""

@@ -47,8 +47,8 @@
   function take(saved) {
     if (!Array.isArray(saved?.edits)) throw new Error("it holds no edits");
     if (saved.atoms !== state.origin.atoms) throw new Error("it is of a model with other atoms");
-    edits = new Map();
-    for (const { atom, ...made } of saved.edits) if (byNumber.has(atom)) edits.set(atom, made);
+    const listed = saved.edits.map(({ atom, ...made }) => [atom, made]);
+    edits = new Map(listed.filter(([atom]) => byNumber.has(atom)));
     cards.forEach(show);
     filter();
   }
@@ -63,14 +63,14 @@
   }
 
   function merge(card, text) {
-    const [number, into] = [Number(card.dataset.number), Number(text)];
-    if (text !== "" && (!byNumber.has(into) || into === number)) {
-      told(`${text} is no other ${state.noun}`);
+    const into = text && Number(text);
+    const other = byNumber.get(into);
+    if (text === "" || (other && other !== card)) {
+      change(card, "into", into);
     } else {
-      change(card, "into", text === "" ? "" : into);
-      return;
+      show(card);
+      told(`${text} is no other ${state.noun}`);
     }
-    show(card);
   }
 
   // -- what is shown, and in which order
@@ -80,12 +80,17 @@
     find("told").textContent = `${n} of ${cards.length} shown. ${text}`;
   }
 
+  function textOf(card) {
+    const parts = [...card.children].filter((part) => !part.matches(".tools"));
+    return parts.map((part) => part.textContent).join(" ").toLowerCase();
+  }
+
   function filter() {
     const words = find("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = find("show").value;
     for (const card of cards) {
       const made = edit(card);
-      const text = card.textContent.toLowerCase();
+      const text = textOf(card);
       const shown = { "all but hidden": !made.hidden, hidden: made.hidden, all: true,
         undecided: !made.state && !made.hidden }[wanted] ?? made.state === wanted;
       card.hidden = !shown || !words.every((word) => text.includes(word));
@@ -98,7 +103,8 @@
     const at = Number(find("time")?.value ?? 0);
     const value = (card) => by === "number" ? -card.dataset.number
       : by === "share at the time" ? course(card)[at] : Number(card.dataset[by] ?? -1);
-    list.append(...[...cards].sort((a, b) => value(b) - value(a)));
+    const valued = cards.map((card) => [value(card), card]).sort(([a], [b]) => b - a);
+    list.append(...valued.map(([, card]) => card));
   }
 
   function atTime() {
@@ -110,7 +116,9 @@
       line.setAttribute("x1", x);
       line.setAttribute("x2", x);
       line.style.visibility = "visible";
-      card.querySelector("p.now").textContent = `${percent(course(card)[at])} at ${state.times[at]}`;
+      card.querySelector("p.now").textContent = `share ${percent(course(card)[at])} at ${state.times[at]}`;
+      card.querySelectorAll(".look").forEach((look, place, all) =>
+        look.toggleAttribute("hidden", all.length > 1 && place !== state.frames[at]));
     }
     if (find("sort").value === "share at the time") sort();
   }
@@ -161,12 +169,13 @@
   find("relevance")?.addEventListener("input", words);
   find("save").addEventListener("click", save);
   find("reset").addEventListener("click", () => take(state.saved));
-  find("load").addEventListener("change", async (event) => {
+  find("load").addEventListener("change", async ({ target }) => {
     try {
-      take(JSON.parse(await event.target.files[0].text()));
+      take(JSON.parse(await target.files[0].text()));
     } catch (error) {
       told(`This list of edits cannot be read: ${error.message}`);
     }
+    target.value = ""; // the same file can be loaded again
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || /INPUT|SELECT/.test(event.target.tagName)) return;

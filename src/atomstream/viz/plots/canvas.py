@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.extras import library
+from atomstream.viz.plots.style import TICK
+from atomstream.viz.similarity import by_similarity
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+ORDERS = ("importance", "similarity")  # of atoms
 
 
 class Weighed(Protocol):
@@ -74,6 +81,26 @@ def most_important(model: Weighed, n_atoms: int | None = None) -> NDArray:
     return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 
 
+def shown(model: Fitted, n_atoms: int | None = None, order: str = "importance") -> NDArray:
+    """Return the numbers of the atoms to draw: those that matter most, in one of two orders.
+
+    Raises
+    ------
+    ValueError
+        For an unknown order.
+    """
+    return ordered(most_important(model, n_atoms), lambda: model.components_, order)
+
+
+def ordered(numbers: NDArray, atoms: Callable[[], NDArray], order: str) -> NDArray:
+    """Return the numbers of some of the atoms as they are, or so that neighbours are alike."""
+    if order not in ORDERS:
+        raise ValueError(f"order is {order!r:.40}; choose one of {', '.join(ORDERS)}.")
+    if order == "importance":
+        return numbers
+    return numbers[by_similarity(np.asarray(atoms())[numbers])]
+
+
 def heading(atom: int, share: float) -> str:
     """Return the title of an atom: its number, from 0 as in ``components_``, and its share."""
     return f"atom {atom}: {100 * share:.1f} %"
@@ -94,6 +121,21 @@ def plain(text: str, length: int = 24) -> str:
     """Return a name for a plot: long ones are cut, and dollar signs do not start a formula."""
     short = text if len(text) <= length else text[: length - 1] + "\u2026"
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
+
+
+def write_names(axes: Axes, places: Iterable[tuple[float, float]], names: Iterable[str]) -> None:
+    """Write names beside places, dark on a pale rim, so that they can be read on any colour."""
+    effects = library("matplotlib.patheffects", "Pictures")
+    rim = [effects.withStroke(linewidth=2, foreground="white")]
+    middle = sum(axes.get_xlim()) / 2
+    for place, name in zip(places, names, strict=True):
+        side, shift = ("left", 3) if place[0] < middle else ("right", -3)  # towards the middle
+        style: dict[str, Any] = {"ha": side, "fontsize": TICK, "clip_on": True}
+        text = axes.annotate(
+            plain(name, 16), place, (shift, 3), **style, textcoords="offset points"
+        )
+        text.set_path_effects(rim)
+        axes.plot(*place, ".", color="0.2", markersize=3)
 
 
 def empty(width: float, height: float) -> Figure:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import Fitted, empty, panels, plain
-from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT
+from atomstream.viz.plots.canvas import Fitted, empty, heading, panels, plain, write_names
+from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ __all__ = [
 
 MOST = 1500  # atoms that are drawn in a clustergram
 FEW = 32  # features that are drawn as bars
+NAMED = 5  # places of a map that are named
 
 
 class Agreement(Protocol):
@@ -118,7 +119,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
     figure = empty(6.6, 5.2)
     axes = figure.subplots()
     image = axes.imshow(cosines, cmap=WEIGHT, vmin=0, vmax=1, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
+    labelled(figure.colorbar(image, ax=axes, shrink=0.8).ax, ylabel="cosine")
     edges = np.flatnonzero(np.diff(labels)) + 1
     starts, ends = np.append(0, edges), np.append(edges, len(labels))
     for edge in edges:
@@ -127,7 +128,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
     names = ["alone" if labels[at] < 0 else f"{labels[at]}" for at in starts]
     axes.set_yticks((starts + ends - 1) / 2, names, fontsize=TICK)
     axes.set_xticks([])
-    axes.set(ylabel="consensus atom", xlabel=f"{len(labels)} atoms of all replicates")
+    labelled(axes, ylabel="consensus atom", xlabel=f"{len(labels)} atoms of all replicates")
     return figure
 
 
@@ -179,7 +180,7 @@ def intervals(
     n_columns : int, default=3
     """
     drawn = intervals_data(model, names, top)
-    height = 1.7 if drawn[0][0] is None else 0.5 + 0.17 * len(drawn[0][1])
+    height = 1.85 if drawn[0][0] is None else 0.65 + 0.17 * len(drawn[0][1])
     grid, figure = panels(len(drawn), n_columns, 3.0, height)
     for number, (axes, (named, *values)) in enumerate(zip(grid, drawn, strict=True)):
         entries, low, high = values
@@ -196,7 +197,7 @@ def intervals(
             axes.plot(places, entries, color=BLUE, linewidth=0.8)
         axes.tick_params(labelsize=TICK)
         share, kept = model.importance_[number], model.stability_[number]
-        title = f"atom {number}: {100 * share:.0f} %, in {100 * kept:.0f} % of replicates"
+        title = f"{heading(number, share)}\nin {100 * kept:.0f} % of the replicates"
         axes.set_title(title, fontsize=TEXT)
     return figure
 
@@ -235,9 +236,16 @@ def usage_maps_data(
 
 
 def usage_maps(
-    usages: ArrayLike, places: ArrayLike, *, n_atoms: int | None = None, n_columns: int = 4
+    usages: ArrayLike,
+    places: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int | None = None,
+    n_columns: int = 4,
 ) -> Figure:
     """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+
+    For features that have places, such as stations, give ``components_.T`` as the usages.
 
     Parameters
     ----------
@@ -245,6 +253,8 @@ def usage_maps(
         Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
     places : array-like of shape (n_samples, 2)
         On a map or in an embedding, such as ``obsm["X_umap"]``.
+    names : sequence of str, optional
+        What the places are called; in each panel the five that use the atom most are named.
     n_atoms : int, optional
         How many atoms to draw, those used most first; by default all.
     n_columns : int, default=4
@@ -267,6 +277,9 @@ def usage_maps(
             rasterized=True,
         )
         figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        if names is not None:
+            most = order[: -NAMED - 1 : -1].tolist()
+            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
         axes.set_title(f"atom {atom}", fontsize=TEXT)
         axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import plural
+from atomstream.core.extras import library
 from atomstream.viz.plots.canvas import (
     Fitted,
     Recoding,
     empty,
     heading,
-    most_important,
     panels,
     plain,
+    shown,
 )
-from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK
+from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,14 +47,18 @@ TINY = 1e-12
 DECADE = 10
 
 
-def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-    """Return what `atoms` draws: atoms as images, most important first, and shares of the code.
+def atoms_data(
+    model: Fitted, shape: tuple[int, ...], order: str = "importance"
+) -> tuple[NDArray, NDArray]:
+    """Return what `atoms` draws: atoms as images, and shares of the code.
 
     Parameters
     ----------
     model : fitted estimator
     shape : tuple of int
         (height, width) or (height, width, n_channels) of a patch.
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
 
     Returns
     -------
@@ -66,15 +71,17 @@ def atoms_data(model: Fitted, shape: tuple[int, ...]) -> tuple[NDArray, NDArray]
         raise ValueError(
             f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
         )
-    order = most_important(model)
-    rows = _atoms(model)[order]
+    drawn = shown(model, None, order)
+    rows = _atoms(model)[drawn]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     flat = (rows - low) / np.where(high > low, high - low, 1)
-    return flat.reshape(-1, *shape), model.importance_[order]
+    return flat.reshape(-1, *shape), model.importance_[drawn]
 
 
-def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figure:
-    """Draw the atoms in a grid, most important first, with their numbers and shares of the code.
+def atoms(
+    model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
+) -> Figure:
+    """Draw the atoms in a grid, with their numbers and shares of the code.
 
     Parameters
     ----------
@@ -82,28 +89,34 @@ def atoms(model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10) -> Figu
     shape : tuple of int
         (height, width) or (height, width, n_channels) of a patch.
     n_columns : int, default=10
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    images, shares = atoms_data(model, shape)
+    images, shares = atoms_data(model, shape, order)
     n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
     figure = empty(0.9 * n_columns, 1.08 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    drawn = zip(grid.flat, most_important(model), images, shares, strict=False)
+    drawn = zip(grid.flat, shown(model, None, order), images, shares, strict=False)
     for axes, atom, image, share in drawn:
         axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1, interpolation="nearest")
         axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=TICK)  # no room for a word
     return figure
 
 
-def curves_data(model: Fitted, n_atoms: int = 20) -> tuple[NDArray, NDArray]:
+def curves_data(
+    model: Fitted, n_atoms: int = 20, order: str = "importance"
+) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
-    order = most_important(model, n_atoms)
-    return _atoms(model)[order], model.importance_[order]
+    drawn = shown(model, n_atoms, order)
+    return _atoms(model)[drawn], model.importance_[drawn]
 
 
-def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
+def curves(
+    model: Fitted, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
+) -> Figure:
     """Draw the most important atoms as curves over the features.
 
     Parameters
@@ -111,21 +124,28 @@ def curves(model: Fitted, *, n_atoms: int = 20, n_columns: int = 4) -> Figure:
     model : fitted estimator
     n_atoms : int, default=20
     n_columns : int, default=4
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    rows, shares = curves_data(model, n_atoms)
+    rows, shares = curves_data(model, n_atoms, order)
     grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
     for axes, atom, row, share in zip(
-        grid, most_important(model, n_atoms), rows, shares, strict=True
+        grid, shown(model, n_atoms, order), rows, shares, strict=True
     ):
         axes.plot(row, color=BLUE, linewidth=1)
         axes.set_title(heading(atom, share), fontsize=TEXT)
         axes.tick_params(labelsize=TICK)
         axes.margins(x=0)
+    figure.supxlabel("feature, from 0", fontsize=TEXT)
     return figure
 
 
 def bars_data(
-    model: Fitted, names: Sequence[str] | None = None, n_atoms: int = 12, n_features: int = 8
+    model: Fitted,
+    names: Sequence[str] | None = None,
+    n_atoms: int = 12,
+    n_features: int = 8,
+    order: str = "importance",
 ) -> list[tuple[list[str], NDArray, float]]:
     """Return what `bars` draws.
 
@@ -133,7 +153,7 @@ def bars_data(
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
-    for atom in most_important(model, n_atoms):
+    for atom in shown(model, n_atoms, order):
         row = _atoms(model)[atom]
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
         labels = [str(place + 1) if names is None else str(names[place]) for place in top]
@@ -148,6 +168,7 @@ def bars(
     n_atoms: int = 12,
     n_features: int = 8,
     n_columns: int = 3,
+    order: str = "importance",
 ) -> Figure:
     """Draw the most important atoms as bars: their largest features by name.
 
@@ -160,11 +181,13 @@ def bars(
     n_features : int, default=8
         Number of features of each atom.
     n_columns : int, default=3
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    drawn = bars_data(model, names, n_atoms, n_features)
+    drawn = bars_data(model, names, n_atoms, n_features, order)
     grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
-    order = most_important(model, n_atoms)
-    for axes, atom, (labels, values, share) in zip(grid, order, drawn, strict=True):
+    numbers = shown(model, n_atoms, order)
+    for axes, atom, (labels, values, share) in zip(grid, numbers, drawn, strict=True):
         colours = [BLUE if value >= 0 else ORANGE for value in values]
         axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=TICK)
@@ -228,7 +251,9 @@ def triples(
         if few and names is not None:
             listed = [plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
-    grid[0].legend(frameon=False, fontsize=TICK)
+    handles, texts = grid[0].get_legend_handles_labels()
+    style: dict[str, Any] = {"frameon": False, "fontsize": TEXT, "loc": "outside upper center"}
+    figure.legend(handles, texts, ncols=2, **style)
     return figure
 
 
@@ -319,11 +344,16 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
     axes = figure.subplots()
     axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
     axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
-    axes.set(xscale="log", xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
+    axes.set_xscale("log")
+    ticker = library("matplotlib.ticker", "Pictures")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    labelled(axes, xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
     if values.max() > DECADE * values.min() > 0:
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, fontsize=TEXT)
     return figure
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.extras import library
-from atomstream.viz.plots.canvas import empty
+from atomstream.viz.plots.canvas import empty, write_names
 from atomstream.viz.plots.style import TEXT, TICK, WEIGHT, colour, labelled
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple
 
 
 def partition_map(
-    grid: Grid, cells: ArrayLike, labels: ArrayLike, *, visits: ArrayLike | None = None
+    grid: Grid,
+    cells: ArrayLike,
+    labels: ArrayLike,
+    *,
+    visits: ArrayLike | None = None,
+    places: Mapping[str, tuple[float, float]] | None = None,
 ) -> Figure:
     """Draw cells in the colours of their clusters; the legend starts with the largest one.
 
@@ -39,6 +45,8 @@ def partition_map(
         Clusters of the cells; cells with a negative one are not drawn.
     visits : array-like of shape (n,), optional
         Numbers of visits; cells with few visits are paler.
+    places : mapping of str to (float, float), optional
+        Names of places, and their longitudes and latitudes; those outside the map are not drawn.
     """
     PolyCollection = library("matplotlib.collections", "Maps").PolyCollection
     corners, clusters = partition_map_data(grid, cells, labels)
@@ -68,7 +76,8 @@ def partition_map(
     margin = 0.05 * (high - low) + [across, down]
     axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
     axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
-    axes.set(xlabel="longitude", ylabel="latitude")
+    write_names(axes, (places or {}).values(), places or {})
+    labelled(axes, xlabel="longitude", ylabel="latitude")
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
     axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure

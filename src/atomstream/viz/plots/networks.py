@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.matrices import Matrix
-from atomstream.viz.plots.canvas import Fitted, empty, heading, most_important
+from atomstream.viz.plots.canvas import Fitted, empty, heading, most_important, ordered
 from atomstream.viz.plots.style import BLUE, ERROR, HEAD, IMAGE, ORANGE, TEXT
 
 if TYPE_CHECKING:
@@ -47,23 +47,28 @@ class NetworkAtoms(Protocol):
         """The motif of the patches."""
 
 
-def network_atoms_data(model: NetworkAtoms, n_atoms: int = 25) -> tuple[NDArray, NDArray]:
+def network_atoms_data(
+    model: NetworkAtoms, n_atoms: int = 25, order: str = "importance"
+) -> tuple[NDArray, NDArray]:
     """Return what `network_atoms` draws: the most important atoms and their shares.
 
     Each atom is divided by its largest entry.
     """
-    order = _newest(model, n_atoms)
-    largest = model.components_[order].max(axis=(1, 2), keepdims=True)
-    shares = model.recent_importance_[order]
-    return model.components_[order] / np.where(largest > 0, largest, 1), shares
+    drawn = _newest(model, n_atoms, order)
+    largest = model.components_[drawn].max(axis=(1, 2), keepdims=True)
+    shares = model.recent_importance_[drawn]
+    return model.components_[drawn] / np.where(largest > 0, largest, 1), shares
 
 
-def _newest(model: NetworkAtoms, n_atoms: int) -> NDArray:
+def _newest(model: NetworkAtoms, n_atoms: int, order: str) -> NDArray:
     """Return the numbers of the atoms that matter most of late."""
-    return np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
+    most = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
+    return ordered(most, lambda: model.components_, order)
 
 
-def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5) -> Figure:
+def network_atoms(
+    model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5, order: str = "importance"
+) -> Figure:
     """Draw the most important atoms of a network dictionary, each as a patch and as a graph.
 
     The nodes of the motif are on a circle, node 0 at the top and the others clockwise. Edges of the
@@ -74,8 +79,10 @@ def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5)
     model : fitted NetworkDictionary
     n_atoms : int, default=25
     n_columns : int, default=5
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    patches, shares = network_atoms_data(model, n_atoms)
+    patches, shares = network_atoms_data(model, n_atoms, order)
     joined = model.motif_.adjacency() + model.motif_.adjacency().T > 0
     n_columns = min(n_columns, len(patches))
     n_rows = -(-len(patches) // n_columns)
@@ -83,7 +90,7 @@ def network_atoms(model: NetworkAtoms, *, n_atoms: int = 25, n_columns: int = 5)
     grid = figure.subplots(n_rows, 2 * n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    drawn = zip(_newest(model, n_atoms), patches, shares, strict=True)
+    drawn = zip(_newest(model, n_atoms, order), patches, shares, strict=True)
     for place, (atom, patch, share) in enumerate(drawn):
         row, column = divmod(place, n_columns)
         left, right = grid[row, 2 * column], grid[row, 2 * column + 1]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.viz.plots.canvas import Ranks, empty
 from atomstream.viz.plots.consensus import Replicated
-from atomstream.viz.plots.style import BLUE, ORANGE, TEXT, TICK
+from atomstream.viz.plots.style import BLUE, ORANGE, TEXT, TICK, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,14 +42,14 @@ def rank(choice: Ranks) -> Figure:
     top.axhline(
         choice.baseline, color="0.6", linewidth=0.8, linestyle=":", label="means of the columns"
     )
-    top.set_ylabel("error on hidden entries")
+    labelled(top, ylabel="error on hidden entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
-    bottom.set(xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
+    labelled(bottom, xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
     bottom.set_ylim(min(0, stability.min()), 1.03)
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
-    bottom.xaxis.get_major_locator().set_params(integer=True)
+    bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     top.legend(frameon=False, fontsize=TEXT)
     return figure
 

@@ -12,6 +12,7 @@ from atomstream.viz.plots.canvas import (
     Weighed,
     heading,
     most_important,
+    ordered,
     panels,
     plain,
 )
@@ -52,17 +53,28 @@ class SeriesAtoms(Weighed, Protocol):
         """The form of the tables learned from."""
 
 
-def series_atoms_data(model: SeriesAtoms, n_atoms: int = 24) -> tuple[NDArray, NDArray]:
+def series_atoms_data(
+    model: SeriesAtoms, n_atoms: int = 24, order: str = "importance"
+) -> tuple[NDArray, NDArray]:
     """Return what `series_atoms` draws: the most important atoms, and their shares.
 
     The atoms are of shape (n, window, n_series).
     """
-    order = most_important(model, n_atoms)
-    return model.atoms_[order], model.importance_[order]
+    drawn = _drawn(model, n_atoms, order)
+    return model.atoms_[drawn], model.importance_[drawn]
+
+
+def _drawn(model: SeriesAtoms, n_atoms: int, order: str) -> NDArray:
+    return ordered(most_important(model, n_atoms), lambda: model.atoms_, order)
 
 
 def series_atoms(
-    model: SeriesAtoms, *, names: Sequence[str] | None = None, n_atoms: int = 24, n_columns: int = 6
+    model: SeriesAtoms,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int = 24,
+    n_columns: int = 6,
+    order: str = "importance",
 ) -> Figure:
     """Draw the most important atoms, with their numbers and shares of the code.
 
@@ -75,11 +87,13 @@ def series_atoms(
         Names of the series; by default those that the model knows.
     n_atoms : int, default=24
     n_columns : int, default=6
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    atoms, shares = series_atoms_data(model, n_atoms)
+    atoms, shares = series_atoms_data(model, n_atoms, order)
     grid, figure = panels(len(atoms), n_columns, 1.9, 1.45)
     for axes, number, curves, share in zip(
-        grid, most_important(model, n_atoms), atoms, shares, strict=True
+        grid, _drawn(model, n_atoms, order), atoms, shares, strict=True
     ):
         for curve, style in zip(curves.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
@@ -208,8 +222,12 @@ def series_forecast(
         axes.tick_params(labelsize=TICK)
         axes.margins(x=0.01)
         if labels is not None:
-            shown = np.unique(np.linspace(0, len(places) - 1, 4).round().astype(int))
+            shown = np.unique(np.linspace(0, len(places) - 1, 3).round().astype(int))
             axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
+            for text, side in zip(
+                axes.get_xticklabels(), ("left", "center", "right"), strict=False
+            ):
+                text.set_horizontalalignment(side)  # so that neighbours do not touch
     figure.legend(
         handles=grid[0].lines, frameon=False, fontsize=TEXT, ncols=3, loc="outside upper center"
     )

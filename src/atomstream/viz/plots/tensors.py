@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import Weighed, empty, heading, most_important
+from atomstream.viz.plots.canvas import Fitted, empty, heading, shown
 from atomstream.viz.plots.style import BLUE, IMAGE, TEXT, TICK
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NARROW = 3  # an image whose sides have a larger ratio than this fills its panel
 TINY = 1e-12
 
 
-class Loaded(Weighed, Protocol):
+class Loaded(Fitted, Protocol):
     """A fitted dictionary of rank-one atoms."""
 
     @property
@@ -35,31 +35,40 @@ class Loaded(Weighed, Protocol):
         """The modes of the samples."""
 
 
-def loadings_data(model: Loaded, n_atoms: int = 12) -> tuple[list[NDArray], NDArray]:
+def loadings_data(
+    model: Loaded, n_atoms: int = 12, order: str = "importance"
+) -> tuple[list[NDArray], NDArray]:
     """Return what `loadings` draws: the loadings of the most important atoms, and their shares.
 
     Parameters
     ----------
     model : fitted OnlineCPDictionary
     n_atoms : int, default=12
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
 
     Returns
     -------
     columns : list of ndarray of shape (n_atoms, ...)
         One per mode or group of modes; each loading vector has the shape of its group.
     shares : ndarray of shape (n_atoms,)
-        Shares of the code, largest first.
+        Shares of the code.
     """
-    order = most_important(model, n_atoms)
+    drawn = shown(model, n_atoms, order)
     columns = []
     for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):
         sizes = [model.axes_.shape[mode] for mode in group]
-        columns.append(matrix.T[order].reshape(len(order), *sizes))
-    return columns, model.importance_[order]
+        columns.append(matrix.T[drawn].reshape(len(drawn), *sizes))
+    return columns, model.importance_[drawn]
 
 
 def loadings(
-    model: Loaded, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 2
+    model: Loaded,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int = 12,
+    n_columns: int = 2,
+    order: str = "importance",
 ) -> Figure:
     """Draw the loadings of the most important atoms, the modes of an atom side by side.
 
@@ -76,9 +85,11 @@ def loadings(
     n_atoms : int, default=12
     n_columns : int, default=2
         Number of atoms in a row.
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    columns, shares = loadings_data(model, n_atoms)
-    order = most_important(model, n_atoms)
+    columns, shares = loadings_data(model, n_atoms, order)
+    numbers = shown(model, n_atoms, order)
     names = _names(model) if names is None else list(names)
     if len(names) != len(columns):
         raise ValueError(
@@ -91,7 +102,7 @@ def loadings(
     grid = figure.subplots(n_rows, n_columns * n_modes, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for place, (atom, share) in enumerate(zip(order, shares, strict=True)):
+    for place, (atom, share) in enumerate(zip(numbers, shares, strict=True)):
         row, first = place // n_columns, n_modes * (place % n_columns)
         for mode, values in enumerate(columns):
             axes = grid[row, first + mode]

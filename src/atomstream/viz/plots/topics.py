@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import Weighed, empty, most_important, panels, plain
+from atomstream.viz.plots.canvas import Fitted, empty, panels, plain, shown
 from atomstream.viz.plots.style import BLUE, TEXT, TICK
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["topics", "topics_data", "topics_over_time", "topics_over_time_data"]
 LEAST = 1e-6  # share of a topic below which it does not hold a word
 
 
-class Topical(Weighed, Protocol):
+class Topical(Fitted, Protocol):
     """A fitted model of topics."""
 
     def top_words(self, n_words: int) -> list[list[tuple[str, float]]]:
@@ -30,7 +30,7 @@ class Topical(Weighed, Protocol):
 
 
 def topics_data(
-    model: Topical, n_topics: int = 20, n_words: int = 8
+    model: Topical, n_topics: int = 20, n_words: int = 8, order: str = "importance"
 ) -> list[tuple[int, float, list[tuple[str, float]]]]:
     """Return what `topics` draws: numbers, shares of all words, and top words of topics.
 
@@ -40,11 +40,18 @@ def topics_data(
         [pair for place, pair in enumerate(listed) if pair[1] > LEAST or not place]
         for listed in model.top_words(n_words)
     ]
-    order = most_important(model, n_topics)
-    return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in order]
+    drawn = shown(model, n_topics, order)
+    return [(int(topic), float(model.importance_[topic]), words[topic]) for topic in drawn]
 
 
-def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: int = 4) -> Figure:
+def topics(
+    model: Topical,
+    *,
+    n_topics: int = 20,
+    n_words: int = 8,
+    n_columns: int = 4,
+    order: str = "importance",
+) -> Figure:
     """Draw the most important topics: bars of the shares of their top words.
 
     Parameters
@@ -54,8 +61,10 @@ def topics(model: Topical, *, n_topics: int = 20, n_words: int = 8, n_columns: i
     n_words : int, default=8
         Number of words of each topic.
     n_columns : int, default=4
+    order : {"importance", "similarity"}, default="importance"
+        "similarity" draws the same atoms so that neighbours are alike.
     """
-    drawn = topics_data(model, n_topics, n_words)
+    drawn = topics_data(model, n_topics, n_words, order)
     longest = max(len(words) for _, _, words in drawn)
     grid, figure = panels(len(drawn), n_columns, 2.6, 0.42 + 0.17 * longest)
     for axes, (topic, share, words) in zip(grid, drawn, strict=True):
