@@ -113,6 +113,15 @@ def test_what_a_file_claims_is_held_against_the_budget(data, tmp_path):
         cells.read(tmp_path / "x.h5ad")
 
 
+def test_a_folder_whose_matrix_claims_more_cells_than_are_named_is_refused(tmp_path):
+    head = "%%MatrixMarket matrix coordinate integer general\n"
+    (tmp_path / "matrix.mtx").write_text(head + "2 77777777771 1\n1 1 5\n")
+    (tmp_path / "barcodes.tsv").write_text("cell\n")
+    (tmp_path / "genes.tsv").write_text("1\ta\n2\tb\n")
+    with pytest.raises(InputError, match="77777777771 x 2 counts, 1 cells and 2 genes"):
+        cells.read(tmp_path)
+
+
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, 1e30])
 def test_what_is_no_count_is_refused(data, value):
     data.X[17, 3] = value

@@ -204,7 +204,7 @@ def _folder(path: Path, anndata: Any) -> Any:
     matrix = _one_of(path, "matrix.mtx")
     cells = _one_of(path, "barcodes.tsv")
     features = _one_of(path, "features.tsv", "genes.tsv")
-    counts = sp.csr_matrix(read_matrix_market(matrix).T)
+    counts = read_matrix_market(matrix).T
     names = _first_columns(cells, 0, counts.shape[0])
     return _named(anndata, counts, names, _first_columns(features, 1, counts.shape[1]), path)
 
@@ -228,7 +228,7 @@ def _named(anndata: Any, counts: Any, cells: list[str], genes: list[str], path: 
             f"{path} has {counts.shape[0]} x {counts.shape[1]} counts, {len(cells)} cells and "
             f"{len(genes)} genes; they must agree."
         )
-    data = anndata.AnnData(counts)
+    data = anndata.AnnData(sp.csr_matrix(counts))
     data.obs_names, data.var_names = cells, genes
     data.var_names_make_unique()
     return data
