@@ -368,10 +368,11 @@ def consensus():
             "said to have structure.\n"
         )
     parts += [
-        f"100 replicates of rank 20 on 20,000 x 2,000 counts, passes: {r['passes']}; process "
-        f"seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's NMF (random starts, extrapolated "
-        f"from {r['runs']}): {r['sklearn_seconds']:.0f}, {r['ratio']:.1f} times as many. Worst "
-        f"cosine of matched atoms: {r['worst_cosine']:.3f}.\n"
+        f"100 replicates of rank 20 on 20,000 x 2,000 counts, {r['loss']} loss, passes: "
+        f"{r['passes']:g}; process seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's NMF "
+        f"(random starts, extrapolated from {r['runs']}): {r['sklearn_seconds']:.0f}, "
+        f"{r['ratio']:.1f} times as many. Worst cosine of matched atoms: "
+        f"{r['worst_cosine']:.3f}, mean stability: {r['stability']:.2f}.\n"
         for r in results.get("speed", [])
     ]
     return "\n".join(parts)
