@@ -206,8 +206,11 @@ class Ensemble:
         learners = self.learners[index]
         for part in range(self.draws.n_parts):
             rows = np.flatnonzero(parts == part)
-            judges = range(part, len(learners), self.draws.n_parts)
-            judges = [number for number in judges if learners[number].__sklearn_is_fitted__()]
+            judges = [
+                number
+                for number in range(part, len(learners), self.draws.n_parts)
+                if learners[number].__sklearn_is_fitted__()
+            ]
             if not len(rows) or not judges:
                 continue
             batch = learners[judges[0]]._observe(self.held[rows])

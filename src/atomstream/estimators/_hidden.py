@@ -53,14 +53,14 @@ def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, method: Method) 
     Owen, Perry (2009), "Bi-cross-validation of the SVD and the nonnegative matrix factorization":
     rows and columns are left out at once.
     """
-    total = 0.0
+    total = np.zeros(parts[0].rows_hidden.X.shape[0])
     for part in parts:
         codes = weakened(method.objective.codes, len(part.seen) / dictionary.shape[1])
         objective, there = replace(method.objective, codes=codes), dictionary.on(part.seen)
         found = method.coder.encode(part.rows_seen, there, objective, ACCURACY)
         there = dictionary.on(part.hidden)
-        total = total + objective.losses(part.rows_hidden, found.values, there)
-    return np.asarray(total) * (2.0 if method.objective.loss.quadratic else 1.0)
+        total += objective.losses(part.rows_hidden, found.values, there)
+    return total * (2.0 if method.objective.loss.quadratic else 1.0)
 
 
 def mean_errors(batch: Batch, means: NDArray, method: Method) -> NDArray:
