@@ -22,7 +22,7 @@ from atomstream import ConsensusNMF, align, cells
 
 CELLS, GENES, PROGRAMS = 1_000_000, 2_000, 20
 DEPTH, BLOCK = 200, 10_000  # counts of a cell, and cells that are made at a time
-RUNS = {"three ranks": ((15, 20, 25), 20), "one rank": ((20,), 2)}  # ranks and replicates
+RUNS = {"three ranks": ((15, 20, 25), 10), "one rank": ((20,), 2)}  # ranks and replicates
 
 
 def programs():
