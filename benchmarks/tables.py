@@ -369,8 +369,8 @@ def consensus():
         )
     parts += [
         f"100 replicates of rank 20 on 20,000 x 2,000 counts, {r.get('loss', 'squared')} loss, "
-        f"passes: {r['passes']:g}; process seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's NMF "
-        f"(random starts, extrapolated from {r['runs']}): {r['sklearn_seconds']:.0f}, "
+        f"passes: {r['passes']:g}; process seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's "
+        f"NMF (random starts, extrapolated from {r['runs']}): {r['sklearn_seconds']:.0f}, "
         f"{r['ratio']:.1f} times as many. Worst cosine of matched atoms: "
         f"{r['worst_cosine']:.3f}.\n"
         for r in results.get("speed", [])
