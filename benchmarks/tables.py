@@ -368,11 +368,47 @@ def consensus():
             "said to have structure.\n"
         )
     parts += [
-        f"100 replicates of rank 20 on 20,000 x 2,000 counts, passes: {r['passes']}; process "
-        f"seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's NMF (random starts, extrapolated "
-        f"from {r['runs']}): {r['sklearn_seconds']:.0f}, {r['ratio']:.1f} times as many. Worst "
-        f"cosine of matched atoms: {r['worst_cosine']:.3f}.\n"
+        f"100 replicates of rank 20 on 20,000 x 2,000 counts, {r.get('loss', 'squared')} loss, "
+        f"passes: {r['passes']:g}; process seconds: {r['seconds']:.0f}. 100 runs of scikit-learn's "
+        f"NMF (random starts, extrapolated from {r['runs']}): {r['sklearn_seconds']:.0f}, "
+        f"{r['ratio']:.1f} times as many. Worst cosine of matched atoms: "
+        f"{r['worst_cosine']:.3f}.\n"
         for r in results.get("speed", [])
+    ]
+    return "\n".join(parts)
+
+
+def gene_programs():
+    """Return the section on programs of cells."""
+    results = json.loads((HERE / "cells.json").read_text())
+    rows = [
+        (
+            f"{r['cells']}, {r['shape'][0]:,} x {r['shape'][1]:,}",
+            r["loss"],
+            r["rank"],
+            f"{r['seconds']:.1f}",
+            f"{r['sklearn_seconds']:.1f} ({r['sklearn_runs']})",
+            " ".join(f"{cosine:.2f}" for cosine in r["cosines"]),
+            f"{min(r['stability']):.2f} / {min(r['sklearn_stability']):.2f}",
+        )
+        for r in results["cases"]
+    ]
+    titles = ["cells", "loss", "programs", "s", "s of scikit-learn (runs)", "cosines"]
+    parts = [
+        "## Programs of cells\n",
+        f"{results['replicates']} replicates against as many runs of scikit-learn's NMF (random "
+        "starts; where fewer were made, their number is told, and seconds are those of "
+        f"{results['replicates']}), matched by the same clusters; process seconds, "
+        "`benchmarks/cells.py`.\n",
+        table([*titles, "lowest stability, ours / theirs"], rows),
+    ]
+    parts += [
+        f"{r['cells']:,} cells x 2,000 genes, {r['file_mb']:,.0f} MB on disk, "
+        f"{' '.join(map(str, r['ranks']))} programs with {r['replicates']} replicates each: "
+        f"{r['seconds']:.0f} process seconds, at most {r['peak_mb']:.0f} MB in memory, which is "
+        f"{r['beyond_mb']:.0f} MB beyond the libraries and the model; {r['read_mb']:,.0f} MB read "
+        "to learn.\n"
+        for r in results["million"]
     ]
     return "\n".join(parts)
 
@@ -529,6 +565,7 @@ def main():
     parts.append(tensors())
     parts.append(ground())
     parts.append(consensus())
+    parts.append(gene_programs())
     parts.append(engine())
     parts.append("## Memory, imports\n")
     rows = [

@@ -230,10 +230,11 @@ def consensus():
     chart("consensus", "consensus", values, title, "seconds")
     found, values = read("cells"), {}
     for case in found["cases"]:
-        size = f"{case['shape'][0]:,} cells x {case['shape'][1]:,} genes, {case['loss']}"
+        size = "{:,} cells x {:,} genes, ".format(*case["shape"])
+        size += f"{case['rank']} programs, {case['loss']}"
         values[f"atomstream, {size}"] = case["seconds"]
         values[f"scikit-learn NMF, {size}"] = case["sklearn_seconds"]
-    title = f"{found['replicates']} replicates of {found['rank']} programs of blood cells"
+    title = f"{found['replicates']} replicates of programs of cells"
     ahead = sum(case["seconds"] < case["sklearn_seconds"] for case in found["cases"])
     cases = len(found["cases"])
     title += f"\nfirst: atomstream in {ahead} of {cases}, scikit-learn in {cases - ahead}"

@@ -109,6 +109,8 @@ def test_defaults_that_pass_through_code_are_those_of_the_estimator():
     assert forecast.new_model().schedule == defaults("SeriesDictionary")["schedule"]
     assert impute.new_model().schedule == "power"  # gaps are filled from all rows
     assert text.new_model().stop_words == defaults("TopicModel")["stop_words"]
+    consensus = task_named("consensus").settings_type()
+    assert consensus.new_model().batch_size == defaults("ConsensusNMF")["batch_size"]
 
 
 @setting

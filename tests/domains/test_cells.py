@@ -1,6 +1,7 @@
 """Cells and genes: AnnData in memory, on disk and as Cell Ranger writes it, in and out."""
 
 import gzip
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from atomstream.exceptions import InputError
 
 anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
 h5py = pytest.importorskip("h5py", reason="needs h5py, of the extra cells")
+zarr = pytest.importorskip("zarr", reason="needs zarr, of the extra cells")
 
 rng = np.random.default_rng(0)
 MEANS = rng.gamma(2, 1, 60)
@@ -60,14 +62,52 @@ def test_files_of_all_kinds_hold_the_same_cells(data, tmp_path):
     (tmp_path / "folder/barcodes.tsv").write_text("\n".join(CELLS) + "\n")
     with gzip.open(tmp_path / "folder/features.tsv.gz", "wt") as file:
         file.writelines(f"id\t{gene}\tGene Expression\n" for gene in GENES)
+    write_zarr(data, tmp_path / "x.zarr")
     expected = cells.overdispersed(data, 10)
-    for name in ("x.h5ad", "x.h5", "folder"):
+    for name in ("x.h5ad", "x.h5", "folder", "x.zarr"):
         found = cells.read(tmp_path / name)
         assert list(found.obs_names) == CELLS
         genes = cells.overdispersed(found, 10)
         assert_array_equal(genes.names, expected.names)
         blocks = sp.vstack(list(cells.batches(found, genes))).toarray()
         assert_allclose(blocks * genes.deviation, COUNTS[:, genes.places], rtol=1e-6)
+
+
+def write_zarr(data, path):
+    """Write a Zarr store; anndata warns that the next release will write another version of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        data.write_zarr(path)
+
+
+def test_counts_of_a_zarr_store_stay_there_and_programs_are_written_beside_them(data, tmp_path):
+    data.obsm["X_umap"] = rng.random((300, 2))
+    write_zarr(data, tmp_path / "x.zarr")
+    found = cells.read(tmp_path / "x.zarr")
+    assert not sp.issparse(found.X)
+    genes = cells.overdispersed(found, 10)
+    model = OnlineNMF(3, random_state=0).fit_stream(cells.batches(found, genes))
+    cells.annotate(found, model, genes)
+    write_zarr(found, tmp_path / "y.zarr")
+    again = cells.read(tmp_path / "y.zarr")
+    assert_array_equal(again.X[:].toarray(), COUNTS)
+    assert_array_equal(again.obsm["X_umap"], data.obsm["X_umap"])
+    assert_array_equal(again.obsm["X_programs"], found.obsm["X_programs"])
+    assert_array_equal(again.varm["programs"], found.varm["programs"])
+    data.X = COUNTS.astype(np.float32)  # dense stores stay on disk too
+    write_zarr(data, tmp_path / "z.zarr")
+    assert_array_equal(
+        cells.overdispersed(cells.read(tmp_path / "z.zarr"), 10).places, genes.places
+    )
+
+
+def test_what_a_zarr_store_claims_is_held_against_the_budget(data, tmp_path):
+    write_zarr(data, tmp_path / "x.zarr")
+    group = zarr.open_group(tmp_path / "x.zarr", mode="a")
+    group["obsm"].create_array("lie", shape=(300, 2**34), chunks=(1, 2**10), dtype="f8")
+    zarr.consolidate_metadata(group.store)
+    with pytest.raises(InputError, match=r"'obsm/lie' of .* needs about 82\.5 TB of memory"):
+        cells.read(tmp_path / "x.zarr")
 
 
 def test_usages_and_programs_go_back_and_into_tables(data, tmp_path):

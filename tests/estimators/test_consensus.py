@@ -50,7 +50,7 @@ def test_data_without_structure_are_said_to_have_none():
 
 
 def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
-    """Replicates differ from single models in nothing but the weights of the rows."""
+    """Replicates differ from single models in nothing but their rows, and the weights of these."""
     X, _ = planted()
     batches = [X[:150], X[150:310], X[310:]]
     model = ConsensusNMF([2, 3], n_replicates=3, random_state=5).fit_stream(batches)
@@ -61,9 +61,10 @@ def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
             at = 0
             for batch in batches:
                 w = weights[number, at : at + len(batch)]
-                alone.partial_fit(batch, sample_weight=w)
+                alone.partial_fit(batch[w > 0], sample_weight=w[w > 0])
                 at += len(batch)
             assert_array_equal(alone.components_, learned.components_)
+            assert learned.n_samples_seen_ == (weights[number] > 0).sum()
 
 
 def test_weights_belong_to_rows_however_the_stream_is_cut():
@@ -135,6 +136,20 @@ def test_sparse_data_give_what_dense_data_give(loss):
     dense, sparse = (ConsensusNMF(**settings).fit(A) for A in (X, sp.csr_array(X)))
     assert align(dense, sparse).similarity.min() > 0.999
     assert_allclose(dense.choice_.error, sparse.choice_.error, rtol=0.02)
+
+
+def test_counts_that_are_mostly_zero_are_learned_from_as_sparse_ones():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.2 * rng.exponential(size=(120, 2)) @ rng.gamma(0.5, 2, (2, 30))).astype(float)
+    X = X[X.sum(axis=1) > 0]
+    assert (X > 0).mean() < 0.33
+    model = ConsensusNMF([2], n_replicates=3, loss="kl", n_epochs=2, random_state=0)
+    dense = model.fit(X).components_
+    assert_array_equal(dense, model.fit(sp.csr_array(X)).components_)
+    model.set_params(loss="squared", model=OnlineNMF(loss="kl", missing=True))
+    assert align(dense, model.fit(X)).similarity.min() > 0.99  # with gaps rows stay dense
+    X[rng.random(X.shape) < 0.02] = np.nan
+    assert align(dense, model.fit(X)).similarity.min() > 0.95
 
 
 def test_a_batch_that_is_refused_leaves_the_model_as_it_was():

@@ -33,7 +33,9 @@ RANKS = range(5, 31)  # that are compared where none are given
 ENOUGH, MOST = 50_000, 10  # rows to learn, and passes, where no number of passes is given
 FEW = 5_000  # rows up to which replicates then alternate over all of them
 TIMED = 3  # batches after which the time left is told
-DENSE = 0.02  # share of stored entries from which a batch is made dense, once for all models
+# Shares of entries other than zero: above the first a batch is made dense where the loss is a
+# function of products, below the second sparse where it needs sums only for zeros; once for all.
+DENSE, SPARSE = 0.02, 0.35
 
 
 class _Step(NamedTuple):
@@ -85,6 +87,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             if self.n_epochs is None and n_rows <= FEW and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
                 n_threads = effective_n_jobs(self.n_jobs)
+                rows = rows if sp.issparse(rows) else self._served(rows)
                 self.ensemble_.settle(
                     rows, front=self.front_, n_threads=n_threads, deadline=deadline
                 )
@@ -207,7 +210,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         self.n_steps_ = 0
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        """Return rows as the models take them, dense where that serves all of them."""
+        """Return rows as the models take them."""
         front = self.front_
         rows = front._rows(X, reset=reset)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -269,11 +272,8 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     def _make(self, step: _Step) -> None:
         """Make one step of all replicates."""
-        rows = step.rows
-        if sp.issparse(rows) and self._serves_all(rows):
-            rows = rows.toarray()
         self.ensemble_ = self.ensemble_.stepped(
-            rows,
+            self._served(step.rows),
             step.places,
             step.horizons,
             front=self.front_,
@@ -282,10 +282,14 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         self.n_steps_ += 1
         self.__dict__.pop("_found", None)
 
-    def _serves_all(self, rows: sp.csr_array) -> bool:
-        """Return whether a sparse batch is better made dense, once for all models."""
-        quadratic = self.front_.method_.objective.loss.quadratic
-        return bool(quadratic and rows.nnz > DENSE * rows.shape[0] * rows.shape[1])
+    def _served(self, rows: Any) -> Any:
+        """Return rows dense or sparse, whichever costs all models together less."""
+        loss, size = self.front_.method_.objective.loss, rows.shape[0] * rows.shape[1]
+        if sp.issparse(rows):
+            return rows.toarray() if loss.quadratic and rows.nnz > DENSE * size else rows
+        if loss.ratio_power is None or self.front_.missing:
+            return rows
+        return sp.csr_array(rows) if np.count_nonzero(rows) < SPARSE * size else rows
 
     def _stopped_by(self, context: Any, X: Any) -> bool:
         """Notify the callbacks of a learned batch; return whether one of them wants to stop."""

@@ -18,7 +18,7 @@ from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._bootstrap import RowDraws
-from atomstream.estimators._hidden import hidden_errors, mean_errors
+from atomstream.estimators._hidden import hidden_errors, hidden_parts, mean_errors
 from atomstream.estimators._rollback import Transaction
 
 __all__ = ["Ensemble"]
@@ -97,7 +97,7 @@ class Ensemble:
                 vars(learner).update(front._known_of_data())
                 learner._begin()
             learner._run.clock.horizon = horizons[number]
-            learner._learn([_weighted(batch, weights[number])])
+            learner._learn([_drawn(batch, weights[number])])
 
         self._all(learn, n_threads)
         stepped = copy(self)
@@ -203,16 +203,24 @@ class Ensemble:
         sums, times = np.zeros(len(self.places)), np.zeros(len(self.places))
         by_replicate = np.full(self.n_replicates, np.nan)
         columns = self.draws.columns(self.held.shape[1])
-        for number, learner in enumerate(self.learners[index]):
-            rows = np.flatnonzero(parts == number % self.draws.n_parts)
-            if not len(rows) or not learner.__sklearn_is_fitted__():
+        learners = self.learners[index]
+        for part in range(self.draws.n_parts):
+            rows = np.flatnonzero(parts == part)
+            judges = [
+                number
+                for number in range(part, len(learners), self.draws.n_parts)
+                if learners[number].__sklearn_is_fitted__()
+            ]
+            if not len(rows) or not judges:
                 continue
-            batch = learner._observe(self.held[rows])
-            dictionary = Rows(learner.state_.dictionary.atoms())
-            found = hidden_errors(batch, dictionary, learner.method_, columns)
-            sums[rows] += found
-            times[rows] += 1
-            by_replicate[number] = found.sum() / max(_n_observed(batch).sum(), 1)
+            batch = learners[judges[0]]._observe(self.held[rows])
+            hidden, n_entries = hidden_parts(batch, columns), max(_n_observed(batch).sum(), 1)
+            for number in judges:
+                dictionary = Rows(learners[number].state_.dictionary.atoms())
+                found = hidden_errors(hidden, dictionary, learners[number].method_)
+                sums[rows] += found
+                times[rows] += 1
+                by_replicate[number] = found.sum() / n_entries
         return (sums / np.maximum(times, 1))[judged], by_replicate
 
     def baseline(self) -> tuple[NDArray, NDArray]:
@@ -271,11 +279,16 @@ def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:
     return clone(template).set_params(n_components=rank, random_state=own)
 
 
-def _weighted(batch: Batch, weights: NDArray) -> Batch:
-    """Return the batch with other weights; what was computed of the rows is kept."""
-    weighted = Batch(batch.X, weights, batch.mask)
-    vars(weighted)["energy"] = batch.energy
-    return weighted
+def _drawn(batch: Batch, weights: NDArray) -> Batch:
+    """Return the rows that a replicate has, with their weights.
+
+    Two in five have weight 0; to copy the others costs less than to code all.
+    """
+    rows = np.flatnonzero(weights)
+    mask = None if batch.mask is None else batch.mask[rows]
+    drawn = Batch(batch.X[rows], weights[rows], mask)
+    vars(drawn)["energy"] = batch.energy[rows]
+    return drawn
 
 
 def _atoms(learner: Any) -> NDArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,29 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.method import Method
 from atomstream.penalties.base import weakened
 
-__all__ = ["hidden_errors", "mean_errors"]
+__all__ = ["HiddenPart", "hidden_errors", "hidden_parts", "mean_errors"]
 
 LEAST = 1e-9  # of the mean: what a column of zeros is predicted with where a loss needs more
 ACCURACY = Accuracy(violation=1e-6, gap=1e-7)
 
 
-def hidden_errors(
-    batch: Batch, dictionary: Any, method: Method, columns: Sequence[NDArray]
-) -> NDArray:
+class HiddenPart(NamedTuple):
+    """Rows divided into the columns that codes are found on, and those that are predicted."""
+
+    seen: NDArray
+    hidden: NDArray
+    rows_seen: Batch
+    rows_hidden: Batch
+
+
+def hidden_parts(batch: Batch, columns: Sequence[NDArray]) -> list[HiddenPart]:
+    """Return the rows with each part of the columns hidden, for all dictionaries that follow."""
+    everything = np.arange(batch.X.shape[1])
+    divided = ((np.setdiff1d(everything, hidden), hidden) for hidden in columns)
+    return [HiddenPart(*both, *map(batch.on, both)) for both in divided]
+
+
+def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, method: Method) -> NDArray:
     """Return the sum of the losses of each row on all entries, each predicted from other columns.
 
     The columns of a part are hidden, codes are found on all others, and the entries of the part are
@@ -39,15 +53,14 @@ def hidden_errors(
     Owen, Perry (2009), "Bi-cross-validation of the SVD and the nonnegative matrix factorization":
     rows and columns are left out at once.
     """
-    n_features = dictionary.shape[1]
-    errors = np.zeros(batch.X.shape[0])
-    for hidden in columns:
-        seen = np.setdiff1d(np.arange(n_features), hidden)
-        codes = weakened(method.objective.codes, len(seen) / n_features)
-        objective = replace(method.objective, codes=codes)
-        found = method.coder.encode(batch.on(seen), dictionary.on(seen), objective, ACCURACY)
-        errors += objective.losses(batch.on(hidden), found.values, dictionary.on(hidden))
-    return errors * (2.0 if method.objective.loss.quadratic else 1.0)
+    total = np.zeros(parts[0].rows_hidden.X.shape[0])
+    for part in parts:
+        codes = weakened(method.objective.codes, len(part.seen) / dictionary.shape[1])
+        objective, there = replace(method.objective, codes=codes), dictionary.on(part.seen)
+        found = method.coder.encode(part.rows_seen, there, objective, ACCURACY)
+        there = dictionary.on(part.hidden)
+        total += objective.losses(part.rows_hidden, found.values, there)
+    return total * (2.0 if method.objective.loss.quadratic else 1.0)
 
 
 def mean_errors(batch: Batch, means: NDArray, method: Method) -> NDArray:

@@ -51,7 +51,7 @@ class ConsensusNMF(
     block_size : int, default=1
         Consecutive rows that are drawn and left out together. For rows that overlap, such as
         windows of a series, at least ten times as many rows as overlap.
-    batch_size : int, default=256
+    batch_size : int, default=512
         Rows per step of `fit`.
     n_epochs : int, optional
         Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
@@ -139,7 +139,7 @@ class ConsensusNMF(
         model: Any = None,
         holdout: float = 0.1,
         block_size: int = 1,
-        batch_size: int = 256,
+        batch_size: int = 512,
         n_epochs: int | None = None,
         shuffle: bool = True,
         n_jobs: int | None = None,

@@ -13,6 +13,7 @@ from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Entrywise", "Loss"]
 
+CACHE = 1 << 15  # numbers that stay in the cache between one operation and the next
 BLOCK = 1 << 20  # numbers that are dense at a time where sparse data must meet their reconstruction
 
 
@@ -118,8 +119,12 @@ class Entrywise(Loss):
         """Return d(x, y) entry by entry."""
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
-        """Return the loss of each row, in float64."""
-        return self.entries(_double(X), _double(Y)).sum(axis=1)
+        """Return the loss of each row, in float64, a few rows at a time."""
+        values, size = np.empty(len(X)), max(1, CACHE // max(X.shape[1], 1))
+        for start in range(0, len(values), size):
+            rows = slice(start, start + size)
+            values[rows] = self.entries(_double(X[rows]), _double(Y[rows])).sum(axis=1)
+        return values
 
     def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, from stored entries where possible."""

@@ -253,5 +253,9 @@ def _check_finite(family: str, name: str, value: float) -> None:
 
 def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:
     """Return x log(x/y) - x + y entry by entry, also where x/y is below the smallest number."""
-    found = kl_div(x, y)
+    with np.errstate(all="ignore"):
+        found: NDArray = x * np.log(np.where(x > 0, x, y) / y) - x + y
+    if np.isfinite(found.sum()):
+        return found
+    found = kl_div(x, y)  # slower, and right where a quotient is no number
     return np.where(found == -np.inf, y - x, found)

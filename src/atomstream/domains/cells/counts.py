@@ -28,6 +28,7 @@ __all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
 BLOCK = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
 MOST_LINE = 1 << 16  # characters of a row of names
+PARTS = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")  # of a store, beside the counts
 BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
 
 
@@ -55,9 +56,9 @@ def read(path: str | Path) -> Any:
     Parameters
     ----------
     path : path
-        An ``.h5ad`` file, whose matrix stays on disk; a ``.h5`` file or a folder with
-        ``matrix.mtx``, ``barcodes.tsv`` and ``features.tsv``, each perhaps with ``.gz``, as Cell
-        Ranger writes them.
+        An ``.h5ad`` file or a Zarr store of AnnData, whose matrix stays on disk (of a store layers
+        are left there); a ``.h5`` file or a folder with ``matrix.mtx``, ``barcodes.tsv`` and
+        ``features.tsv``, each perhaps with ``.gz``, as Cell Ranger writes them.
 
     Returns
     -------
@@ -76,20 +77,17 @@ def read(path: str | Path) -> Any:
         raise InputError(f"There is no {path}.")
     with reading(str(path)):
         if path.is_dir():
-            return _folder(path, anndata)
+            stored = any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
+            return (_zarr if stored else _folder)(path, anndata)
         if path.suffix in (".h5ad", ".h5"):
             with opened(path, contents=True) as file:
                 _check_claims(path, file)
                 if path.suffix == ".h5":
                     return _cell_ranger(path, file, anndata)
-            data = anndata.read_h5ad(path, backed="r")
-            if tuple(data.X.shape) != (data.n_obs, data.n_vars):
-                raise InputError(
-                    f"{path} claims counts of shape {tuple(data.X.shape)} for {data.n_obs} cells "
-                    f"and {data.n_vars} genes."
-                )
-            return data
-    raise InputError(f"{path} must end in .h5ad or .h5, or be a folder with matrix.mtx.")
+            return _checked(path, anndata.read_h5ad(path, backed="r"))
+    raise InputError(
+        f"{path} must end in .h5ad or .h5, or be a Zarr store or a folder with matrix.mtx."
+    )
 
 
 def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
@@ -176,28 +174,55 @@ def _check_claims(path: Path, file: Any) -> None:
     """Hold what the arrays of an HDF5 file claim against the budget, before any is read."""
 
     def check(name: str, node: Any) -> None:
-        """Hold one array against the budget; of the counts on disk only a block is in memory."""
+        """Refuse an array that lies elsewhere, and hold it against the budget."""
         if not hasattr(node, "dtype"):
             _check_links(path, node)
             return
         if node.external or node.is_virtual:
             raise InputError(f"{name!r} of {path} lies in other files; needed is one file.")
         on_disk = path.suffix == ".h5ad" and f"{name}/".startswith(("X/", "raw/X/"))
-        pointers = name.endswith("indptr")
-        shape = (node.chunks or (0,)) if on_disk and not pointers else node.shape
-        need(2.0 * math.prod(shape or ()) * node.dtype.itemsize, f"{name!r} of {path}")
-        if pointers:
-            rows = np.append(node[::BLOCK], node[-1:]).astype(np.float64)
-            need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
+        _check_claim(path, name, node, on_disk)
 
     _check_links(path, file)
     file.visititems(check)
+
+
+def _check_claim(path: Path, name: str, array: Any, on_disk: bool) -> None:
+    """Hold one array against the budget; of the counts on disk only a block is in memory."""
+    pointers = name.endswith("indptr")
+    shape = (array.chunks or (0,)) if on_disk and not pointers else array.shape
+    need(2.0 * math.prod(shape or ()) * array.dtype.itemsize, f"{name!r} of {path}")
+    if pointers:
+        rows = np.append(array[::BLOCK], array[-1:]).astype(np.float64)
+        need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
 
 
 def _check_links(path: Path, group: Any) -> None:
     for name in group:
         if hasattr(group.get(name, getlink=True), "filename"):
             raise InputError(f"{name!r} of {path} leads to another file; needed is one file.")
+
+
+def _checked(path: Path, data: Any) -> Any:
+    """Return AnnData whose counts have a row for each cell and a column for each gene."""
+    if tuple(data.X.shape) != (data.n_obs, data.n_vars):
+        raise InputError(
+            f"{path} claims counts of shape {tuple(data.X.shape)} for {data.n_obs} cells and "
+            f"{data.n_vars} genes."
+        )
+    return data
+
+
+def _zarr(path: Path, anndata: Any) -> Any:
+    group = library("zarr", "Zarr stores").open_group(path, mode="r")
+    for name, node in group.members(max_depth=None):
+        if hasattr(node, "dtype") and name.partition("/")[0] in ("X", *PARTS):
+            _check_claim(path, name, node, name.startswith("X"))
+    counts = group["X"]
+    if not hasattr(counts, "dtype"):
+        counts = anndata.io.sparse_dataset(counts)
+    parts = {name: anndata.io.read_elem(group[name]) for name in PARTS if name in group}
+    return _checked(path, anndata.AnnData(counts, **parts))
 
 
 def _folder(path: Path, anndata: Any) -> Any:

@@ -37,6 +37,7 @@ class ConsensusSettings(RowsSettings):
         "5-30", "Numbers of atoms to compare: 5-30, or 4,8,12, or both."
     )
     replicates: int = option(100, "Replicates of each number of atoms.", least=2)
+    batch_size: int = option(512, "Rows per step.", least=1)
     holdout: float = option(
         0.1,
         "Share of the rows that a replicate leaves out, and of the columns hidden in these.",

@@ -168,7 +168,7 @@ def intervals(
     """Draw the consensus atoms with their intervals of 95 %.
 
     Named features as bars, largest first; few features without names as points; many as curves with
-    a band.
+    a band. Titles name the importance and the stability of each atom.
 
     Parameters
     ----------
@@ -192,9 +192,10 @@ def intervals(
             axes.invert_yaxis()
         elif len(entries) <= FEW:
             axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
+            axes.xaxis.get_major_locator().set_params(integer=True)
         else:
-            axes.fill_between(places, low, high, color=ORANGE, alpha=0.4, linewidth=0)
-            axes.plot(places, entries, color=BLUE, linewidth=0.8)
+            axes.fill_between(places, low, high, color=ORANGE, alpha=0.7, linewidth=0)
+            axes.plot(places, entries, color=BLUE, linewidth=0.5)
         axes.tick_params(labelsize=TICK)
         share, kept = model.importance_[number], model.stability_[number]
         title = f"{heading(number, share)}\nin {100 * kept:.0f} % of the replicates"
@@ -260,7 +261,7 @@ def usage_maps(
     n_columns : int, default=4
     """
     atoms, shown, where = usage_maps_data(usages, places, n_atoms)
-    grid, figure = panels(len(atoms), n_columns, 2.4, 2.3)
+    grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
     size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
     for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
         order = np.argsort(usage, kind="stable")  # the largest on top

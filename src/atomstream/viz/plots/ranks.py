@@ -40,7 +40,7 @@ def rank(choice: Ranks) -> Figure:
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
     top.axhline(
-        choice.baseline, color="0.6", linewidth=0.8, linestyle=":", label="means of the columns"
+        choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
     )
     labelled(top, ylabel="error on hidden entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
@@ -49,6 +49,7 @@ def rank(choice: Ranks) -> Figure:
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
+    bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
     bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     top.legend(frameon=False, fontsize=TEXT)
     return figure
