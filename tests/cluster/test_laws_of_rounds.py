@@ -136,6 +136,30 @@ def test_slots_learn_what_a_serial_run_learns(name, slots):
     assert model.clock_.mass == pytest.approx(serial.clock_.mass)
 
 
+class Counts(Drawn):
+    """Counts of events made of eight parts."""
+
+    def read(self, first, last):
+        parts = np.random.default_rng(99).random((8, 60)) ** 4
+        rng = np.random.default_rng(self.seed)
+        yield rng.poisson(5 * rng.exponential(size=(2048, 8)) @ parts).astype(float)[first:last]
+
+
+def test_slots_learn_counts_as_well_as_a_serial_run():
+    """All updates after a merge are judged by rows: sums of the past alone cost twice as much."""
+    listed = Shards([Counts(seed, 2048) for seed in range(8)])
+    held = np.concatenate([*Counts(100).read(0, 2048)])
+    rounds = Rounds(warmup=1024, first=256)
+    losses = [
+        -OnlineNMF(12, loss="kl", random_state=0)
+        .fit_stream(listed, slots=slots, rounds=rounds)
+        .score(held)
+        for slots in (1, 4, 8)
+    ]
+    assert losses[1] < 1.007 * losses[0]
+    assert losses[2] < 1.015 * losses[0]
+
+
 def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
     """With the dictionary of the slots frozen by hand, averages equal one pass over all rows."""
     model = OnlineNMF(ATOMS, schedule="harmonic", random_state=0).partial_fit(planted(100))
