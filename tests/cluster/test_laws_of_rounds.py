@@ -1,6 +1,7 @@
 """The laws of rounds: pure tasks, one merge, the same bits on every engine, nothing lost."""
 
 import tempfile
+from concurrent.futures import Future
 from copy import copy, deepcopy
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,7 @@ from atomstream import (
 from atomstream.callbacks import Callback
 from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
+from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
 from atomstream.core.merging import Part, merged
@@ -297,12 +299,6 @@ def test_lost_tasks_are_given_out_again_once():
 
 
 def test_workers_of_another_kind_are_refused_or_told():
-    class Other(Forgetful):
-        def submit(self, fn, /, *args):
-            future = super().submit(fn, *args)
-            future.result().facts = dict(facts(), numpy="0.1")
-            return future
-
     def alike(payload):
         object.__setattr__(payload, "facts", dict(facts(), numpy="0.1"))
         return payload
@@ -318,6 +314,55 @@ def test_workers_of_another_kind_are_refused_or_told():
     with pytest.warns(UserWarning, match="may differ in the last bits"):
         model.fit_stream(drawn(2), engine=Engine(Mixed(0), mixed="warn"))
     assert model.n_samples_seen_ == 600
+
+
+class Counted(Fickle):
+    """Has so many workers, and knows what they were given to do."""
+
+    _max_workers = 3
+
+    def __init__(self, numpy=None):
+        super().__init__(0)
+        self.numpy, self.given = numpy, []
+
+    def submit(self, fn, /, *args):
+        self.given.append(fn.__name__)
+        future = super().submit(fn, *args)
+        if fn is _ready and self.numpy:
+            future = Future()
+            future.set_result(facts() | {"numpy": self.numpy})
+        return future
+
+
+def test_workers_are_asked_what_they_are_and_compile_before_the_first_round():
+    engine, listed = Counted(), drawn(3)
+    model = OnlineNMF(ATOMS, random_state=0).fit_stream(
+        listed, slots=2, rounds=SMALL, engine=engine
+    )
+    assert engine.given[:4] == ["_ready"] * 3 + ["learn_slot"]
+    assert "_ready" not in engine.given[3:]
+    here = OnlineNMF(ATOMS, random_state=0).fit_stream(listed, slots=2, rounds=SMALL)
+    assert bits(model) == bits(here)
+    OnlineNMF(ATOMS).fit_stream(Shards([Bad(9), *listed]), engine=Counted(), on_bad_shard="skip")
+    unlike, untouched = Counted("0.1"), OnlineNMF(ATOMS)
+    with pytest.raises(EngineError, match=r"A worker has numpy 0.1 \(here"):
+        untouched.fit_stream(listed, engine=unlike)
+    assert unlike.given == ["_ready"] * 3
+    assert not hasattr(untouched, "_run")
+    with pytest.warns(UserWarning, match="may differ in the last bits"):
+        untouched.fit_stream(listed, engine=Engine(unlike, mixed="warn"))
+
+
+class Hungry(Drawn):
+    """Rows that do not fit into memory."""
+
+    def read(self, first, last):
+        raise MemoryError
+
+
+def test_too_little_memory_names_the_shard():
+    with pytest.raises(EngineError, match=r"drawn\[9\] \(256 rows\): their memory may be too"):
+        OnlineNMF(ATOMS).fit_stream(Shards([Hungry(9)]), rounds=SMALL)
 
 
 def test_rows_are_dealt_once_and_in_order():

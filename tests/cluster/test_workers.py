@@ -1,4 +1,4 @@
-"""Real workers: processes, Dask, a store of objects; a death changes no bit or is told."""
+"""Real workers: processes, Dask; a death changes no bit or is told."""
 
 import doctest
 import os
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from strange import ATOMS, Deadly, Drawn, Slow, planted
 from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
-from atomstream.cluster import Engine, Shards, shards, transform_shards
+from atomstream.cluster import Engine, Shards, transform_shards
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
@@ -178,42 +178,6 @@ def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
         closing.join()
         client.close()
     assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
-
-
-# -- a store of objects
-
-
-def test_shards_in_a_store_of_objects(tmp_path):
-    server = pytest.importorskip("moto.server")
-    pytest.importorskip("s3fs")
-    import fsspec
-
-    there = server.ThreadedMotoServer(port=0)
-    there.start()
-    try:
-        host, port = there.get_host_and_port()
-        options = {"key": "a", "secret": "b", "endpoint_url": f"http://{host}:{port}"}
-        store = fsspec.filesystem("s3", **options)
-        store.mkdir("bucket")
-        for number in range(3):
-            np.save(tmp_path / "rows.npy", planted(300, number))
-            store.put_file(str(tmp_path / "rows.npy"), f"bucket/x/{number}.npy")
-        listed = shards("s3://bucket/x/*.npy", rows=200, storage_options=options)
-        assert [shard.n_rows for shard in listed] == [200, 100] * 3
-        with ThreadPoolExecutor(2) as pool:
-            model = OnlineNMF(ATOMS, random_state=0)
-            model.fit_stream(listed, slots=2, rounds=SMALL, engine=pool)
-        assert model.n_samples_seen_ == 900
-        codes = transform_shards(model, listed, "s3://bucket/codes", storage_options=options)
-        assert len(codes) == 6
-        with store.open("bucket/codes/000001.npy") as file:
-            found = np.load(file)
-        np.testing.assert_allclose(found, model.transform(planted(300)[200:]))
-        store.put_file(str(tmp_path / "rows.npy"), "bucket/x/0.npy")
-        with pytest.raises(ValueError, match=r"s3://bucket/x/0.npy\[0:200\] has changed"):
-            OnlineNMF(ATOMS).fit_stream(listed)
-    finally:
-        there.stop()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.core.checks import check_count
 
-__all__ = ["Position", "Rounds", "RoundsReport", "Span", "plan"]
+__all__ = ["Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,37 @@ class Span(NamedTuple):
 
 
 Hand = tuple[Span, ...]  # the rows of a slot in a round
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task for a worker; the kinds of tasks add what else they need to know.
+
+    Attributes
+    ----------
+    round, number : int
+    hand : tuple of Span
+        Its rows.
+    """
+
+    round: int
+    number: int
+    hand: Hand
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Round and number, which tell its result from all others."""
+        return self.round, self.number
+
+    @property
+    def n_rows(self) -> int:
+        """Number of its rows."""
+        return sum(span.n_rows for span in self.hand)
+
+    @property
+    def shards(self) -> str:
+        """Names of its shards, for messages."""
+        return ", ".join(span.shard.name for span in self.hand)
 
 
 class _Deck:
