@@ -84,7 +84,9 @@ def test_files_of_a_web_server(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_objects_of_google(tmp_path):
+def test_objects_of_google(tmp_path, monkeypatch):
+    # Otherwise gcsfs asks a server of Google what kind of bucket it is.
+    monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
     pytest.importorskip("gcsfs")
     server = pytest.importorskip("gcp_storage_emulator.server")
     import fsspec

@@ -160,8 +160,10 @@ def _result(future: Future, slot: Job) -> Payload:
     except BrokenExecutor:
         raise
     except Exception as error:
+        if isinstance(error, MemoryError):
+            raise _killed(slot, "run out of memory") from error
         # Dask's word for a task whose workers died several times; it is not imported for that.
-        if isinstance(error, MemoryError) or type(error).__name__ == "KilledWorker":
+        if type(error).__name__ == "KilledWorker":
             raise _killed(slot) from error
         raise
     return payload
@@ -199,8 +201,8 @@ def _ready(sent: bytes, job: Slot) -> dict[str, str]:
     return facts()
 
 
-def _killed(slot: Job) -> EngineError:
+def _killed(slot: Job, how: str = "die, perhaps of too little memory,") -> EngineError:
     return EngineError(
-        f"Workers die while they work on {slot.shards:.500} ({slot.n_rows:,} rows): their memory "
-        "may be too small. Take fewer rows a round, or smaller shards."
+        f"Workers {how} while they work on {slot.shards:.500} ({slot.n_rows:,} rows). Take fewer "
+        "rows a round, or smaller shards."
     )
