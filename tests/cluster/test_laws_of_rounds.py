@@ -27,7 +27,7 @@ from atomstream import (
     save,
 )
 from atomstream.callbacks import Callback
-from atomstream.cluster import Engine, Rounds, Shards
+from atomstream.cluster import Engine, Rounds, Shards, sample_chains
 from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
@@ -36,6 +36,7 @@ from atomstream.core.merging import Part, merged
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.estimators._chains import ChainShard
+from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
 from atomstream.schedules import Harmonic
 
 SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
@@ -511,3 +512,26 @@ def test_chains_on_a_network_are_slots():
 def chain_of(graph):
     """Return a long chain with a seed of its own."""
     return ChainShard(Network.of(graph), Motif.of("path:4"), "pivot", 1, (5, 0), 2000)
+
+
+@pytest.mark.parametrize("sampler", ["ising", "pivot", "glauber", "walk"])
+def test_chains_of_a_sampler_are_the_same_wherever_they_run(sampler):
+    network, motif = Network.of(nx.karate_club_graph()), Motif.of("path:4")
+    chain = {
+        "ising": lambda: IsingGibbs((3, 3), 2.5),
+        "pivot": lambda: MotifPivot(network, motif),
+        "glauber": lambda: MotifGlauber(network, motif),
+        "walk": lambda: RandomWalk(network),
+    }[sampler]()
+    options = {"thin": 2, "burn_in": 10, "random_state": 3}
+    here = sample_chains(chain, 3, 20, **options)
+    for engine in ("threads:2", Fickle(2)):
+        np.testing.assert_array_equal(sample_chains(chain, 3, 20, engine=engine, **options), here)
+    assert not np.array_equal(here[0], here[1])
+    # The oracle: a chain begun by hand, its first ten steps dropped.
+    root = int(np.random.default_rng(3).integers(2**63))
+    rng = np.random.default_rng([root, 1])
+    _, state = chain.run(rng, chain.init(rng), 1, 10)
+    np.testing.assert_array_equal(chain.run(rng, state, 20, 2)[0], here[1])
+    with pytest.raises(ValueError, match="n_chains must be a whole number"):
+        sample_chains(chain, 0, 20)
