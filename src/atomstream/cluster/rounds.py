@@ -10,7 +10,7 @@ from typing import NamedTuple
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.core.checks import check_count
 
-__all__ = ["Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
+__all__ = ["Deck", "Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Job:
         return ", ".join(span.shard.name for span in self.hand)
 
 
-class _Deck:
+class Deck:
     """The rows of shards from some row on, without those of skipped shards."""
 
     def __init__(self, shards: Shards, row: int, skipped: Collection[str]) -> None:
@@ -180,7 +180,7 @@ def plan(
     wanted_alone : int
         Rows to learn from before the first round with several slots.
     """
-    deck = _Deck(shards, at.row, skipped)
+    deck = Deck(shards, at.row, skipped)
     if wanted_alone > 0:
         hands, shared = [deck.take(wanted_alone)], at.shared
     else:

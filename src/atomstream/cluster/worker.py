@@ -17,7 +17,7 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Hand, Job, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
-__all__ = ["Payload", "Reading", "Slot", "learn_slot", "packed"]
+__all__ = ["Payload", "Reading", "Slot", "joined", "learn_slot", "packed"]
 
 
 @dataclass(frozen=True)
@@ -154,17 +154,18 @@ def _batches_of(span: Span, size: int) -> Iterator[Any]:
                 held.append(part)
                 n_held, block = n_held + part.shape[0], block[part.shape[0] :]
                 if n_held == size:
-                    yield _joined(held)
+                    yield joined(held)
                     held, n_held = [], 0
     except ChangedShardError:
         raise
     except (ValueError, OSError) as error:
         raise BadShardError(span.shard.name, str(error)) from error
     if held:
-        yield _joined(held)
+        yield joined(held)
 
 
-def _joined(parts: list[Any]) -> Any:
+def joined(parts: list[Any]) -> Any:
+    """Return rows in one array, sparse if they are."""
     if len(parts) == 1:
         return parts[0]
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
