@@ -117,7 +117,7 @@ class Course:
 
     def _prepare(self, pool: Pool, engine: Engine) -> None:
         """Let workers compile what the first rows need, before any clock runs."""
-        hands, _ = self._dealt(1, self.rounds.first)
+        hands, _ = self._dealt(1, 4 * self.rounds.batch)
         if hands:
             slot = Slot(-1, 0, hands[0], self.rounds.batch, None)
             prepare(pool, engine, self.model._packed()[0], slot)
