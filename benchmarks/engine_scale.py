@@ -150,8 +150,7 @@ def replay(known):
                 "rows per second": round(float(rates[n_workers])),
             }
         more = (n for n in WORKERS[:-1] if rates[2 * n] < HELPS * rates[n])
-        last = next(more, WORKERS[-1])
-        yield {"kind": "model", "rows of a slot": rows, "more stop to help after": last}
+        yield {"kind": "model", "rows of a slot": rows, "more stop to help after": next(more, None)}
 
 
 def terabyte(known):
