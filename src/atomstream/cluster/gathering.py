@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import suppress
@@ -9,7 +10,7 @@ from typing import Any
 
 from atomstream.cluster.engines import Engine, Pool, check_alike, facts, opened
 from atomstream.cluster.rounds import Job, RoundsReport
-from atomstream.cluster.worker import Payload, Slot, learn_slot
+from atomstream.cluster.worker import Payload, Reading, Slot
 from atomstream.exceptions import EngineError
 
 __all__ = ["done", "gathered", "prepare"]
@@ -188,7 +189,7 @@ def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
     EngineError
         For workers of other kinds.
     """
-    futures = pool.everywhere(_ready, sent, job)
+    futures = pool.everywhere(_ready, _shared(pool, sent, [job]), job)
     for future in wait(futures, engine.round_timeout).done:
         if not future.cancelled() and future.exception() is None:
             check_alike(future.result(), engine)
@@ -197,7 +198,10 @@ def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
 def _ready(sent: bytes, job: Slot) -> dict[str, str]:
     """Learn from rows and forget it, so that kernels are compiled; return facts of the worker."""
     with suppress(ValueError, MemoryError):
-        learn_slot(sent, job)
+        model = pickle.loads(sent)
+        model._learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
+        if job.how is not None and model._rows_seen()[1]:  # rows with weights have other kernels
+            model._learn_apart(iter(Reading(job.hand, job.batch)), horizon=job.horizon, **job.how)
     return facts()
 
 

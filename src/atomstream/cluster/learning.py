@@ -119,7 +119,7 @@ class Course:
         """Let workers compile what the first rows need, before any clock runs."""
         hands, _ = self._dealt(1, 4 * self.rounds.batch)
         if hands:
-            slot = Slot(-1, 0, hands[0], self.rounds.batch, None)
+            slot = self._slots(hands * min(self.slots, 2), 0, shared=True)[0]
             prepare(pool, engine, self.model._packed()[0], slot)
 
     def _round(self, pool: Pool, engine: Engine) -> bool:
