@@ -199,9 +199,12 @@ def _ready(sent: bytes, job: Slot) -> dict[str, str]:
     """Learn from rows and forget it, so that kernels are compiled; return facts of the worker."""
     with suppress(ValueError, MemoryError):
         model = pickle.loads(sent)
-        model._learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
-        if job.how is not None and model._rows_seen()[1]:  # rows with weights have other kernels
-            model._learn_apart(iter(Reading(job.hand, job.batch)), horizon=job.horizon, **job.how)
+        alone = model._learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
+        if model._rows_seen()[1]:
+            model.transform(alone.latest[:1])  # later steps code as accurately as this
+            if job.how is not None:  # rows with weights may have kernels of their own
+                again = iter(Reading(job.hand, job.batch))
+                model._learn_apart(again, horizon=job.horizon, **job.how)
     return facts()
 
 
