@@ -3,9 +3,10 @@
 ``python benchmarks/engine.py quality`` writes ``engine-quality.json``: errors on held-out samples
 against serial learning for 4, 8, 16 and 64 slots, each model with rounds of both kinds, all slots
 played one after the other in one process, with the default `Rounds` for 131,072 rows and fewer rows
-a slot where there are fewer. ``python benchmarks/engine.py cost`` writes ``engine-cost.json``: rows
-per second, overhead and bytes of a round, for this process, two processes and a Dask cluster of
-two.
+a slot where there are fewer. Two longer streams are learned with 16, 64 and 256 slots.
+``python benchmarks/engine.py cost`` writes ``engine-cost.json``: rows per second, overhead and
+bytes of a round, for this process, two processes and a Dask cluster of two.
+``engine_scale.py`` has many workers, and a stream of a terabyte.
 """
 
 import json
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import workload
+from drawn_patches import DrawnPatches
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
 from atomstream.cluster import Rounds, Shards, shards
@@ -27,6 +29,7 @@ from atomstream.estimators.registry import resolve_chain
 
 HERE = Path(__file__).parent
 SLOTS = (4, 8, 16, 64)
+MANY_SLOTS = (16, 64, 256)
 SEEDS = (0, 1)
 workload.N_HELD_OUT = 400
 
@@ -106,12 +109,37 @@ def chains(seed):
     return OnlineNMF(16, random_state=seed), listed, held
 
 
+def long_stream(n_rows, loss, n_atoms, shift):
+    """Return a maker of a model, of patches that are drawn where they are read, and held-out ones.
+
+    Parameters
+    ----------
+    n_rows : int
+    loss : str
+    n_atoms : int
+    shift : float
+        Added to every entry.
+    """
+
+    def make(seed):
+        drawn = [DrawnPatches(number, 8192, shift) for number in range(n_rows // 8192)]
+        held = np.concatenate([*DrawnPatches(10**6, workload.N_HELD_OUT, shift).read()])
+        return OnlineNMF(n_atoms, loss=loss, random_state=seed), Shards(drawn), held
+
+    return make
+
+
+LONG = {
+    "squared, long": long_stream(1 << 20, "squared", 100, 0.0),
+    "kl, long": long_stream(1 << 18, "kl", 40, 0.01),
+}
 CASES = {
     "squared": squared,
     "kl": divergence,
     "convex": convex,
     "tensors": tensors,
     "chains": chains,
+    **LONG,
 }
 
 
@@ -130,7 +158,10 @@ def quality():
             model, listed, held = make(seed)
             few = listed.n_rows < 100_000
             base = {"first": 256, "warmup": 2048} if few else {}
-            shared = [(n, mode, 128) for n in SLOTS for mode in ("local", "frozen")]
+            if name in LONG:
+                shared = [(n, "local", 128) for n in MANY_SLOTS]
+            else:
+                shared = [(n, mode, 128) for n in SLOTS for mode in ("local", "frozen")]
             for slots, mode, batch in [(1, "local", 256), (1, "local", 128), *shared]:
                 if name == "convex" and mode == "frozen":
                     continue
@@ -193,10 +224,17 @@ def engines():
         import distributed
     except ImportError:
         return
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as cluster:
-        yield "dask, 2 workers", distributed.Client(cluster)
+    import dask
+
+    # Dask makes glibc return the memory of every array at once; see the how-to.
+    keep = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+    kept = {f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in keep.items()}
+    for name, settings in (("dask, 2 workers", {}), ("dask, memory kept", kept)):
+        with (
+            dask.config.set(settings),
+            distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        ):
+            yield name, distributed.Client(cluster)
 
 
 if __name__ == "__main__":

@@ -303,14 +303,19 @@ def engine():
             found.setdefault(key, {})[r["mode"]] = " / ".join(
                 f"{100 * (r['error'] / error - 1):+.1f} %" for error in against
             )
-    rows = [(*key, modes["local"], modes.get("frozen", "refused")) for key, modes in found.items()]
+    refused = {"convex": "refused"}
+    rows = [
+        (*key, modes["local"], modes.get("frozen", refused.get(key[0], "")))
+        for key, modes in found.items()
+    ]
     parts = [
         "## Rounds over slots\n",
         "Errors on held-out samples against serial learning from the same rows in steps of 256 / "
         "of 128, slots played one after the other in one process, `benchmarks/engine.py quality`. "
         "Squared loss: the workload above, 131,072 rows. KL: 40 atoms. Convex: 10 atoms of 200 "
         "representatives. Tensors: 20 x 20 patches, 25 rank-one atoms. Chains: 16 atoms of a "
-        "planted network of 600 nodes, each shard a chain of its own of 512 steps.\n",
+        "planted network of 600 nodes, each shard a chain of its own of 512 steps. Long: patches "
+        "that workers draw, 100 atoms (KL: 40).\n",
         table(["case", "seed", "slots", "rows", "rounds", "local", "frozen"], rows),
     ]
     costs = json.loads((HERE / "engine-cost.json").read_text())
@@ -329,12 +334,46 @@ def engine():
     titles = ["engine", "rows/s", "work / time", "adding, ms", "serialising, ms", "MB sent", "back"]
     parts += [
         "Two slots of 16,384 rows of 400 a round, 100 atoms, alpha 0.03, `benchmarks/engine.py "
-        "cost`, on two cores with a load of five to seven from other programs: the rates say "
-        "nothing, work over time (seconds of reading and coding over those of the whole) says how "
-        "much ran at once.\n",
+        "cost`, on two cores that hardly anything else used. Work over time: seconds of reading "
+        "and coding over those of the whole.\n",
         table(titles, rows),
+        *engine_scale(),
     ]
     return "\n".join(parts)
+
+
+def engine_scale():
+    """Return the tables of many workers, and of a terabyte."""
+    lines = json.loads((HERE / "engine-scale.json").read_text())
+    model = [r for r in lines if r["kind"] == "model"]
+    sizes = sorted({r["rows of a slot"] for r in model})
+    rates = {(r["workers"], r["rows of a slot"]): r for r in model if "workers" in r}
+    rows = []
+    for n in sorted({n for n, _ in rates}):
+        known = [rates[n, size] for size in sizes]
+        rows.append((n, *(f"{r['rows per second']:,} ({r['driver at work']:.2f})" for r in known)))
+    ends = [r["more stop to help after"] or "not yet" for r in model if "workers" not in r]
+    rows.append(("more stop to help after", *ends))
+    told = next(r for r in lines if r["kind"].startswith("terabyte"))
+    whole = (
+        f"A list of {told['rows']:,} rows of 400 float32 ({told['terabytes']} TB in "
+        f"{told['shards']:,} shards), drawn where they are read, was learned by two processes for "
+        f"{told['seconds']:.0f} s: {told['rows learned']:,} rows, {told['rows per second']:,} a "
+        f"second, held-out error {told['held-out error']}, the driver's memory "
+        f"{told['memory of the driver, MB']} MB. Extrapolated, not run: all rows take these "
+        f"processes {told['hours of all rows on two processes']} hours, and "
+        f"{told['processor hours of all rows']} hours of a processor, reading (drawing) included.\n"
+    )
+    return [
+        "### Many workers: a model\n",
+        "Rows per second, and in brackets the share of time in which the driver is at work, by a "
+        "discrete-event replay of times recorded on one core; as many slots as workers, links of "
+        "10 Gbit/s, 1 ms a message and 1 ms for giving out a task are assumed. No such cluster was "
+        "there. More workers stop to help where twice as many gain less than a tenth.\n",
+        table(["workers", *(f"{size:,} rows a slot" for size in sizes)], rows),
+        "### A terabyte, extrapolated\n",
+        whole,
+    ]
 
 
 def consensus():

@@ -293,6 +293,7 @@ def engine():
         ratios = [error / errors[0] for error in errors]
         axis.semilogx(slots, ratios, "o-", base=2, color=colour, label=case)
     axis.axhline(1, color="black", linestyle="--", linewidth=1)
+    slots = sorted({each["slots"] for each in found})
     axis.set_xticks(slots, slots)
     axis.set(xlabel="slots that learn at the same time", ylabel="error over that of one learner")
     axis.legend()
@@ -300,7 +301,26 @@ def engine():
     finish(figure, "engine-quality", "engine-quality", title)
 
 
-COLOURS = (OURS, PEER, "#1b9e77", "#7570b3", "#e7298a")
+def engine_scale():
+    """Draw the rows a second of many workers, by the model."""
+    found = [each for each in read("engine-scale") if "workers" in each]
+    figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
+    sizes = sorted({each["rows of a slot"] for each in found})
+    for size, colour in zip(sizes, COLOURS, strict=False):
+        runs = [each for each in found if each["rows of a slot"] == size]
+        workers = [each["workers"] for each in runs]
+        rates = [each["rows per second"] for each in runs]
+        axis.loglog(workers, rates, "o-", base=2, color=colour, label=f"{size:,} rows a slot")
+    axis.set_xticks(workers, workers)
+    axis.set_yticks([2**power * 1e5 for power in range(1, 9, 2)])
+    axis.yaxis.set_major_formatter(lambda rate, _: f"{rate:,.0f}")
+    axis.set(xlabel="workers", ylabel="rows a second")
+    axis.legend()
+    title = "A model, not a measurement: recorded times played for many workers"
+    finish(figure, "engine-scale", "engine-scale", title)
+
+
+COLOURS = (OURS, PEER, "#1b9e77", "#7570b3", "#e7298a", "#e6ab02", "#1f78b4")
 
 
 def files():
@@ -337,7 +357,7 @@ def photographs():
 
 CHARTS = (
     *(peers, coding, coding_cases, topics, losses, networks, walks, tensors, ground, consensus),
-    *(drift, streams, engine, files, photographs),
+    *(drift, streams, engine, engine_scale, files, photographs),
 )
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from atomstream import OnlineNMF
+from atomstream.cluster import Shards
+
 FEATURES, ATOMS = 12, 3
 
 
@@ -69,6 +72,27 @@ class Slow(Drawn):
     def read(self, first, last):
         time.sleep(self.seconds)
         yield from super().read(first, last)
+
+
+@dataclass(frozen=True)
+class Wide(Drawn):
+    """Rows that take so many bytes to read."""
+
+    n_bytes: int = 0
+
+    def read(self, first, last):
+        held = np.ones(self.n_bytes, np.uint8)
+        yield from super().read(first, last)
+        del held
+
+
+def leave(n_bytes):
+    """Leave so much memory to this process, once it has compiled what it needs."""
+    import resource
+
+    OnlineNMF(ATOMS, random_state=0).fit_stream(Shards([Drawn(0)]), slots=2)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + n_bytes,) * 2)
 
 
 class Fickle(Executor):

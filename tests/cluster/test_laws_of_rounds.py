@@ -1,39 +1,33 @@
 """The laws of rounds: pure tasks, one merge, the same bits on every engine, nothing lost."""
 
 import tempfile
+from concurrent.futures import Future
 from copy import copy, deepcopy
 from itertools import pairwise
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
-from sklearn.base import clone
 from strange import ATOMS, FEATURES, Bad, Drawn, Fickle, Forgetful, planted
 
 from atomstream import (
     BadShardError,
     Checkpoint,
-    ConsensusNMF,
     EngineError,
     InputError,
-    NetworkDictionary,
     OnlineConvexMF,
     OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
-    choose_rank,
     save,
 )
 from atomstream.callbacks import Callback
 from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
+from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
 from atomstream.core.merging import Part, merged
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.estimators._chains import ChainShard
 from atomstream.schedules import Harmonic
 
 SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
@@ -134,6 +128,30 @@ def test_slots_learn_what_a_serial_run_learns(name, slots):
     model = fresh(MODELS[name]).fit_stream(shards, slots=slots, rounds=SMALL)
     assert error(model) < 1.25 * error(serial) + 0.01
     assert model.clock_.mass == pytest.approx(serial.clock_.mass)
+
+
+class Counts(Drawn):
+    """Counts of events made of eight parts."""
+
+    def read(self, first, last):
+        parts = np.random.default_rng(99).random((8, 60)) ** 4
+        rng = np.random.default_rng(self.seed)
+        yield rng.poisson(5 * rng.exponential(size=(2048, 8)) @ parts).astype(float)[first:last]
+
+
+def test_slots_learn_counts_as_well_as_a_serial_run():
+    """All updates after a merge are judged by rows: sums of the past alone cost twice as much."""
+    listed = Shards([Counts(seed, 2048) for seed in range(8)])
+    held = np.concatenate([*Counts(100).read(0, 2048)])
+    rounds = Rounds(warmup=1024, first=256)
+    losses = [
+        -OnlineNMF(12, loss="kl", random_state=0)
+        .fit_stream(listed, slots=slots, rounds=rounds)
+        .score(held)
+        for slots in (1, 4, 8)
+    ]
+    assert losses[1] < 1.007 * losses[0]
+    assert losses[2] < 1.015 * losses[0]
 
 
 def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
@@ -273,12 +291,6 @@ def test_lost_tasks_are_given_out_again_once():
 
 
 def test_workers_of_another_kind_are_refused_or_told():
-    class Other(Forgetful):
-        def submit(self, fn, /, *args):
-            future = super().submit(fn, *args)
-            future.result().facts = dict(facts(), numpy="0.1")
-            return future
-
     def alike(payload):
         object.__setattr__(payload, "facts", dict(facts(), numpy="0.1"))
         return payload
@@ -294,6 +306,55 @@ def test_workers_of_another_kind_are_refused_or_told():
     with pytest.warns(UserWarning, match="may differ in the last bits"):
         model.fit_stream(drawn(2), engine=Engine(Mixed(0), mixed="warn"))
     assert model.n_samples_seen_ == 600
+
+
+class Counted(Fickle):
+    """Has so many workers, and knows what they were given to do."""
+
+    _max_workers = 3
+
+    def __init__(self, numpy=None):
+        super().__init__(0)
+        self.numpy, self.given = numpy, []
+
+    def submit(self, fn, /, *args):
+        self.given.append(fn.__name__)
+        future = super().submit(fn, *args)
+        if fn is _ready and self.numpy:
+            future = Future()
+            future.set_result(facts() | {"numpy": self.numpy})
+        return future
+
+
+def test_workers_are_asked_what_they_are_and_compile_before_the_first_round():
+    engine, listed = Counted(), drawn(3)
+    model = OnlineNMF(ATOMS, random_state=0).fit_stream(
+        listed, slots=2, rounds=SMALL, engine=engine
+    )
+    assert engine.given[:4] == ["_ready"] * 3 + ["learn_slot"]
+    assert "_ready" not in engine.given[3:]
+    here = OnlineNMF(ATOMS, random_state=0).fit_stream(listed, slots=2, rounds=SMALL)
+    assert bits(model) == bits(here)
+    OnlineNMF(ATOMS).fit_stream(Shards([Bad(9), *listed]), engine=Counted(), on_bad_shard="skip")
+    unlike, untouched = Counted("0.1"), OnlineNMF(ATOMS)
+    with pytest.raises(EngineError, match=r"A worker has numpy 0.1 \(here"):
+        untouched.fit_stream(listed, engine=unlike)
+    assert unlike.given == ["_ready"] * 3
+    assert not hasattr(untouched, "_run")
+    with pytest.warns(UserWarning, match="may differ in the last bits"):
+        untouched.fit_stream(listed, engine=Engine(unlike, mixed="warn"))
+
+
+class Hungry(Drawn):
+    """Rows that do not fit into memory."""
+
+    def read(self, first, last):
+        raise MemoryError
+
+
+def test_too_little_memory_names_the_shard():
+    with pytest.raises(EngineError, match=r"run out of memory while [^;]*drawn\[9\] \(256 rows\)"):
+        OnlineNMF(ATOMS).fit_stream(Shards([Hungry(9)]), rounds=SMALL)
 
 
 def test_rows_are_dealt_once_and_in_order():
@@ -394,51 +455,3 @@ def test_the_seed_of_a_model_may_be_of_any_kind():
     other.fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(3))
     assert np.array_equal(other.components_, whole.components_)
     OnlineNMF(ATOMS).fit_stream(shards, slots=2, rounds=SMALL, engine=Fickle(4))
-
-
-@pytest.mark.parametrize("engine", [None, "threads:2", Fickle(5)])
-def test_ranks_of_a_consensus_learn_apart_what_they_learn_together(engine):
-    listed = drawn(2)
-    model = ConsensusNMF([2, 3, 4], n_replicates=4, batch_size=100, random_state=0)
-    there = clone(model).fit_stream(listed, engine=engine)
-    X = np.concatenate([*listed[0].read(0, 300), *listed[1].read(0, 300)])
-    here = clone(model).fit_stream(np.split(X, 6))
-    assert there.n_components_ == here.n_components_
-    assert np.array_equal(there.components_, here.components_)
-    assert there.choice_.table == here.choice_.table
-    rank = choose_rank(listed, [2, 3, 4], n_seeds=4, random_state=0, engine=engine).rank
-    assert rank == 3
-    more = there.fit_stream(Shards([Drawn(7)]), engine=engine)
-    here.fit_stream(np.split(planted(300, 7), 3))
-    assert np.array_equal(more.components_, here.components_)
-
-
-def test_a_consensus_that_fails_is_as_it_was():
-    model = ConsensusNMF([2, 3], n_replicates=3, batch_size=100, random_state=0)
-    with pytest.raises(BadShardError, match=r"drawn\[9\]"):
-        model.fit_stream(Shards([*drawn(2), Bad(9)]))
-    assert not hasattr(model, "ensemble_")
-    with pytest.raises(TypeError, match="engine is for shards"):
-        model.fit_stream([planted(50)], engine="threads")
-
-
-def test_chains_on_a_network_are_slots():
-    graph = nx.karate_club_graph()
-    model = NetworkDictionary("path:4", 2, n_batches=40, batch_size=100, random_state=0)
-    rounds = Rounds(warmup=400, first=100, batch=50)
-    here = clone(model).fit(graph, slots=3, rounds=rounds)
-    there = clone(model).fit(graph, slots=3, rounds=rounds, engine=Fickle(2))
-    assert bits(there) == bits(here)
-    assert here.learner_.n_samples_seen_ == 4000
-    serial = clone(model).fit(graph)
-    patches = np.concatenate([*chain_of(graph).read(0, 2000)])
-    assert here.learner_.score(patches) > 1.05 * serial.learner_.score(patches)  # both negative
-    assert here.recent_importance_.sum() == pytest.approx(1)
-    assert here.partial_fit(graph).learner_.n_samples_seen_ == 4100
-    with pytest.raises(ValueError, match="chain='all' visits every copy"):
-        model.set_params(chain="all").fit(graph, slots=2)
-
-
-def chain_of(graph):
-    """Return a long chain with a seed of its own."""
-    return ChainShard(Network.of(graph), Motif.of("path:4"), "pivot", 1, (5, 0), 2000)

@@ -100,6 +100,9 @@ def test_a_changed_shard_is_named(kind, tmp_path):
     with pytest.raises(ChangedShardError, match=r"rows\.\w+\[\d+:\d+\] has changed since"):
         model.fit_stream(listed, on_bad_shard="skip")
     assert not hasattr(model, "_run")
+    model.partial_fit(X)
+    with pytest.raises(ChangedShardError, match=r"has changed since"):
+        transform_shards(model, listed, str(tmp_path / "codes"))
 
 
 def test_a_file_that_is_gone_is_a_bad_shard(tmp_path):

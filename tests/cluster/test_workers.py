@@ -1,4 +1,4 @@
-"""Real workers: processes, Dask, a store of objects; a death changes no bit or is told."""
+"""Real workers: processes, Dask; a death changes no bit or is told."""
 
 import doctest
 import os
@@ -7,17 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
-from strange import ATOMS, Deadly, Drawn, Slow, planted
+from strange import ATOMS, Deadly, Drawn, Slow, Wide, leave, planted
 from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
-from atomstream.cluster import Engine, Shards, shards, transform_shards
+from atomstream.cluster import Engine, Shards, transform_shards
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
@@ -84,13 +84,30 @@ def test_a_shard_that_kills_every_worker_is_named_and_learning_goes_on_elsewhere
     shards = Shards([*drawn(), Deadly(9, folder=str(deadly), times=3), Drawn(10)])
     model = OnlineNMF(ATOMS, random_state=0)
     options = {"slots": 2, "rounds": SMALL, "checkpoint": kept}
-    with pytest.raises(EngineError, match=r"Workers die while they work on [^;]*drawn\[9\]"):
+    with pytest.raises(EngineError, match=r"Workers die[^;]* while they work on [^;]*drawn\[9\]"):
         model.fit_stream(shards, engine="processes:1", **options)
     # Its three lives are used up, so the same call goes on to the end.
     resumed = OnlineNMF(ATOMS, random_state=0).fit_stream(shards, **options)
     whole = OnlineNMF(ATOMS, random_state=0).fit_stream(shards, slots=2, rounds=SMALL)
     assert bits(resumed) == bits(whole)
     assert resumed.rounds_report_.n_rounds < whole.rounds_report_.n_rounds
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits memory as Linux does")
+def test_a_worker_of_200_megabytes_learns_and_names_the_shard_that_is_too_large():
+    fitting = Shards([*drawn(), Wide(8, n_bytes=100 << 20)])
+    options = {"slots": 2, "rounds": SMALL}
+    limits = {"mp_context": get_context("spawn"), "initializer": leave, "initargs": (200 << 20,)}
+    with ProcessPoolExecutor(1, **limits) as pool:
+        there = OnlineNMF(ATOMS, random_state=0).fit_stream(fitting, engine=pool, **options)
+        here = OnlineNMF(ATOMS, random_state=0).fit_stream(fitting, **options)
+        assert bits(there) == bits(here)
+        listed = Shards([*drawn(), Wide(9, n_bytes=300 << 20)])
+        model = OnlineNMF(ATOMS, random_state=0)
+        with pytest.raises(EngineError, match=r"Workers run out of memory while [^;]*drawn\[9\]"):
+            model.fit_stream(listed, engine=pool, **options)
+        assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
+        assert pool.submit(abs, -1).result() == 1  # the worker lives
 
 
 def test_silence_ends_and_leaves_no_process_behind():
@@ -156,7 +173,7 @@ def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
 
 def test_dask_names_the_shard_that_kills_its_workers(client, tmp_path):
     listed = Shards([*drawn(2), Deadly(9, folder=str(tmp_path), times=99)])
-    with pytest.raises(EngineError, match=r"Workers die while they work on [^;]*drawn\[9\]"):
+    with pytest.raises(EngineError, match=r"Workers die[^;]* while they work on [^;]*drawn\[9\]"):
         OnlineNMF(ATOMS, random_state=0).fit_stream(listed, rounds=SMALL, engine=client)
 
 
@@ -178,42 +195,6 @@ def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
         closing.join()
         client.close()
     assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
-
-
-# -- a store of objects
-
-
-def test_shards_in_a_store_of_objects(tmp_path):
-    server = pytest.importorskip("moto.server")
-    pytest.importorskip("s3fs")
-    import fsspec
-
-    there = server.ThreadedMotoServer(port=0)
-    there.start()
-    try:
-        host, port = there.get_host_and_port()
-        options = {"key": "a", "secret": "b", "endpoint_url": f"http://{host}:{port}"}
-        store = fsspec.filesystem("s3", **options)
-        store.mkdir("bucket")
-        for number in range(3):
-            np.save(tmp_path / "rows.npy", planted(300, number))
-            store.put_file(str(tmp_path / "rows.npy"), f"bucket/x/{number}.npy")
-        listed = shards("s3://bucket/x/*.npy", rows=200, storage_options=options)
-        assert [shard.n_rows for shard in listed] == [200, 100] * 3
-        with ThreadPoolExecutor(2) as pool:
-            model = OnlineNMF(ATOMS, random_state=0)
-            model.fit_stream(listed, slots=2, rounds=SMALL, engine=pool)
-        assert model.n_samples_seen_ == 900
-        codes = transform_shards(model, listed, "s3://bucket/codes", storage_options=options)
-        assert len(codes) == 6
-        with store.open("bucket/codes/000001.npy") as file:
-            found = np.load(file)
-        np.testing.assert_allclose(found, model.transform(planted(300)[200:]))
-        store.put_file(str(tmp_path / "rows.npy"), "bucket/x/0.npy")
-        with pytest.raises(ValueError, match=r"s3://bucket/x/0.npy\[0:200\] has changed"):
-            OnlineNMF(ATOMS).fit_stream(listed)
-    finally:
-        there.stop()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -4,6 +4,7 @@ The engine schedules; what a task is, and how its results are merged, is decided
 nothing, and the same layout gives the same bits whatever workers there are.
 """
 
+from atomstream.cluster.chains import sample_chains
 from atomstream.cluster.coding import transform_shards
 from atomstream.cluster.engines import Engine
 from atomstream.cluster.rounds import Rounds, RoundsReport
@@ -16,6 +17,7 @@ __all__ = [
     "RoundsReport",
     "Shard",
     "Shards",
+    "sample_chains",
     "shards",
     "transform_shards",
 ]

@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.cluster.engines import Engine, check_alike, facts, opened
-from atomstream.cluster.gathering import gathered
-from atomstream.cluster.rounds import Hand, RoundsReport, Span
+from atomstream.cluster.engines import facts
+from atomstream.cluster.gathering import done
+from atomstream.cluster.rounds import Job, Span
 from atomstream.cluster.shards import Shards
-from atomstream.cluster.worker import Payload, batches_of, packed
-from atomstream.exceptions import BadShardError
+from atomstream.cluster.worker import Payload, Reading, packed
 from atomstream.io.files import make_folder
 from atomstream.io.places import Place, Storage, place_of, write_whole
 
 __all__ = ["transform_shards"]
 
 INDEX = "codes.json"
-AT_ONCE = 256  # shards given out together
 BATCH = 4096  # rows coded at a time
 
 
@@ -63,20 +61,17 @@ def transform_shards(
     BadShardError, ChangedShardError, EngineError
         As in ``fit_stream``; files that were complete stay.
     """
-    folder, engine = str(out).rstrip("/"), Engine.of(engine)
+    folder = str(out).rstrip("/")
     storage = tuple(sorted((storage_options or {}).items()))
-    if not isinstance(place_of(folder, storage), Place):
-        make_folder(Path(folder).absolute())
-    sent = packed(model)
+    place = place_of(folder, storage)
+    if not isinstance(place, Place):
+        make_folder(place.absolute())
     tasks = [
-        _Coding(number, (Span(shard, 0, shard.n_rows),), f"{folder}/{number:06d}.npy", storage)
+        _Coding(0, number, (Span(shard, 0, shard.n_rows),), f"{folder}/{number:06d}.npy", storage)
         for number, shard in enumerate(shards)
     ]
-    with opened(engine.engine) as pool:
-        for first in range(0, len(tasks), AT_ONCE):
-            some = tasks[first : first + AT_ONCE]
-            for done in gathered(pool, _code, sent, some, engine.round_timeout, RoundsReport()):
-                check_alike(done.facts, engine)  # its file is written
+    for _ in done(engine, _code, packed(model), tasks):
+        pass  # its file is written
     index = [
         {"file": task.path, "shard": shard.name, "rows": shard.n_rows, "version": shard.version}
         for task, shard in zip(tasks, shards, strict=True)
@@ -86,35 +81,19 @@ def transform_shards(
 
 
 @dataclass(frozen=True)
-class _Coding:
+class _Coding(Job):
     """The task of coding one shard."""
 
-    number: int
-    hand: Hand
     path: str
     storage: Storage
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells its result from all others."""
-        return 0, self.number
-
-    @property
-    def shards(self) -> str:
-        """Name of the shard."""
-        return self.hand[0].shard.name
 
 
 def _code(sent: bytes, task: _Coding) -> Payload:
     """Code a shard and write its file."""
-    model, span = pickle.loads(sent), task.hand[0]
-    try:
-        codes = np.concatenate([model.transform(X) for X in batches_of(span, BATCH)])
-    except BadShardError:
-        raise
-    except ValueError as error:
-        raise BadShardError(task.shards, str(error)) from None
+    model = pickle.loads(sent)
+    with Reading(task.hand, BATCH).named() as reading:
+        codes = np.concatenate([model.transform(X) for X in reading])
     buffer = io.BytesIO()
     np.save(buffer, codes)
     write_whole(place_of(task.path, task.storage), buffer.getvalue())
-    return Payload(task.key, b"", facts(), {})
+    return Payload(task.key, b"", facts())

@@ -96,6 +96,15 @@ class Pool:
         future: Future = self._executor.submit(task, *arguments)
         return future
 
+    def everywhere(self, task: Callable[..., Any], *arguments: Any) -> list[Future]:
+        """Give a task to every worker; where they cannot be told apart, as often as there are."""
+        if self._client is not None:
+            make = self._client.get_executor
+            executors = [make(pure=False, workers=[name]) for name in self._client.nthreads()]
+        else:
+            executors = [self._executor] * getattr(self._executor, "_max_workers", 0)
+        return [executor.submit(task, *arguments) for executor in executors]
+
     def renew(self) -> bool:
         """Start anew after workers died; return whether that is possible."""
         if self._client is not None:  # what was scattered is lost with the workers that held it

@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import suppress
 from typing import Any
 
-from atomstream.cluster.engines import Pool
-from atomstream.cluster.rounds import RoundsReport
-from atomstream.cluster.worker import Payload
+from atomstream.cluster.engines import Engine, Pool, check_alike, facts, opened
+from atomstream.cluster.rounds import Job, RoundsReport
+from atomstream.cluster.worker import Payload, Reading, Slot
 from atomstream.exceptions import EngineError
 
-__all__ = ["gathered"]
+__all__ = ["done", "gathered", "prepare"]
 
-Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of what is asked of a slot
+Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of a job
+AT_ONCE = 256  # jobs given out together
+
+
+def done(engine: Any, task: Task, sent: bytes, jobs: Sequence[Job]) -> Iterator[Payload]:
+    """Yield what the task returns for each job, in their order.
+
+    Parameters
+    ----------
+    engine : None, str, Executor, dask.distributed.Client or Engine
+    task : callable
+        ``(sent, job) -> Payload``.
+    sent : bytes
+        What all jobs need.
+    jobs : sequence of Job
+
+    Raises
+    ------
+    EngineError
+        Where workers are lost, silent, or of other kinds.
+    """
+    engine = Engine.of(engine)
+    with opened(engine.engine) as pool:
+        for first in range(0, len(jobs), AT_ONCE):
+            some = jobs[first : first + AT_ONCE]
+            for payload in gathered(pool, task, sent, some, engine.round_timeout, RoundsReport()):
+                check_alike(payload.facts, engine)
+                yield payload
 
 
 def gathered(
     pool: Pool,
     task: Task,
     sent: bytes,
-    slots: Sequence[Any],
+    slots: Sequence[Job],
     timeout: float | None,
     report: RoundsReport,
 ) -> Generator[Payload, None, None]:
@@ -60,7 +89,7 @@ class _Gathering:
         pool: Pool,
         task: Task,
         sent: bytes,
-        slots: Sequence[Any],
+        slots: Sequence[Job],
         timeout: float | None,
         report: RoundsReport,
     ) -> None:
@@ -70,14 +99,14 @@ class _Gathering:
         self._found: dict[tuple[int, int], Payload] = {}
 
     @property
-    def missing(self) -> list[Any]:
+    def missing(self) -> list[Job]:
         """The slots whose payloads have not come."""
         return [slot for slot in self._turns if slot.key not in self._found]
 
-    def of(self, slots: Sequence[Any]) -> Iterator[Payload]:
+    def of(self, slots: Sequence[Job]) -> Iterator[Payload]:
         """Give tasks out, and yield all payloads whose turn it is."""
         shared, waiting = _shared(self._pool, self._sent, slots), list(slots)
-        pending: dict[Future, Any] = {}
+        pending: dict[Future, Job] = {}
         keys, given_out_again = {slot.key for slot in slots}, False
         try:
             while waiting or any(slot.key in keys for slot in self.missing):
@@ -115,7 +144,7 @@ class _Gathering:
             yield self._found.pop(self._turns.pop(0).key)
 
 
-def _shared(pool: Pool, sent: bytes, slots: Sequence[Any]) -> Any:
+def _shared(pool: Pool, sent: bytes, slots: Sequence[Job]) -> Any:
     try:
         return pool.share(sent)
     except (OSError, RuntimeError) as error:  # Dask's own are of these kinds
@@ -126,12 +155,14 @@ def _shared(pool: Pool, sent: bytes, slots: Sequence[Any]) -> Any:
         ) from error
 
 
-def _result(future: Future, slot: Any) -> Payload:
+def _result(future: Future, slot: Job) -> Payload:
     try:
         payload: Payload = future.result()
     except BrokenExecutor:
         raise
     except Exception as error:
+        if isinstance(error, MemoryError):
+            raise _killed(slot, "run out of memory") from error
         # Dask's word for a task whose workers died several times; it is not imported for that.
         if type(error).__name__ == "KilledWorker":
             raise _killed(slot) from error
@@ -139,7 +170,7 @@ def _result(future: Future, slot: Any) -> Payload:
     return payload
 
 
-def _renew(pool: Pool, missing: Sequence[Any]) -> None:
+def _renew(pool: Pool, missing: Sequence[Job]) -> None:
     if not pool.renew():
         raise EngineError(
             f"The engine is gone, or broken by the death of a worker, while it worked on "
@@ -148,9 +179,37 @@ def _renew(pool: Pool, missing: Sequence[Any]) -> None:
         ) from None
 
 
-def _killed(slot: Any) -> EngineError:
-    n_rows = sum(span.n_rows for span in slot.hand)
+def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
+    """Let every worker that can be reached say what it is, and compile what it will need.
+
+    Each has as much time for it as for a result of a round; what fails is told in the first round.
+
+    Raises
+    ------
+    EngineError
+        For workers of other kinds.
+    """
+    futures = pool.everywhere(_ready, _shared(pool, sent, [job]), job)
+    for future in wait(futures, engine.round_timeout).done:
+        if not future.cancelled() and future.exception() is None:
+            check_alike(future.result(), engine)
+
+
+def _ready(sent: bytes, job: Slot) -> dict[str, str]:
+    """Learn from rows and forget it, so that kernels are compiled; return facts of the worker."""
+    with suppress(ValueError, MemoryError):
+        model = pickle.loads(sent)
+        alone = model._learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
+        if model._rows_seen()[1]:
+            model.transform(alone.latest[:1])  # later steps code as accurately as this
+            if job.how is not None:  # rows with weights may have kernels of their own
+                again = iter(Reading(job.hand, job.batch))
+                model._learn_apart(again, horizon=job.horizon, **job.how)
+    return facts()
+
+
+def _killed(slot: Job, how: str = "die, perhaps of too little memory,") -> EngineError:
     return EngineError(
-        f"Workers die while they work on {slot.shards:.500} ({n_rows:,} rows): their memory may "
-        "be too small. Take fewer rows a round, or smaller shards."
+        f"Workers {how} while they work on {slot.shards:.500} ({slot.n_rows:,} rows). Take fewer "
+        "rows a round, or smaller shards."
     )

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
-from atomstream.cluster.gathering import gathered
+from atomstream.cluster.gathering import gathered, prepare
 from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
@@ -104,14 +104,23 @@ class Course:
         EngineError
             Where workers are lost, silent, or of other kinds.
         """
-        engine, began = Engine.of(engine), perf_counter()
+        engine = Engine.of(engine)
         with opened(engine.engine) as pool:
+            self._prepare(pool, engine)
+            began = perf_counter()
             try:
                 while self._round(pool, engine):
                     if after is not None and after(self.progress):
                         break
             finally:
                 self.report.spend("whole", perf_counter() - began)
+
+    def _prepare(self, pool: Pool, engine: Engine) -> None:
+        """Let workers compile what the first rows need, before any clock runs."""
+        hands, _ = self._dealt(1, 4 * self.rounds.batch)
+        if hands:
+            slot = self._slots(hands * min(self.slots, 2), 0, shared=True)[0]
+            prepare(pool, engine, self.model._packed()[0], slot)
 
     def _round(self, pool: Pool, engine: Engine) -> bool:
         """Play one round; return False where no rows are left."""
@@ -149,9 +158,11 @@ class Course:
             wanted = max(wanted, self.rounds.first)
         if self.slots == 1 and wanted == 0 and self.rounds.mode == "local":
             wanted = self.rounds.rows(self.at.round)
+        return self._dealt(self.slots, wanted)
+
+    def _dealt(self, slots: int, wanted: int) -> tuple[list[Hand], Position]:
         skipped = {name for name, _ in self.report.skipped}
-        hands, after = plan(self.shards, self.at, skipped, self.rounds, self.slots, wanted)
-        return hands, after
+        return plan(self.shards, self.at, skipped, self.rounds, slots, wanted)
 
     def _slots(self, hands: list[Hand], seed: int, *, shared: bool) -> list[Slot]:
         """Return the tasks of a round; each row counts for those of all slots."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.core.checks import check_count
 
-__all__ = ["Position", "Rounds", "RoundsReport", "Span", "plan"]
+__all__ = ["Deck", "Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,38 @@ class Span(NamedTuple):
 Hand = tuple[Span, ...]  # the rows of a slot in a round
 
 
-class _Deck:
+@dataclass(frozen=True)
+class Job:
+    """A task for a worker; the kinds of tasks add what else they need to know.
+
+    Attributes
+    ----------
+    round, number : int
+    hand : tuple of Span
+        Its rows.
+    """
+
+    round: int
+    number: int
+    hand: Hand
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Round and number, which tell its result from all others."""
+        return self.round, self.number
+
+    @property
+    def n_rows(self) -> int:
+        """Number of its rows."""
+        return sum(span.n_rows for span in self.hand)
+
+    @property
+    def shards(self) -> str:
+        """Names of its shards, for messages."""
+        return ", ".join(span.shard.name for span in self.hand)
+
+
+class Deck:
     """The rows of shards from some row on, without those of skipped shards."""
 
     def __init__(self, shards: Shards, row: int, skipped: Collection[str]) -> None:
@@ -149,7 +180,7 @@ def plan(
     wanted_alone : int
         Rows to learn from before the first round with several slots.
     """
-    deck = _Deck(shards, at.row, skipped)
+    deck = Deck(shards, at.row, skipped)
     if wanted_alone > 0:
         hands, shared = [deck.take(wanted_alone)], at.shared
     else:

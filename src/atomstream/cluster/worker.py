@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -13,22 +14,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from atomstream.cluster.engines import facts
-from atomstream.cluster.rounds import Hand, Span
+from atomstream.cluster.rounds import Hand, Job, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
-__all__ = ["Payload", "Slot", "batches_of", "learn_slot", "packed"]
+__all__ = ["Payload", "Reading", "Slot", "joined", "learn_slot", "packed"]
 
 
 @dataclass(frozen=True)
-class Slot:
+class Slot(Job):
     """What a slot is asked to do in a round.
 
     Attributes
     ----------
-    round, number : int
-        The key of its payload.
-    hand : tuple of Span
-        Its rows.
+    round, number, hand
+        As in `Job`.
     batch : int
         Rows of a step; no batch goes over the end of a shard.
     how : dict
@@ -37,34 +36,21 @@ class Slot:
         Mass of a pass, in later passes.
     """
 
-    round: int
-    number: int
-    hand: Hand
     batch: int
     how: dict[str, Any] | None
     horizon: float = np.inf
 
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells its payload from all others."""
-        return self.round, self.number
-
-    @property
-    def shards(self) -> str:
-        """Names of its shards, for messages."""
-        return ", ".join(span.shard.name for span in self.hand)
-
 
 @dataclass(frozen=True)
 class Payload:
-    """What a slot sends back.
+    """What a worker sends back.
 
     Attributes
     ----------
     key : (int, int)
-        Round and slot.
+        Of its `Job`.
     part : bytes
-        A pickled `Part` or `Alone` of `atomstream.core.merging`.
+        Pickled: of a slot, a `Part` or `Alone` of `atomstream.core.merging`.
     facts : dict
         Versions and processor of the worker.
     seconds : dict
@@ -74,7 +60,7 @@ class Payload:
     key: tuple[int, int]
     part: bytes
     facts: dict[str, str]
-    seconds: dict[str, float]
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def learn_slot(sent: bytes, slot: Slot) -> Payload:
@@ -88,17 +74,13 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
         For a shard that is not what it was.
     """
     began = perf_counter()
-    model, reading = pickle.loads(sent), _Reading(slot)
+    model = pickle.loads(sent)
     opened = perf_counter()
-    try:
+    with Reading(slot.hand, slot.batch).named() as reading:
         if slot.how is None:
             part = model._learn_alone(iter(reading), horizon=slot.horizon)
         else:
             part = model._learn_apart(iter(reading), horizon=slot.horizon, **slot.how)
-    except (BadShardError, ChangedShardError):
-        raise
-    except ValueError as error:
-        raise BadShardError(reading.shard, str(error)) from None
     learned = perf_counter()
     packed = pickle.dumps(part, protocol=5)
     seconds = {
@@ -117,18 +99,25 @@ def packed(model: Any) -> bytes:
     return pickle.dumps(twin, protocol=5)
 
 
-class _Reading:
-    """The batches of a slot, and the time that reading them takes."""
+class Reading:
+    """Rows in batches, and the time that reading them takes.
 
-    def __init__(self, slot: Slot) -> None:
-        self._slot, self.seconds = slot, 0.0
-        self.shard = slot.hand[0].shard.name
+    Parameters
+    ----------
+    hand : tuple of Span
+    size : int
+        Rows of a batch, none of which goes over the end of a shard.
+    """
+
+    def __init__(self, hand: Hand, size: int) -> None:
+        self._hand, self._size, self.seconds = hand, size, 0.0
+        self._shard = hand[0].shard.name
 
     def __iter__(self) -> Iterator[Any]:
         """Yield batches of rows."""
-        for span in self._slot.hand:
-            self.shard = span.shard.name
-            batches = batches_of(span, self._slot.batch)
+        for span in self._hand:
+            self._shard = span.shard.name
+            batches = _batches_of(span, self._size)
             while True:
                 began = perf_counter()
                 batch = next(batches, None)
@@ -137,8 +126,18 @@ class _Reading:
                     break
                 yield batch
 
+    @contextmanager
+    def named(self) -> Iterator[Reading]:
+        """Name the shard that is read in what is wrong with its rows."""
+        try:
+            yield self
+        except (BadShardError, ChangedShardError):
+            raise
+        except ValueError as error:
+            raise BadShardError(self._shard, str(error)) from None
 
-def batches_of(span: Span, size: int) -> Iterator[Any]:
+
+def _batches_of(span: Span, size: int) -> Iterator[Any]:
     """Yield the rows of a span in batches of one size; the last may be smaller.
 
     Raises
@@ -155,17 +154,18 @@ def batches_of(span: Span, size: int) -> Iterator[Any]:
                 held.append(part)
                 n_held, block = n_held + part.shape[0], block[part.shape[0] :]
                 if n_held == size:
-                    yield _joined(held)
+                    yield joined(held)
                     held, n_held = [], 0
     except ChangedShardError:
         raise
     except (ValueError, OSError) as error:
         raise BadShardError(span.shard.name, str(error)) from error
     if held:
-        yield _joined(held)
+        yield joined(held)
 
 
-def _joined(parts: list[Any]) -> Any:
+def joined(parts: list[Any]) -> Any:
+    """Return rows in one array, sparse if they are."""
     if len(parts) == 1:
         return parts[0]
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

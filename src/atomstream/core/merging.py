@@ -195,7 +195,7 @@ def improve(
     # Updaters that cross-fit judge by codes found on other features; without codes they take the
     # step that promises not to raise the surrogate.
     shown = [Explained(latest, codes)] if method.updater.folds == 1 else []
-    for _ in range(SWEEPS - 1):
-        method.updater.update(state, method.objective, clock)
-    method.updater.update(state, method.objective, clock, shown)
+    # Every update is judged: majorisers of the past alone would pull the average back.
+    for _ in range(SWEEPS):
+        method.updater.update(state, method.objective, clock, shown)
     return codes, int(method.reseed(latest, codes, state, rng))

@@ -68,18 +68,27 @@ class Holdout:
             What names the rows; always as many arrays.
         """
         self.n_held += X.shape[0]
-        keys = np.concatenate([self.keys, _mixed(ids, self.seed)])
-        kept = np.sort(np.argsort(keys, kind="stable")[: _room(X)])
-        parts = [X] if self.rows is None else [self.rows, X]
-        sparse = any(sp.issparse(part) for part in parts)
-        rows: Any = sp.vstack(parts).tocsr() if sparse else np.concatenate(parts)
-        rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
-        self.rows, self.keys = rows[kept], keys[kept]
+        self._add(X, _mixed(ids, self.seed))
+        kept = np.sort(np.argsort(self.keys, kind="stable")[: _room(X)])
+        self.rows, self.keys = self.rows[kept], self.keys[kept]
         if labels:
             named = zip(*labels, strict=True)
             names = np.array([" ".join(map(str, name)) for name in named], object)
             before = names[:0] if self.labels is None else self.labels
             self.labels = np.concatenate([before, names])[kept]
+
+    def take(self, X: Matrix, ids: NDArray) -> None:
+        """Take in rows chosen elsewhere, as long as there is room; their ids are the keys."""
+        room = max(_room(X) - len(self.keys), 0)
+        self._add(X[:room], ids[:room].astype(np.uint64))
+        self.n_held = len(self.keys)
+
+    def _add(self, X: Matrix, keys: NDArray) -> None:
+        parts = [X] if self.rows is None else [self.rows, X]
+        sparse = any(sp.issparse(part) for part in parts)
+        rows: Any = sp.vstack(parts).tocsr() if sparse else np.concatenate(parts)
+        self.rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
+        self.keys = np.concatenate([self.keys, keys])
 
     def notes(self) -> dict[str, Any]:
         """Return what a file keeps of it."""

@@ -114,7 +114,7 @@ class ConsensusTask(RowsTask):
         found = Samples()
         for source in self.sources:
             for block in [] if source.live else source.blocks(0, 0):
-                good = np.flatnonzero(~self._bad_rows(block.X))
+                good = np.flatnonzero(~self.settings.bad_rows(block.X))
                 if len(good):
                     codes = self.model.transform(block.X[good])
                     found.look(codes, partial(self._row, source.name, block, good))

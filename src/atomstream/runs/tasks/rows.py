@@ -132,6 +132,15 @@ class RowsSettings(checkpoints, Settings):
             Naming(self.id, kept=bool(self.id)),
         )
 
+    def bad_rows(self, X: Any) -> NDArray:
+        """Return which rows the model would refuse; those that hold nothing are among them."""
+        if sp.issparse(X):
+            return np.zeros(X.shape[0], bool)
+        missing = np.isnan(X)
+        bad: NDArray = missing.all(axis=1) if self.missing else missing.any(axis=1)
+        bad |= np.isinf(X).any(axis=1)
+        return bad | (X < 0).any(axis=1) if self.model == "nmf" else bad
+
     def new_model(self) -> Any:
         """Return the model that will learn."""
         from atomstream.estimators.convex import OnlineConvexMF
@@ -300,7 +309,7 @@ class RowsTask(PassesTask):
         Of a stream that cannot be read again the good rows before a bad one are learned.
         """
         skip = self.settings.on_bad_line == "skip"
-        bad = self._bad_rows(piece.X) if skip or self._feed.live else np.zeros(0, bool)
+        bad = self.settings.bad_rows(piece.X) if skip or self._feed.live else np.zeros(0, bool)
         self._n_bad, self._places = 0, np.arange(piece.X.shape[0])
         if not bad.any():
             return piece, None
@@ -318,15 +327,6 @@ class RowsTask(PassesTask):
             "--model nmf, negative; say --missing, or leave such rows out with --on-bad-line skip."
         )
         return _some(piece, slice(first)), said
-
-    def _bad_rows(self, X: Any) -> NDArray:
-        """Return which rows the model would refuse; those that hold nothing are among them."""
-        if sp.issparse(X):
-            return np.zeros(X.shape[0], bool)
-        missing = np.isnan(X)
-        bad: NDArray = missing.all(axis=1) if self.settings.missing else missing.any(axis=1)
-        bad |= np.isinf(X).any(axis=1)
-        return bad | (X < 0).any(axis=1) if self.settings.model == "nmf" else bad
 
     def commit(self, piece: Piece) -> None:
         """Count a batch that has been learned, and keep its rows that were held out."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from atomstream.callbacks import Callback, Learner, TaskContext
 from atomstream.cluster.engines import Engine
+from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
 from atomstream.core.checks import counted
@@ -56,6 +58,7 @@ class ShardsTask(Task):
         self._at, self._epoch, self._horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
         self._report, self._n_rounds = RoundsReport(), 0
+        self._holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
         self._stops = False
 
@@ -77,7 +80,7 @@ class ShardsTask(Task):
             "n_missing": 0,
             "n_entries": 0,
             "n_skipped": 0,
-            "holdout": Holdout(0.0, self.settings.seed).notes(),
+            "holdout": self._holdout.notes(),
             "names": None,
             "shape": None,
             "skipped_shards": np.array(names, object),
@@ -93,18 +96,36 @@ class ShardsTask(Task):
         self._horizon, self._n_rounds = notes["horizon"], notes["n_rounds"]
         pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
         self._skipped = [(str(name), str(reason)) for name, reason in pairs]
+        self._holdout.restore(notes["holdout"])
+
+    @property
+    def held_out(self) -> Any:
+        """Rows that are kept out of learning."""
+        return self._holdout.rows
+
+    def _hold_out(self) -> None:
+        """Read the rows to be kept out, but those that a round will complain about."""
+        settings = self.settings
+        for rows in chosen_rows(self._shards, settings.holdout, settings.seed):
+            with suppress(InputError):
+                X = rows_at(self._shards, int(rows[0]), len(rows))
+                good = ~settings.bad_rows(X)
+                self._holdout.take(X[good], rows[good])
 
     def advance(self, pace: Pace) -> None:
         """Play the rounds that are left, in all passes."""
         self._pace, self._stops = pace, False
         settings = self.settings
         engine = Engine(settings.engine, round_timeout=settings.round_timeout)
+        if not any(self.position):
+            self._hold_out()
+        learned = without_rows(self._shards, self._holdout.keys.astype(int))
         while not self.complete and not self._stops:
             bar: Any = pace.bar("learning")
             with calling(self.model, _Watching(self, bar), bar):
                 try:
                     self.model.fit_stream(
-                        self._shards,
+                        learned,
                         engine=engine,
                         slots=settings.slots,
                         rounds=self._rounds,

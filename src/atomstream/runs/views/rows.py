@@ -321,5 +321,6 @@ def _in_rounds(record: Record) -> dict[str, Any]:
         said.append(f"{rate:,.0f} rows per second")
     shares = sorted(figures.items(), key=lambda pair: -pair[1])
     said += [f"{part:.0%} {name.removeprefix('share of ')}" for name, part in shares]
-    skipped = ", ".join(notes["skipped_shards"])
+    pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
+    skipped = ", ".join(f"{name} ({why.rstrip('.')})" for name, why in pairs)
     return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}
