@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,9 +21,10 @@ from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.budget import need
 from atomstream.io.hdf5 import opened
+from atomstream.io.heads import chosen
 from atomstream.io.source import reading
 
-__all__ = ["BLOCK", "Genes", "batches", "blocks", "overdispersed", "read"]
+__all__ = ["BLOCK", "Genes", "batches", "blocks", "named", "overdispersed", "read", "scaled"]
 
 BLOCK = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
@@ -112,12 +113,7 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     normalised dispersion, with medians.
     """
     wanted = check_count("n_genes", n_genes)
-    total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
-    for block in blocks(data, BLOCK):
-        total += np.asarray(block.sum(axis=0)).ravel()
-        squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
-    mean = total / data.n_obs
-    variance = np.maximum(squares / data.n_obs - mean**2, 0)
+    mean, variance = _moments(data)
     seen = np.flatnonzero((mean > 0) & (variance > 0))
     if not len(seen):
         raise ValueError("No gene varies from cell to cell; are these counts?")
@@ -129,7 +125,29 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
         spread = np.median(np.abs(centred))
         score[members] = centred / (spread if spread > 0 else 1.0)
     places = np.sort(seen[np.argsort(-score, kind="stable")[:wanted]])
-    return Genes(places, np.asarray(data.var_names)[places].astype(str), np.sqrt(variance[places]))
+    return _genes(data, places, variance)
+
+
+def named(data: Any, columns: Sequence[str]) -> Genes:
+    """Return genes by their names, or by their numbers from 1, in one pass over the cells."""
+    places = chosen(list(map(str, data.var_names)), columns, "The data")
+    return _genes(data, np.array(places), _moments(data)[1])
+
+
+def _moments(data: Any) -> tuple[NDArray, NDArray]:
+    """Return mean and variance of each gene over all cells."""
+    total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
+    for block in blocks(data, BLOCK):
+        total += np.asarray(block.sum(axis=0)).ravel()
+        squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
+    mean = total / data.n_obs
+    return mean, np.maximum(squares / data.n_obs - mean**2, 0)
+
+
+def _genes(data: Any, places: NDArray, variance: NDArray) -> Genes:
+    deviation = np.sqrt(variance[places])
+    names = np.asarray(data.var_names)[places].astype(str)
+    return Genes(places, names, np.where(deviation > 0, deviation, 1.0))
 
 
 def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.csr_array]:
@@ -147,17 +165,21 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
     ------
     csr_array of shape (batch_size, n_genes)
     """
-    size = check_count("batch_size", batch_size)
+    return scaled(data, genes, check_count("batch_size", batch_size))
+
+
+def scaled(data: Any, genes: Genes, size: int, start: int = 0) -> Iterator[sp.csr_array]:
+    """Yield the cells from one on in blocks, as `batches` does."""
     scale = sp.diags_array(1 / genes.deviation)
-    for block in blocks(data, max(BLOCK // size, 1) * size):
-        scaled = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
-        for start in range(0, scaled.shape[0], size):
-            yield scaled[start : start + size]
+    for block in blocks(data, max(BLOCK // size, 1) * size, start):
+        rows = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
+        for first in range(0, rows.shape[0], size):
+            yield rows[first : first + size]
 
 
-def blocks(data: Any, size: int) -> Iterator[sp.csr_array]:
-    """Yield rows of the matrix, sparse, read from disk where it is there."""
-    for start in range(0, data.n_obs, size):
+def blocks(data: Any, size: int, first: int = 0) -> Iterator[sp.csr_array]:
+    """Yield rows of the matrix from one on, sparse, read from disk where it is there."""
+    for start in range(first, data.n_obs, size):
         with reading("The data"):
             block = data.X[start : start + size]
         counts = checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")

@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
+from atomstream.domains.cells.cell_rows import Cells
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
-from atomstream.io.inputs import STANDARD_INPUT, InputOptions, Naming, open_inputs
+from atomstream.io.inputs import (
+    STANDARD_INPUT,
+    InputOptions,
+    Naming,
+    open_inputs,
+    register_reader,
+)
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -26,6 +33,8 @@ from atomstream.schedules import Constant
 log = logging.getLogger(__name__)
 
 MODELS = ("nmf", "dictionary", "convex")
+
+register_reader(".h5ad", lambda path, options: Cells(path, options.columns))
 
 
 @dataclass(frozen=True)
@@ -226,7 +235,9 @@ class RowsTask(PassesTask):
     summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "
-        ".parquet, .mtx or .zarr files, or - for lines on standard input."
+        ".parquet, .mtx, .zarr or .h5ad files, or - for lines on standard input. Of an .h5ad file "
+        "the 2,000 genes that vary most for their mean are read, each over its standard deviation, "
+        "or those that --columns names."
     )
     many = True
     words = {  # noqa: RUF012 - read only

@@ -29,7 +29,7 @@ from atomstream.viz import plots
 from atomstream.viz.cards import Picture, bars
 from atomstream.viz.report import Section
 
-TABLES = (".csv", ".tsv", ".gz", ".parquet")
+TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time
 MOST_ENTRIES = 1 << 23  # of rows held out, as a dense array
 UNITS = {

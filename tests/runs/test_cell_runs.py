@@ -1,0 +1,68 @@
+"""Cells in an .h5ad file on the command line: genes chosen, programs learned, cells coded."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from atomstream import cells
+from atomstream.cli import main
+from atomstream.runs.record import open_record
+
+anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
+
+rng = np.random.default_rng(0)
+COUNTS = rng.poisson(4 * rng.random((700, 3)) ** 3 @ rng.random((3, 40)))
+
+
+def run(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cells")
+    data = anndata.AnnData(sp.csr_matrix(COUNTS.astype(np.float32)))
+    data.obs_names = [f"cell{i}" for i in range(700)]
+    data.var_names = [f"gene{i}" for i in range(40)]
+    data.write_h5ad(folder / "x.h5ad")
+    settings = ("--atoms", "2-3", "--replicates", 3, "--epochs", 2)
+    run("consensus", folder / "x.h5ad", *settings, "--out", folder / "run")
+    return folder
+
+
+def test_a_run_learns_from_the_genes_that_vary_most_and_codes_cells_by_name(folder):
+    record, data = open_record(folder / "run"), cells.read(folder / "x.h5ad")
+    genes = cells.overdispersed(data)
+    assert record.names == list(genes.names)
+    run("encode", folder / "run", folder / "x.h5ad", "--out", folder / "codes.csv")
+    table = pd.read_csv(folder / "codes.csv", index_col="cell")
+    assert list(table.index) == [f"cell{i}" for i in range(700)]
+    rows = sp.vstack(list(cells.batches(data, genes)))
+    codes = table[[name for name in table.columns if name.startswith("atom")]]
+    assert_allclose(codes, record.model.transform(rows), rtol=1e-5, atol=1e-7)
+
+
+def test_genes_are_chosen_by_name_and_found_in_other_files(folder):
+    chosen = ("gene7", "gene3", "gene21", "gene30")
+    given = [word for name in chosen for word in ("--columns", name)]
+    run("learn", folder / "x.h5ad", "--atoms", 2, *given, "--out", folder / "four")
+    assert set(open_record(folder / "four").names) == set(chosen)
+    wider = anndata.AnnData(sp.csr_matrix(np.c_[COUNTS[:50, 7:8], COUNTS[:50]].astype("f4")))
+    wider.var_names = ["other", *(f"gene{i}" for i in range(40))]
+    wider.write_h5ad(folder / "wider.h5ad")
+    run("encode", folder / "four", folder / "wider.h5ad", "--out", folder / "new.csv")
+    assert len(pd.read_csv(folder / "new.csv")) == 50
+
+
+def test_rows_are_the_same_from_any_cell_on(folder):
+    from atomstream.io.inputs import open_inputs
+
+    (source,) = open_inputs([str(folder / "x.h5ad")])
+    whole = sp.vstack([block.X for block in source.blocks(0, 0)]).toarray()
+    for start in (1, 511, 512, 699):
+        blocks = list(source.blocks(start, 0))
+        assert_allclose(sp.vstack([block.X for block in blocks]).toarray(), whole[start:])
+        assert blocks[0].ids[0] == start
+        assert blocks[0].labels[0][0] == f"cell{start}"
