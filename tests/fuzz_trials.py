@@ -21,5 +21,6 @@ def tried(seconds, memory, what, path):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-for line in sys.stdin:
-    print(tried(*line.rstrip("\n").split("\t")), flush=True)
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(tried(*line.rstrip("\n").split("\t")), flush=True)
