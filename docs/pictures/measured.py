@@ -226,7 +226,7 @@ def consensus():
     speed = read("consensus")["speed"]
     values = {}
     for each in speed:
-        case = f"{each['loss']}, {each['passes']:.0f} passes"
+        case = f"{each['loss']}, passes: {each['passes']:.0f}"
         values[f"atomstream, {case}"] = each["seconds"]
         values[f"scikit-learn NMF, {each['loss']}"] = each["sklearn_seconds"]
     title = "100 replicates of 20 programs, 20,000 cells x 2,000 genes"
