@@ -59,6 +59,10 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python benchmarks/pictures.py
 	.venv-bench/bin/python benchmarks/photographs.py
 	.venv-bench/bin/python benchmarks/drift.py
+	.venv-bench/bin/python benchmarks/coding_cases.py
+	.venv-bench/bin/python benchmarks/sparse_model.py
+	.venv-bench/bin/python benchmarks/ground.py
+	.venv-bench/bin/python benchmarks/consensus.py
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready
