@@ -305,6 +305,12 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
 
 
 @pytest.mark.slow
+def unread(pipe):
+    """Return how many bytes of a pipe the other end has not read."""
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     process = atomstream_process(
         "learn",
@@ -321,7 +327,7 @@ def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     )
     process.stdin.write("1,2\n3,4\n5,6\n")
     process.stdin.flush()
-    while not (tmp_path / "run/log.jsonl").exists():
+    while not (tmp_path / "run/log.jsonl").exists() or unread(process.stdin):
         time.sleep(0.01)
     time.sleep(1.5)
     process.send_signal(signal.SIGTERM)
