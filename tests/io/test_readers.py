@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -22,6 +23,7 @@ from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures, load_image
 from atomstream.io.inputs import KINDS, InputOptions, open_inputs
+from atomstream.io.source import Source, numbered
 from atomstream.streams import patches
 
 RNG = np.random.default_rng(0)
@@ -131,6 +133,27 @@ def test_datasets_of_hdf5_that_lie_elsewhere_are_not_read(tmp_path):
         open_inputs([str(tmp_path / "x.h5")])
     with pytest.raises(InputError, match="has 0 arrays"):
         open_inputs([str(tmp_path / "link.h5")])
+
+
+class Slow(Source):
+    """A live stream whose rows are parsed for a second before they can be learned."""
+
+    name, n_features, live, waiting = "slow", 2, True, False
+
+    def _blocks(self, start, epoch):
+        time.sleep(1.0)
+        yield numbered(np.ones((3, 2)), 0)
+        self.waiting = True
+        time.sleep(60)
+
+
+def test_a_stop_does_not_lose_rows_that_are_still_parsed():
+    feed = Feed([Slow()], 10)
+    feed.stop()
+    began = time.monotonic()
+    (piece,) = feed.batches()
+    assert len(piece.X) == 3
+    assert time.monotonic() - began < 10
 
 
 def test_the_list_of_kinds_is_covered():

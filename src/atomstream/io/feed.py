@@ -6,6 +6,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, NamedTuple
 
@@ -183,9 +184,10 @@ class Feed:
                 put(error)
 
         within = copy_context()  # what limits reading holds in the thread too
-        threading.Thread(target=within.run, args=(read,), name="reader", daemon=True).start()
+        reader = threading.Thread(target=within.run, args=(read,), name="reader", daemon=True)
+        reader.start()
         try:
-            while (item := self._next(ready)) is not None:
+            while (item := self._next(ready, reader)) is not None:
                 if item is _END:
                     self.ended = True
                     return
@@ -195,16 +197,19 @@ class Feed:
         finally:
             given_up.set()
 
-    def _next(self, ready: queue.Queue[Any]) -> Any:
+    def _next(self, ready: queue.Queue[Any], reader: threading.Thread) -> Any:
         while not self._stop.is_set():
             try:
                 return ready.get(timeout=PATIENCE)
             except queue.Empty:
                 self.idle()
-        try:  # rows of a file can be read again, rows of a live stream cannot
-            return ready.get(timeout=LAST) if self.live else None
-        except queue.Empty:
-            return None
+        # Rows of a file can be read again. Those of a live stream cannot, and may be on their way.
+        working = self.live
+        while working:
+            working = reader.is_alive() and not any(source.waiting for source in self.sources)
+            with suppress(queue.Empty):
+                return ready.get(timeout=LAST)
+        return None
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -57,6 +57,8 @@ class Source(ABC):
         Names of the columns that name rows, where blocks carry them.
     live : bool
         Whether it is a stream that can be read only once.
+    waiting : bool
+        Whether a live stream waits for its writer at this moment; true where it cannot tell.
     has_columns : bool
         Whether it takes the columns of `InputOptions`.
     shape : tuple of int or None
@@ -71,6 +73,7 @@ class Source(ABC):
     names: list[str] | None = None
     row_names: Sequence[str] = ()
     live: bool = False
+    waiting: bool = True
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
     files: Sequence[Path] = ()

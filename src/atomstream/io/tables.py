@@ -105,6 +105,11 @@ class Lines(Source):
         self.n_features = len(self._kept)
         self._options = _options(self._width, self._kept, self._aside, self._delimiter, decimal)
 
+    @property
+    def waiting(self) -> bool:  # type: ignore[override]
+        """Whether a live stream waits for its writer at this moment."""
+        return self._stream is not None and self._stream.waiting
+
     @contextmanager
     def _open(self) -> Iterator[Stream]:
         if self._path is None:
@@ -198,6 +203,7 @@ class Stream:
     def __init__(self, fill: Callable[[memoryview], int], name: str) -> None:
         self._fill, self._name = fill, name
         self._buffer, self._filled = bytearray(CHUNK), 0
+        self.waiting = False
 
     def peek(self, size: int) -> bytes:
         """Return the first lines without removing them.
@@ -245,7 +251,9 @@ class Stream:
     def _more(self) -> bool:
         """Fill the rest of the buffer; return whether any bytes came."""
         self._make_room()
+        self.waiting = True
         came = self._fill(memoryview(self._buffer)[self._filled :])
+        self.waiting = False
         self._filled += came
         return came > 0
 
