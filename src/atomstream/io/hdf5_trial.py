@@ -50,7 +50,7 @@ def _visit(node: Any, contents: bool) -> None:
         except MemoryError:
             raise
         except Exception:
-            pass
+            continue  # the reader will meet it, and say what it is
 
 
 def _count_chunks(node: Any) -> None:

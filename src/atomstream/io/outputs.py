@@ -161,6 +161,7 @@ def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
             return opened[0]
 
         def write(labels: Labels, values: NDArray) -> None:
+            """Write a block of rows, whose names keep the types of the first block."""
             named = [_arrow(part) for part in labels]
             to = writer([part.type for part in named])
             try:
@@ -183,6 +184,7 @@ def _csv(file: BinaryIO, columns: Columns) -> Iterator[Write]:
     writer.writerow(map(_cell, [*columns.labels, *columns.codes]))
 
     def write(labels: Labels, values: NDArray) -> None:
+        """Write a block of rows as lines."""
         rows = values.tolist()
         if labels:
             named = zip(*([_cell(name) for name in part] for part in labels), strict=True)
