@@ -301,7 +301,7 @@ def streams():
 def engine():
     """Draw what rounds over slots cost in rows a second, and in error."""
     rows = {each["engine"]: each["rows per second"] for each in read("engine-cost")}
-    title = "Rows a second on two cores, three engines"
+    title = "Rows a second on two cores"
     alone("engine-cost", "engine-cost", rows, title, "rows a second, more is better")
     found = read("engine-quality")
     figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
