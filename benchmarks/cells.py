@@ -1,21 +1,21 @@
 """Gene programs of blood cells: a consensus against as many runs of scikit-learn's NMF.
 
-``python benchmarks/cells.py FOLDER FILE`` with the folder of the data writes ``cells.json``.
+``python benchmarks/cells.py FOLDER FILE`` with the folder of the data writes
+``results/cells.json``.
 Replicates of both sides have the same data (genes chosen and scaled by `atomstream.cells`, or
 simulated counts) and are clustered and filtered in the same way; those of scikit-learn see all
 cells, ours a bootstrap of nine tenths. A million cells in FILE, which is made where it is not
 there, show time, memory and bytes read.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn
 from anndata import AnnData
+from benchmark_records import save
 from consensus import counts
 from million_cells import measured
 from sklearn.decomposition import NMF
@@ -23,7 +23,6 @@ from sklearn.decomposition import NMF
 from atomstream import ConsensusNMF, align, cells
 from atomstream.estimators._agreement import Consensus
 
-HERE = Path(__file__).parent
 SETS = {
     "pbmc68k_reduced_counts.npz": 300,
     "pbmc_facs_counts.npz": 2000,
@@ -100,12 +99,11 @@ def cases(folder):
 
 def main(folder, path):
     """Compare on all sets and losses, measure a million cells, and write the figures."""
-    figures = {"sklearn": sklearn.__version__, "replicates": REPLICATES, "cases": []}
-    figures["million"] = measured(path)
+    figures = {"replicates": REPLICATES, "cases": [], "million": measured(path)}
     for case in cases(folder):
         figures["cases"].append(compared(*case))
         print(figures["cases"][-1], flush=True)
-        (HERE / "cells.json").write_text(json.dumps(figures, indent=1) + "\n")
+        save("cells", figures)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,15 @@ import os
 
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
-import json
 import multiprocessing
 import statistics
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
+from benchmark_records import save
 from workload import patches, start
 
-HERE = Path(__file__).parent
 N_SAMPLES, N_SLOW, ROUNDS = 50_000, 500, 5
 ADMITTED = 1e-4
 
@@ -165,7 +163,7 @@ def threads(X, atoms, alpha):
 
 
 def main():
-    """Measure and write ``coding.json``."""
+    """Measure and write ``results/coding.json``."""
     from atomstream import OnlineNMF
 
     X, _ = patches()
@@ -187,7 +185,7 @@ def main():
             "threads": threads(X, atoms, alpha),
         }
         print(" ", results["densities"][str(density)]["threads"], flush=True)
-    (HERE / "coding.json").write_text(json.dumps(results, indent=1) + "\n")
+    save("coding", results)
 
 
 if __name__ == "__main__":

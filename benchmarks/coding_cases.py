@@ -1,11 +1,13 @@
 """Exact nonnegative codes under eighteen dictionaries, against SPAMS: half of them for tuning.
 
-python benchmarks/coding_cases.py            # all, some minutes; writes coding_cases.json
+python benchmarks/coding_cases.py            # all, some minutes
 python benchmarks/coding_cases.py others     # those that nothing was tuned on
 
 One thread, processor times, in turns; products of samples and atoms count for both. A contender
 counts where it reaches the gap: 1e-9 in float64, 1e-5 in float32, for all but one row in a
-thousand. Atoms are made once and kept in the folder of temporary files.
+thousand. Atoms are made once and kept in the folder of temporary files. Each half has a record of
+its own, ``results/coding-cases-tuned.json`` and ``coding-cases-others.json``, written as it goes
+on.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import os
 
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
-import json
 import statistics
 import sys
 import tempfile
@@ -23,6 +24,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from benchmark_records import DATA, save
 
 KEPT = Path(tempfile.gettempdir()) / "atomstream-coding"
 N_SAMPLES = 6_000
@@ -47,8 +49,7 @@ def digits(rng):
 
 def faces(rng):
     """Return 1,646 faces of 32 x 32 pixels, in [0, 1], from the folder of shared data."""
-    folder = os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[1] / "shared" / "data")
-    with np.load(Path(folder) / "faces" / "yaleb_32x32.npz") as kept:
+    with np.load(DATA / "faces" / "yaleb_32x32.npz") as kept:
         return kept["images"].reshape(-1, 1024) / 255
 
 
@@ -241,33 +242,33 @@ def compare(name, density):
     return found
 
 
-def main():
-    """Compare on all cases, or those of one half, and write ``coding_cases.json`` as it goes on."""
-    path = Path(__file__).with_suffix(".json")
-    results = json.loads(path.read_text()) if path.exists() else {}
-    halves = [tuned for tuned in (False, True) if ("tuned", "others")[not tuned] in sys.argv[1:]]
+def reported(name, found):
+    """Print what came out of one case."""
+    ratios = [found[f"SPAMS {d}"] / found[f"atomstream {d}"] for d in GAPS]
+    missed = [round(found[f"{k} {d} late"], 4) for d in GAPS for k in ("atomstream", "SPAMS")]
+    print(
+        f"{name:36s} {found['density']:.2f} {found['condition']:.0e} "
+        f"us {found['atomstream float64']:9.2f} SPAMS over ours: "
+        f"float64 {ratios[0]:.2f}, float32 {ratios[1]:.2f}; late {missed}",
+        flush=True,
+    )
+
+
+def main(halves):
+    """Compare on the cases of the halves, and write the record of a half after each case."""
+    results = {half: {} for half in halves}
     for name, (_, tuned) in CASES.items():
-        if halves and tuned not in halves:
-            continue
-        for density in DENSITIES:
+        half = "tuned" if tuned else "others"
+        for density in DENSITIES if half in halves else ():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = {"tuned": tuned, **compare(name, density)}
-            ratios = [found[f"SPAMS {d}"] / found[f"atomstream {d}"] for d in GAPS]
-            missed = [
-                round(found[f"{k} {d} late"], 4) for d in GAPS for k in ("atomstream", "SPAMS")
-            ]
-            print(
-                f"{name:36s} {found['density']:.2f} {found['condition']:.0e} "
-                f"us {found['atomstream float64']:9.2f} SPAMS over ours: "
-                f"float64 {ratios[0]:.2f}, float32 {ratios[1]:.2f}; late {missed}",
-                flush=True,
-            )
-            results[f"{name}; {density}"] = found
-            path.write_text(json.dumps(results, indent=1) + "\n")
+            reported(name, found)
+            results[half][f"{name}; {density}"] = found
+            save(f"coding-cases-{half}", results[half])
             if found["density"] < 0.9 * density:  # no alpha makes codes as dense as the next ones
                 break
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or ("tuned", "others"))

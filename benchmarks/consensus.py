@@ -1,24 +1,21 @@
 """Consensus of replicates on planted data: rank, atoms, intervals, and data without structure.
 
-``python benchmarks/consensus.py [SEEDS]`` writes ``consensus.json``. Planted data have 5 atoms of
-40 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part common
-to all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that of the
-signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform noise
-that is not centred. Intervals are judged on Poisson counts of the same signals, too.
+``python benchmarks/consensus.py [SEEDS]`` writes ``results/consensus.json``. Planted data have 5
+atoms of 40 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part
+common to all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that
+of the signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform
+noise that is not centred. Intervals are judged on Poisson counts of the same signals, too.
 """
 
-import json
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-import sklearn
+from benchmark_records import save
 from sklearn.decomposition import NMF
 
 from atomstream import ConsensusNMF, align
 
-HERE = Path(__file__).parent
 KINDS = ("equal", "unequal", "overlapping", "uniform noise")
 NOISES = (0.1, 0.2, 0.4)
 RANKS = range(3, 9)
@@ -144,12 +141,11 @@ def speed(loss, n_epochs, n_peers):
 
 def main(seeds):
     """Judge all kinds of data and write the figures."""
-    figures = {"sklearn": sklearn.__version__, "seeds": seeds, "replicates": REPLICATES}
-    figures["planted"] = []
+    figures = {"seeds": seeds, "replicates": REPLICATES, "planted": []}
     for kind in KINDS:
         for noise in NOISES:
             figures["planted"].append(judged(kind, noise, seeds))
-            write(figures)
+            save("consensus", figures)
     figures["counts"] = [counted(kind) for kind in KINDS[:3]]
     claimed = [
         ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed)
@@ -161,12 +157,7 @@ def main(seeds):
     figures["independent"] = {"seeds": 2 * seeds, "structured": structured}
     cases = (("squared", 1, 3), ("squared", None, 3), ("kl", None, 2))
     figures["speed"] = [speed(*case) for case in cases]
-    write(figures)
-
-
-def write(figures):
-    """Write the figures so far."""
-    (HERE / "consensus.json").write_text(json.dumps(figures, indent=1) + "\n")
+    save("consensus", figures)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Divergences: sparse counts against two libraries, the paper's dense data against batch updates.
 
-``python benchmarks/divergences.py`` writes ``divergences.json``. One thread each. Every contender's
-dictionaries are judged by one exact coder on held-out samples, under robust losses by the distance
-from the same samples without outliers; its clock runs while it learns only. Times to a value are
-those of snapshots along one training.
+``python benchmarks/divergences.py`` writes ``results/divergences.json``. One thread each. Every
+contender's dictionaries are judged by one exact coder on held-out samples, under robust losses by
+the distance from the same samples without outliers; its clock runs while it learns only. Times to a
+value are those of snapshots along one training.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 from baselines import weighted_mu_steps
+from benchmark_records import save
 from exp_004_1_outliers import ROBUST, clean_error, weights
 from synthetic import LOSSES, N_ATOMS, noisy_and_clean
 
 from atomstream import OnlineNMF
 
-HERE = Path(__file__).parent
 N_TOPICS, N_WORDS, N_DOCUMENTS, N_HELD_OUT = 20, 5000, 20_000, 2000
 N_DENSE, N_DENSE_HELD_OUT, N_ROUNDS = 20_000, 500, 200
 BETAS = {"is": 0.0, "kl": 1.0, "squared": 2.0}
@@ -174,9 +174,13 @@ def judged_clean(
     return [(seconds, clean_error(atoms, loss, noisy, clean)) for seconds, atoms in found]
 
 
-def time_to(curve: list[tuple[float, float]], goal: float) -> float:
-    """Return the seconds of the first snapshot within 1 % of a value."""
-    return next((seconds for seconds, value in curve if value <= 1.01 * goal), np.inf)
+def traced(run: Callable[[], Any]) -> float:
+    """Return the peak in MB that Python traces while something runs."""
+    tracemalloc.start()
+    run()
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return peak
 
 
 def sparse() -> dict[str, Any]:
@@ -197,10 +201,7 @@ def sparse() -> dict[str, Any]:
         told["gensim Nmf"] = judged(gensim_nmf(X, 5), "kl", held_out)
     except ImportError:
         told["gensim Nmf"] = []
-    tracemalloc.start()
-    ours(X, "kl", N_TOPICS, 1, 1000, batch_size=1024)
-    told["memory_mb"] = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
+    told["memory_mb"] = traced(lambda: ours(X, "kl", N_TOPICS, 1, 1000, batch_size=1024))
     return told
 
 
@@ -226,10 +227,7 @@ def dense(loss: str) -> dict[str, Any]:
         told["MiniBatchNMF"] = values(
             minibatch_nmf(X, BETAS[loss], N_ATOMS, (10, 100, 300), 1024, "random")
         )
-    tracemalloc.start()
-    ours(X, part, N_ATOMS, 1, 1000)
-    told["memory_mb"] = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
+    told["memory_mb"] = traced(lambda: ours(X, part, N_ATOMS, 1, 1000))
     return told
 
 
@@ -242,7 +240,7 @@ def main() -> None:
         for loss in LOSSES:
             results[loss] = dense(loss)
             print(loss, json.dumps(results[loss]), flush=True)
-    (HERE / "divergences.json").write_text(json.dumps(results, indent=1))
+    save("divergences", results)
 
 
 if __name__ == "__main__":

@@ -10,22 +10,19 @@ The third has the price in time.
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
+from benchmark_records import save
 
 from atomstream import OnlineNMF
 from atomstream.callbacks import History
 from atomstream.drift import DriftDetector
 from atomstream.schedules import Constant
 
-OUT = Path(__file__).with_suffix(".json")
 N_BATCHES, FIRST = 1000, 20  # of a stream; batches that do not count
 HALF_LIVES = (5, 10, 20, 30, 50, 100, 400, 1600)
 FACTORS = (0.1, 0.4, 0.8)
@@ -217,7 +214,7 @@ def price():
 
 
 def main():
-    """Measure everything, and write it beside this file."""
+    """Measure everything, and write ``results/drift.json``."""
     warnings.simplefilter("ignore")
     found = {
         "designs": {name: asdict(design) for name, design in DESIGNS.items()},
@@ -225,8 +222,8 @@ def main():
         "seconds": price(),
         "errors": errors(range(10, 12), 1),
     }
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
+    save("drift", found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,12 +1,12 @@
 """Rounds over slots: quality at equal rows, and what a round costs.
 
-``python benchmarks/engine.py quality`` writes ``engine-quality.json``: errors on held-out samples
-against serial learning for 4, 8, 16 and 64 slots, each model with rounds of both kinds, all slots
-played one after the other in one process, with the default `Rounds` for 131,072 rows and fewer rows
-a slot where there are fewer. Two longer streams are learned with 16, 64 and 256 slots.
-``python benchmarks/engine.py cost`` writes ``engine-cost.json``: rows per second, overhead and
-bytes of a round, for this process, two processes and a Dask cluster of two.
-``engine_scale.py`` has many workers, and a stream of a terabyte.
+``python benchmarks/engine.py quality`` writes ``results/engine-quality.json``: errors on held-out
+samples against serial learning for 4, 8, 16 and 64 slots, each model with rounds of both kinds, all
+slots played one after the other in one process, with the default `Rounds` for 131,072 rows and
+fewer rows a slot where there are fewer. Two longer streams are learned with 16, 64 and 256 slots.
+``python benchmarks/engine.py cost`` writes ``results/engine-cost.json``: rows per second, overhead
+and bytes of a round, for this process, two processes and a Dask cluster of two. ``engine_scale.py``
+has many workers, and a stream of a terabyte.
 """
 
 import json
@@ -15,10 +15,10 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import workload
+from benchmark_records import save
 from drawn_patches import DrawnPatches
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
@@ -27,7 +27,6 @@ from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.estimators.registry import resolve_chain
 
-HERE = Path(__file__).parent
 SLOTS = (4, 8, 16, 64)
 MANY_SLOTS = (16, 64, 256)
 SEEDS = (0, 1)
@@ -243,4 +242,4 @@ if __name__ == "__main__":
     for line in {"quality": quality, "cost": cost}[kind]():
         print(json.dumps(line), flush=True)
         lines.append(line)
-        (HERE / f"engine-{kind}.json").write_text(json.dumps(lines, indent=1) + "\n")
+        save(f"engine-{kind}", lines)

@@ -1,6 +1,6 @@
 """Rounds over slots with many workers, and over a terabyte: a model, and an extrapolation.
 
-``python benchmarks/engine_scale.py`` writes ``engine-scale.json``.
+``python benchmarks/engine_scale.py`` writes ``results/engine-scale.json``.
 
 Replay. What a slot and the driver do is timed here, in seconds of the processor. A discrete-event
 model then plays rounds of 4 to 1,024 workers with these times: the driver packs the state, sends it
@@ -22,9 +22,9 @@ from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
+from benchmark_records import save
 from drawn_patches import DrawnPatches
 
 from atomstream import OnlineNMF
@@ -32,7 +32,6 @@ from atomstream.cluster import Rounds, Shards
 from atomstream.cluster.rounds import Span
 from atomstream.cluster.worker import Slot, learn_slot
 
-HERE = Path(__file__).parent
 ROWS, RECORDED = 16_384, 16  # rows of a slot, and slots that are timed
 WORKERS = [2**power for power in range(2, 11)]
 BOUND = 60.0  # seconds of the terabyte that are played
@@ -191,7 +190,7 @@ def main():
         lines.append(terabyte(known))
     for line in lines:
         print(json.dumps(line))
-    (HERE / "engine-scale.json").write_text(json.dumps(lines, indent=1) + "\n")
+    save("engine-scale", lines)
 
 
 if __name__ == "__main__":

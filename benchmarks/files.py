@@ -1,13 +1,11 @@
 """Does reading limit learning? The reference patches from an array, and as runs from three formats.
 
-``python benchmarks/files.py`` writes ``files.json``: seconds of one pass, contenders interleaved,
-one thread for coding (reading has a thread of its own); and what a checkpoint costs.
+``python benchmarks/files.py`` writes ``results/files.json``: seconds of one pass, contenders
+interleaved, one thread for coding (reading has a thread of its own); and what a checkpoint costs.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 import statistics
 import tempfile
 import time
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from benchmark_records import save
 from pyarrow import csv, parquet
 from workload import N_ATOMS, patches
 
@@ -67,53 +66,53 @@ def learn_file(path: Path, folder: Path, alpha: float) -> tuple[float, float]:
     return seconds, time.perf_counter() - began
 
 
+def measured(
+    X: np.ndarray, paths: dict[str, Path], alpha: float
+) -> tuple[dict[str, list[float]], list[float]]:
+    """Return seconds of passes over arrays and files in turns, and those of checkpoints."""
+    arrays = {"float32 array": X, "float64 array": X.astype(np.float64)}
+    times: dict[str, list[float]] = {kind: [] for kind in (*arrays, *paths)}
+    saves = []
+    for number in range(ROUNDS):
+        for kind, array in arrays.items():
+            times[kind].append(learn_array(array, alpha))
+        for kind, path in paths.items():
+            seconds, saved = learn_file(path, path.parent / f"run-{alpha}-{number}-{kind}", alpha)
+            times[kind].append(seconds)
+            saves.append(saved)
+    return times, saves
+
+
+def ratio(times: dict[str, list[float]], kind: str, base: str) -> float:
+    """Return the median of the ratios of seconds in the same round."""
+    pairs = zip(times[kind], times[base], strict=True)
+    return round(statistics.median(one / two for one, two in pairs), 3)
+
+
 def main() -> None:
     """Measure, and write the results."""
     X, _ = patches()
-    X64 = X.astype(np.float64)
     learn_array(X[: 4 * BATCH], 0.03)  # compile
-    results: dict[str, dict[str, list[float]]] = {}
-    saves: list[float] = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        paths = write_inputs(folder, X)
-        sizes = {kind: path.stat().st_size for kind, path in paths.items()}
-        for alpha in ALPHAS:
-            times: dict[str, list[float]] = {
-                kind: [] for kind in ("float32 array", "float64 array", *paths)
-            }
-            for number in range(ROUNDS):
-                times["float32 array"].append(learn_array(X, alpha))
-                times["float64 array"].append(learn_array(X64, alpha))
-                for kind, path in paths.items():
-                    seconds, saved = learn_file(
-                        path, folder / f"run-{alpha}-{number}-{kind}", alpha
-                    )
-                    times[kind].append(seconds)
-                    saves.append(saved)
-            results[str(alpha)] = times
-    told = {
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_inputs(Path(folder), X)
+        sizes = {kind: round(path.stat().st_size / 1e6) for kind, path in paths.items()}
+        found = {str(alpha): measured(X, paths, alpha) for alpha in ALPHAS}
+    checkpoint = statistics.median(each for _, saves in found.values() for each in saves)
+    results = {
         "rows": len(X),
-        "megabytes": {kind: round(size / 1e6) for kind, size in sizes.items()},
-        "seconds": results,
+        "megabytes": sizes,
+        "seconds": {alpha: times for alpha, (times, _) in found.items()},
         # Lines of text become float64; .npy and .parquet hold float32 here.
         "ratios": {
-            alpha: {
-                f"{kind} / {base}": round(
-                    statistics.median(t / a for t, a in zip(times[kind], times[base], strict=True)),
-                    3,
-                )
-                for kind, base in PAIRS
-            }
-            for alpha, times in results.items()
+            alpha: {f"{kind} / {base}": ratio(times, kind, base) for kind, base in PAIRS}
+            for alpha, (times, _) in found.items()
         },
-        "checkpoint_seconds": statistics.median(saves),
-        "checkpoint_share": statistics.median(saves) / PAUSE,
+        "checkpoint_seconds": checkpoint,
+        "checkpoint_share": checkpoint / PAUSE,
     }
-    (Path(__file__).parent / "files.json").write_text(json.dumps(told, indent=1) + "\n")
-    logging.info(json.dumps(told["ratios"]))
+    save("files", results)
+    print(results["ratios"])
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
     main()

@@ -1,9 +1,9 @@
 """Chains, tensors, short texts and wide dictionaries against bare loops and peers, pair by pair.
 
-``python benchmarks/ground.py`` writes ``ground.json``; names of parts run these alone (``texts``,
-``motifs``, ``pivots``, ``words``, ``cubes``, ``wide``). One thread. Contenders take turns, in an
-order that changes sides; what counts is processor time, and of each pair the ratio. TensorLy and
-scikit-learn are the peers; bare loops are compiled here.
+``python benchmarks/ground.py`` writes a record of each part (``results/ground-texts.json``, ...);
+names of parts run these alone (``texts``, ``motifs``, ``pivots``, ``words``, ``cubes``, ``wide``).
+One thread. Contenders take turns, in an order that changes sides; what counts is processor time,
+and of each pair the ratio. TensorLy and scikit-learn are the peers; bare loops are compiled here.
 """
 
 # ruff: noqa: NPY002 - compiled loops draw from the legacy source, and so do the thesis's tensors
@@ -18,8 +18,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 os.environ |= dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"], "1")
@@ -27,6 +25,7 @@ os.environ |= dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"], "1")
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from benchmark_records import DATA, save
 from numba import njit
 
 from atomstream import OnlineNMF, TopicModel, online_parafac
@@ -35,10 +34,7 @@ from atomstream.domains.networks import motifs as shapes
 from atomstream.domains.networks.network import Network
 from atomstream.samplers import MotifGlauber, MotifPivot
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", HERE.parents[1] / "shared" / "data"))
 PAIRS = 7
-PEERS = ("numba", "numpy", "scikit-learn", "scipy", "tensorly")
 COMPILED = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 
 
@@ -294,13 +290,11 @@ PARTS = {part.__name__: part for part in (texts, motifs, pivots, words, cubes, w
 
 def main() -> None:
     """Run the parts named, or all, and write the numbers."""
-    path = HERE / "ground.json"
-    measured = json.loads(path.read_text()) if path.exists() else {}
-    measured["versions"] = {name: version(name) for name in PEERS}
     for name in sys.argv[1:] or PARTS:
-        measured[name] = PARTS[name]()
-        print(name, json.dumps(measured[name], indent=1), flush=True)
-        path.write_text(json.dumps(measured, indent=1) + "\n")
+        began = time.perf_counter()
+        measured = PARTS[name]()
+        print(name, json.dumps(measured, indent=1), flush=True)
+        save(f"ground-{name}", measured, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Chains on networks and lattices, and dictionaries of networks, against the published packages.
 
-``python benchmarks/networks.py`` writes ``networks.json``. One thread each; contenders take turns.
-The packages are ``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python. ``ego-Facebook``
-is read from the folder that the variable ATOMSTREAM_DATA names, by default ``shared/data`` beside
-the checkout; without it a random graph of its size stands in.
+``python benchmarks/networks.py`` writes ``results/networks.json``. One thread each; contenders take
+turns. The packages are ``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python.
+``ego-Facebook`` is read from the folder that the variable ATOMSTREAM_DATA names, by default
+``shared/data`` beside the checkout; without it a random graph of its size stands in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -25,14 +24,13 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from benchmark_records import DATA, save
 
 from atomstream import NetworkDictionary, OnlineNMF
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks.network import Network
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", HERE.parents[1] / "shared" / "data"))
 ROUNDS = 5
 K, N_ATOMS, N_BATCHES, BATCH = (
     21,
@@ -272,4 +270,4 @@ if __name__ == "__main__":
         for part in (large, chains, learning):
             part(measured)
             print(part.__name__, json.dumps(measured, indent=1)[-800:], flush=True)
-        (HERE / "networks.json").write_text(json.dumps(measured, indent=1) + "\n")
+        save("networks", measured)

@@ -1,8 +1,8 @@
 """What the watch finds in three real streams: headlines of 2003, hourly weather, an epidemic.
 
 ``python benchmarks/real_streams.py`` reads the shared data (ATOMSTREAM_DATA, by default the folder
-``shared/data`` beside the checkout) and writes ``real_streams.json``. The page that tells of it is
-``docs/how-to/streams-that-change.md``.
+``shared/data`` beside the checkout) and writes ``results/real-streams.json``. The page that tells
+of it is ``docs/how-to/streams-that-change.md``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,17 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
+from benchmark_records import DATA, save
 from sklearn.feature_extraction.text import CountVectorizer
 
 from atomstream import OnlineNMF
 from atomstream.callbacks import Callback, History
 from atomstream.changes import ChangeWatch
 
-HERE = Path(__file__).parent
 EVERY = 100  # batches between false alarms of each kind: the streams have 75 to 249
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", HERE.parents[1] / "shared/data"))
 
 
 class Takeovers(Callback):
@@ -122,7 +119,7 @@ def main():
         "weather": watched(*weather(), 10, missing=True),
         "epidemic": watched(*epidemic(), 4),
     }
-    (HERE / "real_streams.json").write_text(json.dumps(found, indent=1) + "\n")
+    save("real-streams", found)
     print(json.dumps(found, indent=1))
 
 

@@ -1,6 +1,6 @@
 """Who finds the atoms of a sparse model first? Codes of a given number of entries.
 
-python benchmarks/sparse_model.py --seconds 40     # writes sparse_model.json
+python benchmarks/sparse_model.py --seconds 40     # writes results/sparse-model.json
 
 Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. An atom counts as
 found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time.
@@ -15,12 +15,11 @@ import os
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
+from benchmark_records import save
 
 N_ATOMS, N_FEATURES, K, N_SAMPLES, BATCH = 2_048, 256, 5, 60_000, 2_048
 
@@ -99,7 +98,7 @@ def spams(X, start, seconds, truth):
 
 
 def main():
-    """Learn with each and write ``sparse_model.json``."""
+    """Learn with each and write ``results/sparse-model.json``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=40)
     seconds, results = parser.parse_args().seconds, {}
@@ -107,8 +106,7 @@ def main():
     for contender in (atomstream, spams, sklearn):
         results[contender.__name__] = contender(X, start, seconds, truth)
         print(contender.__name__, results[contender.__name__], flush=True)
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    save("sparse-model", results)
 
 
 if __name__ == "__main__":

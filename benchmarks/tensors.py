@@ -1,8 +1,8 @@
 """CP dictionaries: against TensorLy, against the published steps, and on a tensor beyond memory.
 
-``python benchmarks/tensors.py`` writes ``tensors.json``. One thread; contenders take turns. The big
-tensor needs 4 GB in the folder for temporary files and is removed at the end; ``--small`` makes it
-0.2 GB.
+``python benchmarks/tensors.py`` writes ``results/tensors.json``. One thread; contenders take turns.
+The big tensor needs 4 GB in the folder for temporary files and is removed at the end; ``--small``
+makes it 0.2 GB.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 import scipy.sparse as sp
+from benchmark_records import save
 
 from atomstream import OnlineCPDictionary, online_parafac
 from atomstream.dictionaries.loadings import khatri_rao
 
-HERE = Path(__file__).parent
 RANK, ROUNDS, SEEDS = 5, 5, (1, 2, 3)
 BIG, THIN = (1000, 1000, 1000), 20  # float32: 4 GB; slices in a batch
 
@@ -325,7 +325,7 @@ def main() -> None:
     print(json.dumps(measured["big"], indent=1), flush=True)
     measured["race"] = race()
     print(json.dumps(measured["race"], indent=1), flush=True)
-    (HERE / "tensors.json").write_text(json.dumps(measured, indent=1) + "\n")
+    save("tensors", measured)
 
 
 if __name__ == "__main__":

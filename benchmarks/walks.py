@@ -1,6 +1,6 @@
 """Hebbian steps on transitions per second: against the paper's dense form, and for many states.
 
-``python benchmarks/walks.py`` writes ``walks.json``. One thread; contenders take turns.
+``python benchmarks/walks.py`` writes ``results/walks.json``. One thread; contenders take turns.
 """
 
 from __future__ import annotations
@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 import scipy.sparse as sp
+from benchmark_records import save
 from scipy.sparse.linalg import svds
 
 from atomstream import RandomWalkFactorization
 
-HERE = Path(__file__).parent
 RANK, ROUNDS = 10, 5
 
 
@@ -102,7 +101,7 @@ def main() -> None:
             "re-orthonormalised": model.n_reorthonormalized_,
         }
         print(json.dumps(measured, indent=1), flush=True)
-    (HERE / "walks.json").write_text(json.dumps(measured, indent=1) + "\n")
+    save("walks", measured)
 
 
 if __name__ == "__main__":

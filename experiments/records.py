@@ -1,13 +1,16 @@
-"""Where experiments find their data and leave their results, each with its commit and date."""
+"""Where experiments find their data, and records of results with their commit and date."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import platform
 import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,42 +23,74 @@ PACKAGES = ("atomstream", "numpy", "scipy", "scikit-learn", "numba")
 BEGAN = perf_counter()
 
 
-def save(name: str, results: dict, *, seconds: float | None = None) -> None:
-    """Write ``results/<name>.json``: the results, and which code gave them, when, in what time.
+@dataclass
+class Records:
+    """A folder of JSON files: results, and which code gave them on which machine, and when.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        Name of the file without its ending.
-    results : dict
-        Numbers, strings, arrays, lists and dictionaries of them. What is not a number (NaN) or not
-        finite becomes null.
-    seconds : float, optional
-        Wall-clock time of the experiment; by default since this module was imported.
+    folder : Path
+        Made by the first record. The folder above it has the scripts.
+    packages : tuple of str
+        Packages whose versions a record names if they are installed.
     """
-    seconds = perf_counter() - BEGAN if seconds is None else seconds
-    record = {
-        "commit": _git("rev-parse", "--short", "HEAD"),
-        "changed": bool(_git("status", "--porcelain", "-uno", "--", "src", "experiments/*.py")),
-        "date": date.today().isoformat(),
-        "seconds": round(seconds, 1),
-        "versions": {name: version(name) for name in PACKAGES},
-        "results": plain(results),
-    }
-    write(name, record)
+
+    folder: Path
+    packages: tuple[str, ...] = PACKAGES
+
+    def save(self, name: str, results: Any, *, seconds: float | None = None) -> None:
+        """Write ``<name>.json``.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file without its ending.
+        results : dict or list
+            Numbers, strings, arrays, lists and dictionaries of them. What is not a number (NaN) or
+            not finite becomes null.
+        seconds : float, optional
+            Wall-clock time of the run; by default since this module was imported.
+        """
+        scripts = ("src", "experiments/*.py", f"{self.folder.parent.name}/*.py")
+        record = {
+            "commit": _git("rev-parse", "--short", "HEAD"),
+            "changed": bool(_git("status", "--porcelain", "-uno", "--", *scripts)),
+            "date": date.today().isoformat(),
+            "seconds": round(perf_counter() - BEGAN if seconds is None else seconds, 1),
+            "versions": versions(self.packages),
+            "machine": machine(),
+            "results": plain(results),
+        }
+        self.folder.mkdir(exist_ok=True)
+        text = json.dumps(record, indent=1, allow_nan=False)
+        (self.folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        print(f"Wrote results/{name}.json.", flush=True)
+
+    def load(self, name: str) -> dict[str, Any]:
+        """Return a record: results, commit, date, seconds, versions and machine."""
+        return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def write(name: str, record: dict) -> None:
-    """Write a whole record."""
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(record, indent=1, allow_nan=False)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    print(f"Wrote results/{name}.json.", flush=True)
+HERE = Records(RESULTS)
+save, load = HERE.save, HERE.load
 
 
-def load(name: str) -> dict:
-    """Return the record of an experiment: its results, commit, date, seconds and versions."""
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of the packages that are installed."""
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor, the number of its cores, and the version of Python."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    processor = next(names, platform.machine())
+    return {"processor": processor, "cores": os.cpu_count(), "python": platform.python_version()}
 
 
 def plain(value: Any) -> Any:

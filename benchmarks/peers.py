@@ -1,4 +1,4 @@
-"""Measure against the peers in one interleaved run, one thread each; write ``results.json``."""
+"""Measure against the peers in one interleaved run, one thread each: ``results/peers.json``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import os
 
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
-import json
-import platform
 import statistics
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import contenders
+from benchmark_records import save
 from workload import held_out_error, patches, start
 
 HERE = Path(__file__).parent
@@ -123,99 +121,68 @@ def peak_memory(name):
     return float(done.stdout)
 
 
+TIMED = "import {}time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
+FIT = TIMED.format(
+    "sklearn.base, numpy as np; from atomstream import OnlineNMF; import ",
+    "OnlineNMF(5).fit(np.random.rand(50, 8).astype('f4'))",
+)
+COLD = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; " + FIT
+
+
+def seconds_of(code, n=7):
+    """Return the median seconds that runs of code print, each in a process of its own."""
+    command = [sys.executable, "-c", code]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(n)]
+    return statistics.median(float(run.stdout) for run in runs)
+
+
 def imports():
-    """Return seconds of imports and first fits, each in processes of their own, medians."""
-
-    def median(code, n=7):
-        """Return the median seconds that runs of ``code`` print."""
-        took = []
-        for _ in range(n):
-            done = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            )
-            took.append(float(done.stdout))
-        return statistics.median(took)
-
-    timed = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
-    fit = (
-        "import sklearn.base, numpy as np; from atomstream import OnlineNMF; import time; "
-        "t = time.perf_counter(); "
-        "OnlineNMF(5).fit(np.random.rand(50, 8).astype('f4')); print(time.perf_counter() - t)"
-    )
-    cold = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; " + fit
-    above = timed.format("from atomstream import OnlineNMF").replace(
-        "import time", "import sklearn.base, time"
-    )
+    """Return seconds of imports and first fits."""
     return {
-        "import atomstream": median(timed.format("import atomstream")),
-        "OnlineNMF above sklearn.base": median(above),
-        "first fit, warm": median(fit),
-        "first fit, compiling": median(cold, 1),
+        "import atomstream": seconds_of(TIMED.format("", "import atomstream")),
+        "OnlineNMF above sklearn.base": seconds_of(
+            TIMED.format("sklearn.base, ", "from atomstream import OnlineNMF")
+        ),
+        "first fit, warm": seconds_of(FIT),
+        "first fit, compiling": seconds_of(COLD, 1),
     }
 
 
-def processor():
-    """Return the name of the processor."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    return next(
-        (line.split(":")[1].strip() for line in lines if line.startswith("model name")),
-        platform.machine(),
-    )
+def time_to_spams(same, X, held, first):
+    """Return seconds until the error of SPAMS's best setting at its end and 1 %, ours and its."""
+    end, best = min((error, name) for name, error in same.items() if name.startswith("SPAMS"))
+    alpha, batch = (part.split("=")[1] for part in best.split()[1:])
+    settings = {"alpha": float(alpha), "batch": int(batch), "whole": True}
+    ours, _ = time_to(contenders.atomstream, 1.01 * end, X, held, first, 6)
+    theirs, _ = time_to(contenders.spams, 1.01 * end, X, held, first, 6, **settings)
+    return {"target": 1.01 * end, "ours": ours, "spams": theirs, "ratio": theirs / ours}
+
+
+def time_to_sklearn(same, X, held, first):
+    """Return seconds until we have the error that a learner of scikit-learn has after 6."""
+    found = {}
+    for name in ("MiniBatchNMF", "MiniBatchDictionaryLearning", "batch NMF"):
+        end = min(error for entry, error in same.items() if entry.startswith(name))
+        ours, _ = time_to(contenders.atomstream, end, X, held, first, 6)
+        found[name] = {"target": end, "ours": ours, "sklearn": 6, "ratio": 6 / ours}
+    return found
 
 
 def main():
-    """Run every comparison and write ``results.json``."""
+    """Run every comparison and write the record."""
     X, held = patches()
     first = start(X)
     contenders.atomstream(X[:2000], first, n_samples=2000)  # compile before the clock runs
-    results = {
-        "machine": {
-            "processor": processor(),
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-        },
-        "versions": {
-            p: version(p)
-            for p in ("atomstream", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
-        },
-    }
-    results["imports"] = imports()
-    print("imports", results["imports"], flush=True)
+    results = {"imports": imports()}
     results["memory"] = {name: peak_memory(name) for name in ("atomstream", "spams")}
-    print("memory beyond the data, MB", results["memory"], flush=True)
-    print("one pass at equal alpha", flush=True)
-    results["one_pass"] = one_pass(X, held, first)
-    print("equal samples", flush=True)
-    results["equal_samples"] = equal_samples(X, held, first)
-    print("the same 6 seconds", flush=True)
-    results["same_time"] = same_time(X, held, first)
-    spams_end = min(
-        error for name, error in results["same_time"].items() if name.startswith("SPAMS")
-    )
-    best = min((e, n) for n, e in results["same_time"].items() if n.startswith("SPAMS"))[1]
-    alpha, batch = (part.split("=")[1] for part in best.split()[1:])
-    settings = {"alpha": float(alpha), "batch": int(batch), "whole": True}
-    ours, _ = time_to(contenders.atomstream, 1.01 * spams_end, X, held, first, 6)
-    theirs, _ = time_to(contenders.spams, 1.01 * spams_end, X, held, first, 6, **settings)
-    results["time_to_best_peer"] = {
-        "target": 1.01 * spams_end,
-        "ours": ours,
-        "spams": theirs,
-        "ratio": theirs / ours,
-    }
-    results["time_to_sklearn"] = {}
-    for name in ("MiniBatchNMF", "MiniBatchDictionaryLearning", "batch NMF"):
-        end = min(error for entry, error in results["same_time"].items() if entry.startswith(name))
-        ours, _ = time_to(contenders.atomstream, end, X, held, first, 6)
-        results["time_to_sklearn"][name] = {
-            "target": end,
-            "ours": ours,
-            "sklearn": 6,
-            "ratio": 6 / ours,
-        }
-    print(results["time_to_best_peer"], results["time_to_sklearn"], flush=True)
-    (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    print(results, flush=True)
+    for part in (one_pass, equal_samples, same_time):
+        print(part.__name__, flush=True)
+        results[part.__name__] = part(X, held, first)
+    same = results["same_time"]
+    results["time_to_best_peer"] = time_to_spams(same, X, held, first)
+    results["time_to_sklearn"] = time_to_sklearn(same, X, held, first)
+    save("peers", results)
 
 
 if __name__ == "__main__":
