@@ -15,14 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from math import log
 from pathlib import Path
-from statistics import fmean, linear_regression
 from textwrap import fill
-from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from records import load
+from templates import Section, environment, wrapped
 
 FOLDER = Path(__file__).parent
 PAPERS = {
@@ -35,18 +32,10 @@ PAPERS = {
 
 
 @dataclass
-class Section:
-    """One experiment: what its template says, and the records and figures that it uses."""
+class Experiment(Section):
+    """A section about one experiment, with the figures that it shows."""
 
-    name: str
-    records: dict[str, dict] = field(default_factory=dict)
     figures: list[str] = field(default_factory=list)
-    said: Any = None
-
-    def results(self, name: str) -> dict:
-        """Return the results of a record, and remember the record."""
-        self.records[name] = load(name)
-        return self.records[name]["results"]
 
     def figure(self, name: str, caller: Callable[[], str]) -> str:
         """Return a figure with its caption under it."""
@@ -63,10 +52,9 @@ class Section:
         said = self.said
         lines = [f'<a id="{self.name}"></a>', "", f"## {said.ids}: {said.title}", ""]
         script = f"Script: [{said.script}]({said.script})."
-        origin = " ".join(source(*each) for each in sorted(self.records.items()))
         outcome = fill(f"**{VERDICTS[said.verdict][1]}** {' '.join(str(said.finds).split())}", 100)
         lines += [outcome, "", *compared(getattr(said, "printed", []))]
-        return "\n".join([*lines, wrapped(str(said)), "", f"<sub>{script} {origin}</sub>", ""])
+        return "\n".join([*lines, wrapped(str(said)), "", f"<sub>{script} {self.sources}</sub>", ""])
 
 
 def compared(rows: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -75,74 +63,12 @@ def compared(rows: Iterable[tuple[str, str, str]]) -> list[str]:
     return ["| what | in print | here |", "|---|---|---|", *table, ""] if table else []
 
 
-def wrapped(text: str) -> str:
-    """Return a text with its paragraphs in lines of at most 100 characters; tables stay as rows."""
-    blocks = re.split(r"\n\s*\n", text.strip())
-    return "\n\n".join(
-        re.sub(r" +$", "", block, flags=re.MULTILINE)
-        if block.startswith(("|", "- ", "!["))
-        else fill(" ".join(block.split()), 100, break_long_words=False, break_on_hyphens=False)
-        for block in blocks
-    )
-
-
-def source(name: str, record: dict) -> str:
-    """Return which code gave a record, and when."""
-    if not record["versions"]:
-        return f"{name}: committed in {record['commit']}, {record['date']}."
-    changed = " with uncommitted changes" if record["changed"] else ""
-    seconds = f"{record['seconds']:,.0f} s"
-    return f"{name}: commit {record['commit']}{changed}, {record['date']}, {seconds}."
-
-
-def number(value: float, places: int = 0) -> str:
-    """Return a number with so many places, thousands apart, and zero without a sign."""
-    return f"{round(value, places) + 0.0:,.{places}f}"
-
-
-def percent(value: float, places: int = 0) -> str:
-    """Return a share as a percentage."""
-    return f"{number(100 * value, places)} %"
-
-
-def listed(values: Iterable[float], places: int = 0) -> str:
-    """Return numbers with commas, the last one after an "and"."""
-    *rest, last = [number(value, places) for value in values]
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
-def exponent(values: list[float], steps: list[int], first: int, last: int) -> float:
-    """Return the exponent of the power law through values, from a first step to a last one."""
-    points = [(log(t), log(y)) for t, y in zip(steps, values, strict=True) if first <= t <= last]
-    return linear_regression(*zip(*points, strict=True)).slope
-
-
-def short(value: float) -> str:
-    """Return three significant digits, by a power of ten where the number is large."""
-    return f"{value:.3g}".replace("e+0", "e")
-
-
-def environment() -> Environment:
-    """Return the templates with the filters that write numbers."""
-    made = Environment(
-        loader=FileSystemLoader(FOLDER / "pages"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    made.filters |= {"n": number, "percent": percent, "listed": listed, "short": short}
-    made.filters |= {"mean": fmean, "exponent": exponent}
-    return made
-
-
-def sections() -> list[Section]:
+def sections() -> list[Experiment]:
     """Return all experiments in the order of their pages."""
-    found = []
+    templates, found = environment(FOLDER / "pages"), []
     for path in sorted((FOLDER / "pages").glob("*.md.jinja"), key=order):
-        section = Section(path.name.removesuffix(".md.jinja"))
-        template = environment().get_template(path.name)
-        section.said = template.make_module({"results": section.results, "figure": section.figure})
+        section = Experiment(path.name.removesuffix(".md.jinja"), load)
+        section.read(templates, figure=section.figure)
         found.append(section)
     return found
 
@@ -170,7 +96,7 @@ def pages() -> dict[str, str]:
     return {"README.md": INTRODUCTION + tables} | made
 
 
-def verdict_table(found: list[Section], verdict: str, heading: str) -> str:
+def verdict_table(found: list[Experiment], verdict: str, heading: str) -> str:
     """Return the table of the experiments that end with a verdict, under its heading."""
     rows = [
         f"| [{each.said.ids}]({each.page}#{each.name}) | {each.said.asks} "

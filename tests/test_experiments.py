@@ -11,6 +11,7 @@ import pytest
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 sys.path.append(str(EXPERIMENTS))
 records, write_pages = import_module("records"), import_module("write_pages")
+templates = import_module("templates")
 
 PAGES = write_pages.pages()
 SECTIONS = write_pages.sections()
@@ -32,7 +33,8 @@ def test_there_is_a_page_for_each_paper():
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_names_its_commit_and_date(name):
     record = records.load(name)
-    assert set(record) == {"commit", "changed", "date", "seconds", "versions", "results"}
+    old = {"commit", "changed", "date", "seconds", "versions", "results"}
+    assert set(record) in (old, old | {"machine"})
     assert re.fullmatch(r"[0-9a-f]{7,40}", record["commit"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert record["results"]
@@ -147,30 +149,31 @@ def test_a_copied_number_is_seen():
 def test_a_record_holds_plain_numbers_and_says_where_it_comes_from(tmp_path, monkeypatch):
     import numpy as np
 
-    monkeypatch.setattr(records, "RESULTS", tmp_path / "results")
+    book = records.Records(tmp_path / "results", ("numpy", "atomstream", "not-installed"))
     monkeypatch.setattr(
         records, "_git", lambda *words: "abc1234" if words[0] == "rev-parse" else " M src/a.py"
     )
-    records.save("x", {1: np.float32(0.5), "a": np.array([1, 2]), "b": (np.nan, np.inf)}, seconds=2)
-    record = records.load("x")
+    book.save("x", {1: np.float32(0.5), "a": np.array([1, 2]), "b": (np.nan, np.inf)}, seconds=2)
+    record = book.load("x")
     assert record["results"] == {"1": 0.5, "a": [1, 2], "b": [None, None]}
     assert (record["commit"], record["changed"], record["seconds"]) == ("abc1234", True, 2)
-    assert {"numpy", "atomstream"} <= set(record["versions"])
+    assert set(record["versions"]) == {"numpy", "atomstream"}
+    assert set(record["machine"]) == {"processor", "cores", "python"}
 
 
 def test_a_section_says_if_the_code_had_changes():
     record = {"commit": "abc1234", "changed": True, "date": "2026-01-02", "seconds": 61.0}
-    said = write_pages.source("x", record | {"versions": {"numpy": "2"}})
+    said = templates.source("x", record | {"versions": {"numpy": "2"}})
     assert said == "x: commit abc1234 with uncommitted changes, 2026-01-02, 61 s."
-    said = write_pages.source("x", record | {"changed": False, "versions": {"numpy": "2"}})
+    said = templates.source("x", record | {"changed": False, "versions": {"numpy": "2"}})
     assert "uncommitted" not in said
 
 
 def test_numbers_are_written_as_a_reader_expects_them():
-    assert write_pages.number(1234.5678, 1) == "1,234.6"
-    assert write_pages.number(-0.001, 2) == "0.00"
-    assert write_pages.percent(0.1234, 1) == "12.3 %"
-    assert write_pages.short(26_214_954.5) == "2.62e7"
-    assert write_pages.short(0.0804170) == "0.0804"
+    assert templates.number(1234.5678, 1) == "1,234.6"
+    assert templates.number(-0.001, 2) == "0.00"
+    assert templates.percent(0.1234, 1) == "12.3 %"
+    assert templates.short(26_214_954.5) == "2.62e7"
+    assert templates.short(0.0804170) == "0.0804"
     steps = [1, 2, 4, 8]
-    assert write_pages.exponent([9, 3 * 2**-0.5, 3 / 2, 9], steps, 2, 4) == pytest.approx(-0.5)
+    assert templates.exponent([9, 3 * 2**-0.5, 3 / 2, 9], steps, 2, 4) == pytest.approx(-0.5)

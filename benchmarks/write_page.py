@@ -1,0 +1,73 @@
+"""Write the page of benchmarks from its templates and from the numbers of the results.
+
+Each file ``pages/<name>.md.jinja`` is a section. It reads numbers by ``results(name)``, which is
+what ``results/<name>.json`` holds, and may set ``peers``, packages whose versions stand in its last
+line. The section on photographs is also a page of the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isnan, nan
+from pathlib import Path
+from statistics import geometric_mean, median
+
+from benchmark_records import load
+from templates import Section, environment, number, wrapped
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTIONS = (
+    *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
+    *("walks", "tensors", "ground", "consensus", "cells", "drift", "real-streams", "engine"),
+    *("photographs", "notes"),
+)
+
+
+def over(rows: Iterable[dict], top: str, bottom: str) -> list[float]:
+    """Return the ratio of two entries of each row, NaN where there is nothing to compare with."""
+    return [row[top] / row[bottom] if row[bottom] else nan for row in rows]
+
+
+def middle(values: Iterable[float]) -> float:
+    """Return the median of the numbers that are not NaN."""
+    return median(value for value in values if not isnan(value))
+
+
+def time_to(curve: list[list[float]], goal: float, rising: bool = False) -> float | None:
+    """Return the seconds of the first point at or below a value, or if rising at or above it."""
+    sign = -1 if rising else 1
+    return next((seconds for seconds, value in curve if sign * value <= sign * goal), None)
+
+
+def seconds(value: float | None, places: int) -> str:
+    """Return seconds, or that a goal was never reached."""
+    return "never" if value is None else number(value, places)
+
+
+def sections() -> list[Section]:
+    """Return all sections in the order of the page."""
+    templates = environment(ROOT / "benchmarks/pages")
+    templates.filters |= {"over": over, "time_to": time_to, "seconds": seconds}
+    templates.filters |= {"geometric": geometric_mean, "median": middle}
+    templates.tests |= {"starting": str.startswith, "ending": str.endswith}
+    found = [Section(name, load) for name in SECTIONS]
+    for section in found:
+        section.read(templates)
+    return found
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by its path."""
+    texts = {
+        each.name: f"{wrapped(str(each.said))}\n\n<sub>{each.sources}</sub>\n"
+        for each in sections()
+    }
+    return {
+        "benchmarks/RESULTS.md": "\n".join(texts.values()),
+        "docs/photographs.md": texts["photographs"].removeprefix("#"),
+    }
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (ROOT / name).write_text(text, encoding="utf-8")
