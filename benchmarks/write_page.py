@@ -23,6 +23,11 @@ SECTIONS = (
 )
 
 
+def entries(rows: dict[str, dict], name: str) -> dict[str, float]:
+    """Return one entry of each row."""
+    return {key: row[name] for key, row in rows.items()}
+
+
 def over(rows: Iterable[dict], top: str, bottom: str) -> list[float]:
     """Return the ratio of two entries of each row, NaN where there is nothing to compare with."""
     return [row[top] / row[bottom] if row[bottom] else nan for row in rows]
@@ -47,7 +52,7 @@ def seconds(value: float | None, places: int) -> str:
 def sections() -> list[Section]:
     """Return all sections in the order of the page."""
     templates = environment(ROOT / "benchmarks/pages")
-    templates.filters |= {"over": over, "time_to": time_to, "seconds": seconds}
+    templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     found = [Section(name, load) for name in SECTIONS]
