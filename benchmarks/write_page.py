@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import geometric_mean, median
 
 from benchmark_records import load
-from templates import Section, environment, number, wrapped
+from templates import Section, environment, number
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
@@ -63,10 +63,7 @@ def sections() -> list[Section]:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by its path."""
-    texts = {
-        each.name: f"{wrapped(str(each.said))}\n\n<sub>{each.sources}</sub>\n"
-        for each in sections()
-    }
+    texts = {each.name: str(each) for each in sections()}
     return {
         "benchmarks/RESULTS.md": "\n".join(texts.values()),
         "docs/photographs.md": texts["photographs"].removeprefix("#"),

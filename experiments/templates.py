@@ -51,12 +51,17 @@ class Section:
 
     @property
     def sources(self) -> str:
-        """Which code gave the records, when, and with which versions of the peers if it has some."""
+        """Which code gave the records, when, and the versions of the peers that are known."""
         said = [source(*each) for each in sorted(self.records.items())]
         versions = [record["versions"] for record in self.records.values()]
         peers = getattr(self.said, "peers", ())
-        known = {f"{name} {each[name]}": None for name in peers for each in versions if name in each}
+        known = {
+            f"{name} {each[name]}": None for name in peers for each in versions if name in each
+        }
         return " ".join([*said, *([f"Peers: {', '.join(known)}."] if known else [])])
+
+    def __str__(self) -> str:
+        return f"{wrapped(str(self.said))}\n\n<sub>{self.sources}</sub>\n"
 
 
 def source(name: str, record: dict) -> str:

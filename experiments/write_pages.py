@@ -54,7 +54,9 @@ class Experiment(Section):
         script = f"Script: [{said.script}]({said.script})."
         outcome = fill(f"**{VERDICTS[said.verdict][1]}** {' '.join(str(said.finds).split())}", 100)
         lines += [outcome, "", *compared(getattr(said, "printed", []))]
-        return "\n".join([*lines, wrapped(str(said)), "", f"<sub>{script} {self.sources}</sub>", ""])
+        return "\n".join(
+            [*lines, wrapped(str(said)), "", f"<sub>{script} {self.sources}</sub>", ""]
+        )
 
 
 def compared(rows: Iterable[tuple[str, str, str]]) -> list[str]:

@@ -1,15 +1,11 @@
 """Pages of experiments say what the files of results say, and every result stands on a page."""
 
-import ast
 import re
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
+from pages import EXPERIMENTS, copied, copied_into, missing_names
 
-EXPERIMENTS = Path(__file__).parents[1] / "experiments"
-sys.path.append(str(EXPERIMENTS))
 records, write_pages = import_module("records"), import_module("write_pages")
 templates = import_module("templates")
 
@@ -48,10 +44,7 @@ def test_every_script_has_one_section_and_every_section_a_script():
 
 @pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.py")), ids=lambda path: path.stem)
 def test_a_script_imports_names_that_the_library_has(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("atomstream"):
-            module = import_module(node.module)
-            assert [each.name for each in node.names if not hasattr(module, each.name)] == []
+    assert missing_names(path) == []
 
 
 def test_the_index_says_what_came_out_of_every_experiment():
@@ -101,37 +94,9 @@ def test_a_picture_is_small(name):
 # -- numbers in templates
 
 
-def numbers(value):
-    """Yield every number in results."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from numbers(part)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield value
-
-
-CITED = r"([Ff]igure|[Ss]ection|Theorem|Example)s? [\d.]+((,| to| and) [\d.]+)*"
-
-
-def copied(template, results):
-    """Return the decimal numbers written in a template that are numbers of the results, rounded."""
-    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", template, flags=re.DOTALL)
-    text = re.sub(CITED, "", text)
-    known = [number for value in numbers(results) for number in (value, 100 * value)]
-    return [
-        said
-        for said in re.findall(r"(?<![\w.,])-?\d+\.\d+", text)
-        if any(f"{number:.{len(said.partition('.')[2])}f}" == said for number in known)
-    ]
-
-
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
 def test_measured_numbers_are_read_and_not_copied(section):
-    template = (EXPERIMENTS / f"pages/{section.name}.md.jinja").read_text(encoding="utf-8")
-    results = [record["results"] for record in section.records.values()]
-    assert copied(template, results) == []
+    assert copied_into(section, EXPERIMENTS) == []
 
 
 def test_a_copied_number_is_seen():

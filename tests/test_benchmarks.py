@@ -1,0 +1,71 @@
+"""The page of benchmarks says what the results say, and every result has a section and a script."""
+
+import re
+from importlib import import_module
+
+import pytest
+from pages import BENCHMARKS, ROOT, copied_into, missing_names
+
+write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
+templates = import_module("templates")
+PAGES, SECTIONS = write_page.pages(), write_page.sections()
+RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
+SCRIPTS = sorted(BENCHMARKS.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_what_the_templates_and_the_results_give(name):
+    """If this fails, run benchmarks/write_page.py."""
+    assert (ROOT / name).read_text(encoding="utf-8") == PAGES[name]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_names_its_commit_date_and_machine(name):
+    record = benchmark_records.load(name)
+    said = {"commit", "changed", "date", "seconds", "versions", "machine", "results"}
+    assert set(record) == said
+    assert re.fullmatch(r"[0-9a-f]{7,40}", record["commit"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert set(record["machine"]) == {"processor", "cores", "python"}
+    assert record["results"]
+
+
+def test_every_record_has_a_section_and_every_template_is_on_the_page():
+    notes = SECTIONS[-1]
+    assert (
+        sorted(name for each in SECTIONS if each is not notes for name in each.records) == RECORDS
+    )
+    assert len(RECORDS) >= 20
+    found = {path.name.removesuffix(".md.jinja") for path in BENCHMARKS.glob("pages/*.jinja")}
+    assert found == {each.name for each in SECTIONS}
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_a_section_ends_with_the_commits_of_its_records(section):
+    *_, last = str(section).strip().splitlines()
+    for name, record in section.records.items():
+        assert templates.source(name, record) in last
+        assert record["commit"] in last
+    assert str(section) in PAGES["benchmarks/RESULTS.md"]
+
+
+def test_every_record_has_a_script_that_writes_it():
+    """In the names that scripts save under, a part in braces stands for any."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    saved = {
+        said: {name for name in RECORDS if re.fullmatch(re.sub(r"{\w+}", r"[\\w-]+", said), name)}
+        for said in re.findall(r'\bsave\(f?"([^"]+)"', text)
+    }
+    assert sorted(set.union(*saved.values())) == RECORDS
+    assert [said for said, names in saved.items() if not names] == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_imports_names_that_the_library_has(path):
+    assert missing_names(path) == []
+
+
+@pytest.mark.parametrize("section", SECTIONS[:-1], ids=lambda section: section.name)
+def test_measured_numbers_are_read_and_not_copied(section):
+    """The notes, which are the last section, tell of many other runs, with numbers like these."""
+    assert copied_into(section, BENCHMARKS) == []
