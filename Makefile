@@ -2,6 +2,8 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
+BENCHMARKS = peers coding files divergences networks walks tensors pictures photographs drift coding_cases \
+	sparse_model ground consensus
 
 .PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard \
 	docs pictures release-check clean
@@ -49,20 +51,7 @@ bench-guard: .venv/ready
 	$(BIN)/python benchmarks/guard.py $(if $(AGAINST),--against $(AGAINST))
 
 bench: .venv-bench/ready
-	.venv-bench/bin/python benchmarks/run.py
-	.venv-bench/bin/python benchmarks/coding.py
-	.venv-bench/bin/python benchmarks/files.py
-	.venv-bench/bin/python benchmarks/divergences.py
-	.venv-bench/bin/python benchmarks/networks.py
-	.venv-bench/bin/python benchmarks/walks.py
-	.venv-bench/bin/python benchmarks/tensors.py
-	.venv-bench/bin/python benchmarks/pictures.py
-	.venv-bench/bin/python benchmarks/photographs.py
-	.venv-bench/bin/python benchmarks/drift.py
-	.venv-bench/bin/python benchmarks/coding_cases.py
-	.venv-bench/bin/python benchmarks/sparse_model.py
-	.venv-bench/bin/python benchmarks/ground.py
-	.venv-bench/bin/python benchmarks/consensus.py
+	for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || exit 1; done
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready

@@ -137,11 +137,12 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
 
 
 def test_every_benchmark_has_a_chart():
-    """And every chart names the file that it is drawn from: `finish` is given its name."""
+    """And every chart names the files that it is drawn from: `finish` is given their name."""
     script = (ROOT / "docs/pictures/measured.py").read_text(encoding="utf-8")
-    read = set(re.findall(r'read\("([\w-]+)"\)', script))
-    assert read == {path.stem for path in (ROOT / "benchmarks").glob("*.json")}
-    named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w-]+)"', script)
+    read = set(re.findall(r'(?:read|records)\("([\w*-]+)"\)', script))
+    results = ROOT / "benchmarks/results"
+    assert {path for name in read for path in results.glob(f"{name}.json")} == {*results.iterdir()}
+    named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w*-]+)"', script)
     assert read == {source for _, source in named}
     there = {path.stem for path in (ROOT / "docs/pictures").glob("measured-*.png")}
     assert there == {f"measured-{chart}" for chart, _ in named}

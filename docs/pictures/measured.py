@@ -1,35 +1,38 @@
 """Draw the charts of docs/measured.md from the JSON files of the benchmarks.
 
 ``python docs/pictures/measured.py`` writes measured-*.png into this folder. Each chart says at its
-foot which file it shows, the commit that the file comes from, and the machine. Ours is orange.
+foot which files it shows, the commit and date of their runs, and the machine. Ours is orange.
 """
 
 import json
-import subprocess
 from pathlib import Path
 from statistics import median
 
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
-BENCHMARKS = HERE.parents[1] / "benchmarks"
+RESULTS = HERE.parents[1] / "benchmarks/results"
 OURS, PEER, OTHER = "#d95f02", "#7f8c9b", "#b8a9c9"
+
+
+def records(pattern):
+    """Return the records of benchmarks whose names match a pattern, by name."""
+    paths = sorted(RESULTS.glob(f"{pattern}.json"))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def read(name):
     """Return the results of a benchmark."""
-    return json.loads((BENCHMARKS / f"{name}.json").read_text(encoding="utf-8"))
+    return records(name)[name]["results"]
 
 
-def origin(name):
-    """Return the file of a benchmark, its last commit with the date, and the machine."""
-    command = ["git", "log", "-1", "--format=%h of %as", "--", f"{name}.json"]
-    commit = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, check=True)
-    machine = read("results")["machine"]
-    return (
-        f"benchmarks/{name}.json, commit {commit.stdout.strip()}; "
-        f"{machine['processor']}, {machine['cores']} cores"
-    )
+def origin(pattern):
+    """Return the files of a benchmark, the commits and dates of their runs, and the machine."""
+    found = records(pattern).values()
+    runs = {f"{each['commit']} of {each['date']}" for each in found}
+    machines = {"{processor}, {cores} cores".format(**each["machine"]) for each in found}
+    files = f"benchmarks/results/{pattern}.json"
+    return f"{files}, commit {', '.join(sorted(runs))}; {', '.join(sorted(machines))}"
 
 
 def finish(figure, name, source, title):
@@ -78,7 +81,7 @@ def alone(name, source, values, title, unit, digits=0, equal=None):
 
 def peers():
     """Errors after the same time, and the memory that it takes."""
-    results = read("results")
+    results = read("peers")
     same = results["same_time"]
 
     def least(start):
@@ -92,9 +95,9 @@ def peers():
         "scikit-learn MiniBatchDictionaryLearning": least("MiniBatchDict"),
     }
     title = "Error on new patches after the same 6 seconds"
-    chart("peers", "results", values, title, "error, lower is better", 4)
+    chart("peers", "peers", values, title, "error, lower is better", 4)
     memory = {"atomstream": results["memory"]["atomstream"], "SPAMS": results["memory"]["spams"]}
-    chart("memory", "results", memory, "Memory beyond the data in one pass", "megabytes", 1)
+    chart("memory", "peers", memory, "Memory beyond the data in one pass", "megabytes", 1)
 
 
 def coding():
@@ -107,8 +110,11 @@ def coding():
 
 def coding_cases():
     """Exact codes under many dictionaries: a point for each, above the line where ours leads."""
-    cases = read("coding_cases").values()
-    pairs = [(each["atomstream float64"], each["SPAMS float64"]) for each in cases]
+    pairs = [
+        (each["atomstream float64"], each["SPAMS float64"])
+        for record in records("coding-cases-*").values()
+        for each in record["results"].values()
+    ]
     ahead = sum(ours < theirs for ours, theirs in pairs)
     figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
     for ours, theirs in pairs:
@@ -118,7 +124,7 @@ def coding_cases():
     axis.set(xlabel="atomstream, microseconds a row", ylabel="SPAMS, microseconds a row")
     title = f"Exact codes under {len(pairs)} pairs of dictionary and density, float64"
     first = f"first: atomstream in {ahead}, above the line; SPAMS in {len(pairs) - ahead}"
-    finish(figure, "coding-cases", "coding_cases", f"{title}\n{first}")
+    finish(figure, "coding-cases", "coding-cases-*", f"{title}\n{first}")
 
 
 def topics():
@@ -145,14 +151,14 @@ def sparse_model():
     labels = {"spams": "SPAMS trainDL", "sklearn": "scikit-learn MiniBatchDictionaryLearning"}
     figure, axis = plt.subplots(figsize=(8, 3.2), layout="constrained")
     for name, colour in names.items():
-        course = zip(*read("sparse_model")[name], strict=True)
+        course = zip(*read("sparse-model")[name], strict=True)
         label = labels.get(name, name)
         axis.plot(*course, marker="o", markersize=3, color=colour, label=label)
     axis.set(xlabel="seconds of one core", ylabel="share of the atoms found", ylim=(0, 1.02))
     axis.legend(loc="lower right")
     title = "Which of 2,048 true atoms were found: 60,000 samples of five atoms each"
     first = "first: SPAMS for three seconds, then atomstream"
-    finish(figure, "sparse-model", "sparse_model", f"{title}\n{first}")
+    finish(figure, "sparse-model", "sparse-model", f"{title}\n{first}")
 
 
 def losses():
@@ -216,22 +222,22 @@ def tensors():
 
 def ground():
     """How many times as fast as a peer or a bare loop, on ground that nothing was tuned on."""
-    found = read("ground")
-    values = {"a tensor, time of TensorLy's HALS": 1 / found["cubes"][EQUAL]}
-    values["counts of words as a tensor, likewise"] = 1 / found["words"][EQUAL]
-    texts = found["texts"]
+    found = {name: record["results"] for name, record in records("ground-*").items()}
+    values = {"a tensor, time of TensorLy's HALS": 1 / found["ground-cubes"][EQUAL]}
+    values["counts of words as a tensor, likewise"] = 1 / found["ground-words"][EQUAL]
+    texts = found["ground-texts"]
     values["short texts, MiniBatchNMF"] = texts["documents per second"] / texts["MiniBatchNMF"]
     for part, label in (("motifs", "Glauber chain, {}"), ("pivots", "pivot chain, {}")):
-        for name, each in found[part].items():
+        for name, each in found[f"ground-{part}"].items():
             values[f"{label.format(name)}, bare loop"] = each["times as fast"]
-    values["30,000 features, three products"] = found["wide"]["times as fast"]
+    values["30,000 features, three products"] = found["ground-wide"]["times as fast"]
     figure, axis = plt.subplots(figsize=(8, 4.4), layout="constrained")
     unit = "times as fast as what is named (dashed: equal)"
     bars(axis, values, unit, 1, log=True, ours=lambda name: values[name] > 1)
     axis.axvline(1, color="black", linestyle="--", linewidth=1)
     behind = ", ".join(name for name, value in values.items() if value < 1)
     title = f"Tasks that nothing was tuned on\nfirst: atomstream, except in: {behind}"
-    finish(figure, "ground", "ground", title)
+    finish(figure, "ground", "ground-*", title)
 
 
 EQUAL = "of HALS's time, where both arrive"
@@ -289,13 +295,13 @@ def streams():
     """Draw the loss before learning, with and without the adaptive schedule, on real streams."""
     values = {
         name: each["loss, adaptive"] / each["loss, harmonic"]
-        for name, each in read("real_streams").items()
+        for name, each in read("real-streams").items()
     }
     worse = ", ".join(name for name, value in values.items() if value > 1)
     title = "Forgetting on real streams: adaptive schedule against harmonic weights\n"
     title += f"first: the adaptive schedule, except on: {worse}"
     unit = "loss on batches to come, over that of harmonic weights"
-    alone("streams", "real_streams", values, title, unit, 2, equal=1)
+    alone("streams", "real-streams", values, title, unit, 2, equal=1)
 
 
 def engine():
