@@ -167,23 +167,18 @@ def _peer_patch(network: Any, motif: Any, place: Any) -> Any:
     return place
 
 
-def learning(results: dict[str, Any]) -> None:
-    """Measure sampling and learning from as many patches as ndlearn, judged by the exact law."""
+def peer_learned(network: Network) -> tuple[float, np.ndarray]:
+    """Return the seconds and the atoms of ndlearn."""
     from ndl import NetDictLearner
     from ndl.NNetwork import Wtd_NNetwork
 
-    name, network = facebook()
     pairs = network.out.tocoo()
     keep = pairs.row < pairs.col
+    ends = zip(pairs.row[keep].tolist(), pairs.col[keep].tolist(), strict=True)
     peer = Wtd_NNetwork()
-    peer.add_edges(
-        [
-            [str(u), str(v)]
-            for u, v in zip(pairs.row[keep].tolist(), pairs.col[keep].tolist(), strict=True)
-        ]
-    )
+    peer.add_edges([[str(u), str(v)] for u, v in ends])
     np.random.seed(0)  # noqa: NPY002
-    other = NetDictLearner(
+    learner = NetDictLearner(
         peer,
         n_components=N_ATOMS,
         MCMC_iterations=N_BATCHES,
@@ -194,24 +189,33 @@ def learning(results: dict[str, Any]) -> None:
     )
     begin = time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):
-        other.train_dict(verbose=False)
-    found: dict[str, Any] = {"ndlearn (Glauber)": {"seconds": time.perf_counter() - begin}}
-    atoms = {"ndlearn (Glauber)": other.W.T}
-    for chain in ("pivot", "glauber"):
-        model = NetworkDictionary(
-            f"path:{K}", N_ATOMS, chain=chain, n_batches=N_BATCHES, batch_size=BATCH, random_state=0
-        )
-        model.fit(network)  # compiles
-        begin = time.perf_counter()
-        model.fit(network)
-        found[f"atomstream, {chain}"] = {"seconds": time.perf_counter() - begin}
-        atoms[f"atomstream, {chain}"] = model.learner_.components_
+        learner.train_dict(verbose=False)
+    return time.perf_counter() - begin, learner.W.T
+
+
+def learned(network: Network, chain: str) -> tuple[float, np.ndarray]:
+    """Return our seconds and atoms with a chain."""
+    model = NetworkDictionary(
+        f"path:{K}", N_ATOMS, chain=chain, n_batches=N_BATCHES, batch_size=BATCH, random_state=0
+    )
+    model.fit(network)  # compiles
+    begin = time.perf_counter()
+    model.fit(network)
+    return time.perf_counter() - begin, model.learner_.components_
+
+
+def learning(results: dict[str, Any]) -> None:
+    """Measure sampling and learning from as many patches as ndlearn, judged by the exact law."""
+    name, network = facebook()
+    runs = {"ndlearn (Glauber)": peer_learned(network)}
+    runs |= {f"atomstream, {chain}": learned(network, chain) for chain in ("pivot", "glauber")}
+    found = {contender: {"seconds": seconds} for contender, (seconds, _) in runs.items()}
     for law in ("exact law", "approximate pivot chain"):
         judge = MotifPivot(network, motifs.path(K), approximate=law != "exact law")
         rng = np.random.default_rng(1)
         states, _ = judge.run(rng, judge.init(rng), 3000, thin=5)
         patches = judge.patches(states)
-        for contender, rows in atoms.items():
+        for contender, (_, rows) in runs.items():
             coder = OnlineNMF.from_components(rows)
             rebuilt = coder.inverse_transform(coder.transform(patches))
             error = float(np.linalg.norm(rebuilt - patches) / np.linalg.norm(patches))

@@ -1,7 +1,9 @@
 """The page of benchmarks says what the results say, and every result has a section and a script."""
 
+import math
 import re
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from pages import BENCHMARKS, ROOT, copied_into, missing_names
@@ -69,3 +71,24 @@ def test_a_script_imports_names_that_the_library_has(path):
 def test_measured_numbers_are_read_and_not_copied(section):
     """The notes, which are the last section, tell of many other runs, with numbers like these."""
     assert copied_into(section, BENCHMARKS) == []
+
+
+def test_a_section_names_the_versions_of_its_peers_once():
+    """And it ends with what code gave each of its records."""
+    record = {"commit": "abc1234", "changed": False, "date": "2026-01-02", "seconds": None}
+    records = {name: record | {"versions": {"river": "0.2", "numpy": "2"}} for name in ("b", "a")}
+    section = templates.Section("x", records.get, records)
+    section.said = SimpleNamespace(peers=["river", "spams-bin"])
+    origin = "committed in abc1234, 2026-01-02."
+    assert section.sources == f"a: {origin} b: {origin} Peers: river 0.2."
+
+
+def test_figures_are_derived_as_said():
+    curve = [[0.5, 8.0], [1.0, 4.0], [2.0, 2.0]]
+    assert write_page.time_to(curve, 4.0) == 1.0
+    assert write_page.time_to(curve, 1.9) is None
+    assert write_page.time_to([[0.5, 0.2], [1.0, 0.9]], 0.8, rising=True) == 1.0
+    assert [write_page.seconds(value, 1) for value in (1.25, None)] == ["1.2", "never"]
+    ratios = write_page.over([{"a": 1, "b": 4}, {"a": 1, "b": None}, {"a": 3, "b": 4}], "a", "b")
+    assert ratios == pytest.approx([0.25, math.nan, 0.75], nan_ok=True)
+    assert write_page.middle(ratios) == 0.5
