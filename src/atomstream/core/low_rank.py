@@ -92,7 +92,7 @@ def blend(old: Sums, keep: float, new: Sums, share: float) -> Sums:
     if isinstance(old, Product) or isinstance(new, Product):
         return keep * old + share * new
     if new.size < LARGE:
-        return keep * old + share * new
+        return keep * old + share * np.asarray(new, dtype=np.float64)
     from atomstream._kernels.sums import blend as compiled
 
     total = np.empty(old.shape)

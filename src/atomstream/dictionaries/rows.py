@@ -114,7 +114,7 @@ class Rows:
     def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
         if self._rows.size < LARGE:
-            return float(np.vdot(cross, self._rows))
+            return float(np.vdot(np.asarray(cross, dtype=np.float64), self._rows))
         # Row by row: types that differ would be brought to one in a copy.
         whole = np.asarray(cross)
         return float(sum(np.dot(one, row) for one, row in zip(whole, self._rows, strict=True)))

@@ -215,10 +215,9 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
             cross = unit * Product(weighted.astype(np.float64), X)
         else:
-            cross = (X.T @ weighted).T if sp.issparse(X) else weighted.T @ X
-            cross = np.asarray(cross, dtype=np.float64)
+            cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
             if unit != 1:
-                cross = unit * cross
+                cross *= unit
         energy = batch.energy if X is batch.X else squared_norms(X)
         constants = 0.5 * energy + slack + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
