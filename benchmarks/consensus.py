@@ -22,23 +22,47 @@ RANKS = range(3, 9)
 PEERS = {"squared": {"solver": "cd"}, "kl": {"solver": "mu", "beta_loss": "kullback-leibler"}}
 REPLICATES, MANY, COVERED = 10, 100, 4  # to choose the rank, for intervals, and seeds for these
 RANK, ROWS, FEATURES = 5, 600, 40
+MANY_ROWS = 20_000  # of a law, for the atoms that it leads to
 
 
 def planted(kind, noise, seed):
     """Return data, and the atoms planted in them."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     parts = rng.random((RANK, FEATURES)) * (rng.random((RANK, FEATURES)) < 0.4)
-    usages = rng.exponential(size=(ROWS, RANK)) * (rng.random((ROWS, RANK)) < 0.7)
+    usages = drawn(rng, ROWS)
     if kind == "overlapping":
         parts += 0.5 * rng.random(FEATURES) * (rng.random(FEATURES) < 0.4)
     parts /= np.linalg.norm(parts, axis=1, keepdims=True)
+    return observed(rng, kind, noise, usages, parts), parts
+
+
+def drawn(rng, n_rows):
+    """Return codes of so many rows."""
+    return rng.exponential(size=(n_rows, RANK)) * (rng.random((n_rows, RANK)) < 0.7)
+
+
+def observed(rng, kind, noise, usages, parts):
+    """Return rows of these codes with noise."""
     if kind == "unequal":
-        usages *= np.array([1, 0.8, 0.6, 0.5, 0.4])
+        usages = usages * np.array([1, 0.8, 0.6, 0.5, 0.4])
     signal = usages @ parts
     spread = noise * signal.std()
     if kind == "uniform noise":
-        return signal + np.sqrt(12) * spread * rng.random(signal.shape), parts
-    return np.maximum(signal + spread * rng.standard_normal(signal.shape), 0), parts
+        return signal + np.sqrt(12) * spread * rng.random(signal.shape)
+    return np.maximum(signal + spread * rng.standard_normal(signal.shape), 0)
+
+
+def limit(kind, noise, seed, parts):
+    """Return the atoms that rows of this law lead to: a batch NMF of many, from the planted ones.
+
+    They are not the planted atoms, because noise that is cut at zero has a mean there.
+    """
+    rng = np.random.default_rng([seed, len(KINDS)])
+    X = observed(rng, kind, noise, drawn(rng, MANY_ROWS), parts)
+    codes = np.maximum(X @ np.linalg.pinv(parts), 1e-3)
+    batch = NMF(RANK, init="custom", max_iter=2000, tol=1e-7)
+    batch.fit(X, W=codes, H=np.maximum(parts, 1e-6))
+    return batch.components_ / np.linalg.norm(batch.components_, axis=1, keepdims=True)
 
 
 def counted(kind, seeds=COVERED):
@@ -60,11 +84,15 @@ def independent(seed):
     return np.column_stack([rng.permutation(column) for column in X.T])
 
 
-def covered(model, parts):
-    """Return the shares of zero and of other entries of the planted atoms in their intervals."""
+def covered(model, parts, truth=None):
+    """Return the shares of the true entries in their intervals: where planted is zero, and others.
+
+    The truth is what was planted, unless atoms in the same order are given.
+    """
+    truth = parts if truth is None else truth
     order = align(parts, model).order
     low, high = (end[order] for end in model.intervals_)
-    held = (low <= parts) & (parts <= high)
+    held = (low <= truth) & (truth <= high)
     return [
         float(held[parts == 0].mean() if (parts == 0).any() else 1),
         float(held[parts > 0].mean()),
@@ -83,7 +111,9 @@ def judged(kind, noise, seeds):
         cosines.append(align(parts, model.consensus(RANK).atoms).similarity.min())
         if seed < COVERED:
             many = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(X)
-            coverage.append(covered(many, parts))
+            lead = limit(kind, noise, seed, parts)
+            coverage.append([*covered(many, parts), *covered(many, parts, lead)])
+    zeros, others, limit_zeros, limit_others = np.mean(coverage, axis=0)
     return {
         "kind": kind,
         "noise": noise,
@@ -91,8 +121,9 @@ def judged(kind, noise, seeds):
         "right": sum(rank == RANK for rank in ranks),
         "worst_cosine": float(min(cosines)),
         "cosine_above_95": sum(bool(cosine >= 0.95) for cosine in cosines),
-        "coverage_of_zeros": float(np.mean(coverage, axis=0)[0]),
-        "coverage_of_others": float(np.mean(coverage, axis=0)[1]),
+        "coverage_of_zeros": zeros,
+        "coverage_of_others": others,
+        "coverage_of_limit": [limit_zeros, limit_others],
         "seconds": seconds / seeds,
     }
 

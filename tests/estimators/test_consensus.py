@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.base import clone
+from sklearn.decomposition import NMF
 from sklearn.exceptions import NotFittedError
 
 from atomstream import (
@@ -21,6 +22,7 @@ from atomstream import (
     save,
 )
 from atomstream.estimators._bootstrap import RowDraws
+from atomstream.io.codec import Decoder, Encoder
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
@@ -91,6 +93,14 @@ def test_weights_are_those_of_a_bootstrap_without_a_tenth_of_the_rows():
         assert (rest == 0).mean() == pytest.approx(np.exp(-1), abs=0.01)
     apart = np.corrcoef(weights[:, (part > 1)])
     assert np.abs(apart - np.eye(12))[:2, :2].max() < 0.03  # replicates are independent
+
+
+def test_without_bootstrap_a_replicate_has_each_row_once_that_it_does_not_leave_out():
+    rows = RowDraws(3, 10, bootstrap=False)
+    weights, part = rows.weights(12, np.arange(500)), rows.part(np.arange(500))
+    assert_array_equal(part, RowDraws(3, 10).part(np.arange(500)))
+    for number, w in enumerate(weights):
+        assert_array_equal(w, part != number % 10)
 
 
 def test_errors_are_those_on_entries_that_neither_atoms_nor_codes_have_seen():
@@ -288,3 +298,23 @@ def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows():
         rows = weights > 0
         mean = [each.objective(X[rows], weights[rows]) for each in (ended, begun)]
         assert mean[0] < mean[1]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_does():
+    rng = np.random.default_rng(1)
+    X = rng.exponential(size=(300, 4)) @ rng.random((4, 15)) ** 3 + 0.1 * rng.random((300, 15))
+    model = ConsensusNMF(4, n_replicates=6, bootstrap=False, random_state=0).fit(X)
+    draws = RowDraws(model.seed_, 10, bootstrap=False).weights(6, np.arange(300))
+    for learned, weights in zip(model.replicates_[4], draws, strict=True):
+        own, codes = X[weights > 0], learned.transform(X[weights > 0])
+        batch = NMF(4, init="custom", max_iter=1000)
+        ended = batch.fit(own, W=codes.copy(), H=learned.components_.copy()).reconstruction_err_
+        assert np.linalg.norm(own - codes @ learned.components_) <= 1.001 * ended
+
+
+def test_files_of_releases_without_the_setting_hold_bootstraps():
+    encoder = Encoder()
+    written = encoder.encode(RowDraws(3, 10))
+    assert "bootstrap" not in written["fields"]
+    assert Decoder(encoder.arrays, encoder.states, {}).decode(written) == RowDraws(3, 10)

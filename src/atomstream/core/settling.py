@@ -19,7 +19,7 @@ __all__ = ["MOST", "rounds"]
 
 log = logging.getLogger(__name__)
 
-GAIN = 3e-4  # share of the objective: a round that gains less is the last one
+GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
 MOST = 500  # rounds
 UPDATES = 3  # of the dictionary in a round
@@ -27,7 +27,12 @@ ACCURACY = Accuracy(violation=1e-3, gap=1e-9)  # of codes
 
 
 def rounds(
-    batches: Sequence[Batch], state: State, method: Method, clock: Clock, most: int = MOST
+    batches: Sequence[Batch],
+    state: State,
+    method: Method,
+    clock: Clock,
+    most: int = MOST,
+    gain: float = GAIN,
 ) -> Iterator[Progress]:
     """Learn from all of the data in every round, until a round gains next to nothing.
 
@@ -43,6 +48,8 @@ def rounds(
         What changes, and how; the clock is only read.
     most : int, default=500
         Rounds at most.
+    gain : float, default=3e-4
+        Share of the objective: a round that gains less is the last one.
 
     Yields
     ------
@@ -72,7 +79,7 @@ def rounds(
         now = delta.objective / delta.mass
         log.debug("Round %d over all rows: objective %.6g.", number, now)
         first = now if np.isinf(first) else first
-        if np.isfinite(before) and before - now <= GAIN * max(abs(now), EXACT * abs(first)):
+        if np.isfinite(before) and before - now <= gain * max(abs(now), EXACT * abs(first)):
             log.info("Settled after %d rounds over all rows: objective %.6g.", number, now)
             return
         before = now

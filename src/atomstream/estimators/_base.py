@@ -329,13 +329,13 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         stopped = context is not None and self._notify(context, progress)
         return stopped or time.monotonic() >= deadline
 
-    def _settle(self, blocks: list[Batch], context: Any, deadline: float, most: int = MOST) -> None:
-        """Alternate over all of the data until that gains nothing more."""
+    def _settle(self, blocks: list[Batch], context: Any, deadline: float, **limits: Any) -> None:
+        """Alternate over all of the data until that gains nothing more, or to other limits."""
         run, n_rounds = self._run, 0
         if not blocks or not self.method_.updater.settles:
             return
         with one_blas_thread:
-            for progress in rounds(blocks, run.state, self.method_, run.clock, most):
+            for progress in rounds(blocks, run.state, self.method_, run.clock, **limits):
                 n_rounds += 1
                 if self._after_step(progress, context, deadline):
                     return

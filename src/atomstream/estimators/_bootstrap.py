@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class RowDraws:
         r mod ``n_parts``.
     block_size : int, default=1
         Consecutive rows that are drawn and left out together.
+    bootstrap : bool, default=True
+        Whether rows that a replicate does not leave out are counted a random number of times.
 
     References
     ----------
@@ -39,11 +41,13 @@ class RowDraws:
     dependent rows.
     """
 
-    SAVED: ClassVar = ("seed", "n_parts", "block_size")
+    SAVED: ClassVar = ("seed", "n_parts", "block_size", "bootstrap")
+    ABSENT: ClassVar[dict[str, Any]] = {"bootstrap": True}
 
     seed: int
     n_parts: int
     block_size: int = 1
+    bootstrap: bool = True
 
     def part(self, places: NDArray) -> NDArray:
         """Return the part of each row, whole numbers below ``n_parts`` of shape (n_rows,)."""
@@ -54,12 +58,14 @@ class RowDraws:
     def weights(self, n_replicates: int, places: NDArray) -> NDArray:
         """Return how often each replicate has each row, float64 (n_replicates, n_rows).
 
-        Poisson variables of mean one, as a bootstrap of a long stream has, and 0 for the rows that
-        the replicate leaves out.
+        Poisson variables of mean one, as a bootstrap of a long stream has, or once each, and 0 for
+        the rows that the replicate leaves out.
         """
         numbers = np.arange(n_replicates)
-        drawn = self._uniform(numbers + FIRST_COLUMN + 1, places // self.block_size)
-        weights = np.searchsorted(UP_TO, drawn, side="right").astype(np.float64)
+        weights = np.ones((n_replicates, len(places)))
+        if self.bootstrap:
+            drawn = self._uniform(numbers + FIRST_COLUMN + 1, places // self.block_size)
+            weights = np.searchsorted(UP_TO, drawn, side="right").astype(np.float64)
         left_out = self.part(places) == (numbers % self.n_parts)[:, None]
         weights[left_out] = 0
         return weights

@@ -54,6 +54,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
     loss: LossChoice
     model: Any
     holdout: float
+    bootstrap: bool
     block_size: int
     batch_size: int
     n_epochs: int | None
@@ -203,7 +204,8 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         self.check()
         template, ranks = self._template(), self._ranks()
         self.seed_ = int(generator(self.random_state).integers(2**63))
-        draws = RowDraws(self.seed_, round(1 / self.holdout), self.block_size)
+        n_parts = round(1 / self.holdout)
+        draws = RowDraws(self.seed_, n_parts, self.block_size, self.bootstrap)
         self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
         self.front_ = template.set_params(n_components=ranks[0])
         self.front_._begin()

@@ -208,6 +208,7 @@ NMF = DICTIONARY_LEARNING | {
 }
 CONSENSUS = _table(
     "batch_size shuffle n_jobs max_time random_state",
+    bootstrap=[TRUTH],
     n_components=[COUNT, ARRAYS, None],
     n_replicates=[Whole(2)],
     loss=NMF["loss"],

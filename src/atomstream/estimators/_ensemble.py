@@ -24,7 +24,10 @@ from atomstream.estimators._rollback import Transaction
 __all__ = ["Ensemble"]
 
 MOST_HELD = 1000  # rows kept to judge by
-ROUNDS = 3  # over all rows, after the passes of the online loop
+ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
+SETTLED = (
+    1e-5  # share of the objective: a round of other replicates that gains less is the last one
+)
 
 
 class Ensemble:
@@ -107,10 +110,11 @@ class Ensemble:
         return stepped
 
     def settle(self, X: Any, *, front: Any, n_threads: int = 1, deadline: float = np.inf) -> None:
-        """Let every replicate alternate over all of its rows, a few times.
+        """Let every replicate alternate over all of its rows: a bootstrap a few times.
 
         These rounds take out what the first codes left in the memory. More of them would leave only
-        what chance makes of a bootstrap, and intervals that are too narrow.
+        what chance makes of a bootstrap, and intervals that are too narrow. Replicates that are
+        none go on until they have settled, for they are to differ in their starts alone.
 
         Parameters
         ----------
@@ -122,13 +126,14 @@ class Ensemble:
             Seconds of the monotonic clock at which rounds end.
         """
         weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
+        limits = {"most": ROUNDS} if self.draws.bootstrap else {"gain": SETTLED}
 
         def settle(number: int, learner: Any) -> None:
             """Alternate over the rows of a replicate."""
             rows = np.flatnonzero(weights[number])
             if len(rows):
                 blocks = [front._observe(X[rows], weights[number, rows])]
-                learner._settle(blocks, None, deadline, ROUNDS)
+                learner._settle(blocks, None, deadline, **limits)
 
         self._all(settle, n_threads)
 

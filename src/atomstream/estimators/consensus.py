@@ -29,9 +29,10 @@ class ConsensusNMF(
     For every rank many replicates learn from the same batches, so that a stream is read once, and
     memory does not grow with it. Replicates differ in their start and in their rows: each leaves
     out a share of the rows, and counts every other row a Poisson number of times (of mean one),
-    which is a bootstrap of the stream. The atoms of all replicates of a rank are clustered, without
-    those that stand alone; the consensus atoms are the medians of the clusters. Ranks are compared
-    on rows that a replicate has left out, a part of whose entries is hidden at a time.
+    which is a bootstrap of the stream, unless ``bootstrap`` is off. The atoms of all replicates of
+    a rank are clustered, without those that stand alone; the consensus atoms are the medians of the
+    clusters. Ranks are compared on rows that a replicate has left out, a part of whose entries is
+    hidden at a time.
 
     Parameters
     ----------
@@ -48,6 +49,11 @@ class ConsensusNMF(
     holdout : float, default=0.1
         Share of the rows that a replicate leaves out, and share of the columns that are hidden in
         these at a time; above 0 and at most 0.5.
+    bootstrap : bool, default=True
+        Whether replicates count their rows a random number of times. Without that they differ in
+        their starts and in the rows that they leave out alone, as in the consensus of Kotliar et
+        al., and replicates of up to 5,000 rows alternate over all of these until they have settled:
+        stability and intervals then tell what starts do, and not what other rows would do.
     block_size : int, default=1
         Consecutive rows that are drawn and left out together. For rows that overlap, such as
         windows of a series, at least ten times as many rows as overlap.
@@ -55,7 +61,8 @@ class ConsensusNMF(
         Rows per step of `fit`.
     n_epochs : int, optional
         Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
-        of up to 5,000 rows make three rounds over all of their rows.
+        of up to 5,000 rows make three rounds over all of their rows (without bootstrap: as many
+        as they need).
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
@@ -138,6 +145,7 @@ class ConsensusNMF(
         loss: LossChoice = "squared",
         model: Any = None,
         holdout: float = 0.1,
+        bootstrap: bool = True,
         block_size: int = 1,
         batch_size: int = 512,
         n_epochs: int | None = None,
@@ -151,6 +159,7 @@ class ConsensusNMF(
         self.loss = loss
         self.model = model
         self.holdout = holdout
+        self.bootstrap = bootstrap
         self.block_size = block_size
         self.batch_size = batch_size
         self.n_epochs = n_epochs

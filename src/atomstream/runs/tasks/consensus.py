@@ -44,6 +44,9 @@ class ConsensusSettings(RowsSettings):
         above=0,
         below=0.5,
     )
+    bootstrap: bool = option(
+        True, "Count rows a random number of times in each replicate, as intervals need it."
+    )
 
     def new_model(self) -> ConsensusNMF:
         """Return the model that will learn."""
@@ -63,6 +66,7 @@ class ConsensusSettings(RowsSettings):
             n_replicates=self.replicates,
             model=template,
             holdout=self.holdout,
+            bootstrap=self.bootstrap,
             batch_size=self.batch_size,
             n_jobs=self.jobs,
             random_state=self.seed,
