@@ -1,14 +1,16 @@
 """Consensus of replicates on planted data: rank, atoms, intervals, and data without structure.
 
-``python benchmarks/consensus.py [SEEDS]`` writes ``results/consensus.json``. Planted data have 5
-atoms of 40 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part
-common to all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that
-of the signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform
-noise that is not centred. Intervals are judged on Poisson counts of the same signals, too.
+``python benchmarks/consensus.py`` writes ``results/consensus-*.json``; names of parts run these
+alone (``choices``, ``intervals``, ``independent``, ``speed``). Planted data have 5 atoms of 40
+features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part common to
+all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that of the
+signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform noise
+that is not centred. Intervals are judged on Poisson counts of the same signals, too.
 """
 
 import sys
 import time
+from itertools import product
 
 import numpy as np
 from benchmark_records import save
@@ -20,7 +22,8 @@ KINDS = ("equal", "unequal", "overlapping", "uniform noise")
 NOISES = (0.1, 0.2, 0.4)
 RANKS = range(3, 9)
 PEERS = {"squared": {"solver": "cd"}, "kl": {"solver": "mu", "beta_loss": "kullback-leibler"}}
-REPLICATES, MANY, COVERED = 10, 100, 4  # to choose the rank, for intervals, and seeds for these
+SEEDS, REPLICATES = 20, 10  # to choose the rank
+MANY, COVERED = 100, 4  # replicates for intervals, and seeds
 RANK, ROWS, FEATURES = 5, 600, 40
 MANY_ROWS = 20_000  # of a law, for the atoms that it leads to
 
@@ -65,31 +68,43 @@ def limit(kind, noise, seed, parts):
     return batch.components_ / np.linalg.norm(batch.components_, axis=1, keepdims=True)
 
 
-def counted(kind, seeds=COVERED):
-    """Return the coverage of intervals under noise without a mean: counts, 10 for a signal of 1."""
-    coverage = []
-    for seed in range(seeds):
-        signal, parts = planted(kind, 0.0, seed)
-        counts = np.random.default_rng(seed).poisson(10 * signal)
-        model = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(counts / 10)
-        coverage.append(covered(model, parts))
-    zeros, others = np.mean(coverage, axis=0)
-    return {"kind": kind, "coverage_of_zeros": zeros, "coverage_of_others": others}
+def intervals():
+    """Return how many true entries intervals hold, under each noise and under Poisson counts.
+
+    Counts, 10 for a signal of 1, have no noise with a mean.
+    """
+    found = []
+    for kind, noise in (*product(KINDS, NOISES), *product(KINDS[:3], ["Poisson"])):
+        coverage = []
+        for seed in range(COVERED):
+            X, parts = planted(kind, 0.0 if noise == "Poisson" else noise, seed)
+            if noise == "Poisson":
+                X = np.random.default_rng(seed).poisson(10 * X) / 10
+            model = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(X)
+            lead = parts if noise == "Poisson" else limit(kind, noise, seed, parts)
+            coverage.append([*covered(model, parts, parts), *covered(model, parts, lead)])
+        names = ("zeros", "others", "limit_zeros", "limit_others")
+        found.append({"kind": kind, "noise": noise})
+        found[-1] |= dict(zip(names, np.mean(coverage, axis=0).tolist(), strict=True))
+    return found
 
 
-def independent(seed):
+def unrelated(seed):
     """Return data whose columns are those of planted data, each in an order of its own."""
     X, _ = planted(KINDS[seed % 3], NOISES[seed % 3], seed)
     rng = np.random.default_rng(seed)
     return np.column_stack([rng.permutation(column) for column in X.T])
 
 
-def covered(model, parts, truth=None):
+def covered(model, parts, truth):
     """Return the shares of the true entries in their intervals: where planted is zero, and others.
 
-    The truth is what was planted, unless atoms in the same order are given.
+    Parameters
+    ----------
+    model : ConsensusNMF
+    parts, truth : ndarray of shape (n_atoms, n_features)
+        What was planted; what the intervals should hold, in the same order.
     """
-    truth = parts if truth is None else truth
     order = align(parts, model).order
     low, high = (end[order] for end in model.intervals_)
     held = (low <= truth) & (truth <= high)
@@ -99,21 +114,16 @@ def covered(model, parts, truth=None):
     ]
 
 
-def judged(kind, noise, seeds):
+def judged(kind, noise):
     """Return what came out for the seeds of one kind of data."""
-    ranks, cosines, coverage, seconds = [], [], [], 0.0
-    for seed in range(seeds):
+    ranks, cosines, seconds = [], [], 0.0
+    for seed in range(SEEDS):
         X, parts = planted(kind, noise, seed)
         start = time.process_time()
         model = ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed).fit(X)
         seconds += time.process_time() - start
         ranks.append(model.n_components_)
         cosines.append(align(parts, model.consensus(RANK).atoms).similarity.min())
-        if seed < COVERED:
-            many = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(X)
-            lead = limit(kind, noise, seed, parts)
-            coverage.append([*covered(many, parts), *covered(many, parts, lead)])
-    zeros, others, limit_zeros, limit_others = np.mean(coverage, axis=0)
     return {
         "kind": kind,
         "noise": noise,
@@ -121,11 +131,23 @@ def judged(kind, noise, seeds):
         "right": sum(rank == RANK for rank in ranks),
         "worst_cosine": float(min(cosines)),
         "cosine_above_95": sum(bool(cosine >= 0.95) for cosine in cosines),
-        "coverage_of_zeros": zeros,
-        "coverage_of_others": others,
-        "coverage_of_limit": [limit_zeros, limit_others],
-        "seconds": seconds / seeds,
+        "seconds": seconds / SEEDS,
     }
+
+
+def choices():
+    """Return what came out for all kinds of data and noise."""
+    found = [judged(kind, noise) for kind, noise in product(KINDS, NOISES)]
+    return {"seeds": SEEDS, "replicates": REPLICATES, "planted": found}
+
+
+def independent():
+    """Return how many of many data sets without structure were said to have some."""
+    found = [
+        ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed).fit(unrelated(seed)).choice_
+        for seed in range(2 * SEEDS)
+    ]
+    return {"seeds": 2 * SEEDS, "structured": sum(choice.structured for choice in found)}
 
 
 def counts(n_rows=20_000, n_genes=2_000, rank=20):
@@ -135,10 +157,17 @@ def counts(n_rows=20_000, n_genes=2_000, rank=20):
     means = rng.gamma(0.3, 1, (n_rows, rank)) @ programs
     means *= 0.23 * n_genes / means.sum(axis=1, keepdims=True)
     X = rng.poisson(means).astype(np.float32)
-    return X / (X.std(axis=0) + 1e-9)
+    del means
+    X /= X.std(axis=0) + 1e-9
+    return X
 
 
-def speed(loss, n_epochs, n_peers):
+def speed():
+    """Return seconds under both losses, with one pass and with the default ones."""
+    return [timed(*case) for case in (("squared", 1, 3), ("squared", None, 3), ("kl", None, 2))]
+
+
+def timed(loss, n_epochs, n_peers):
     """Return process seconds of 100 replicates, and of as many runs of scikit-learn's NMF.
 
     Those of scikit-learn are extrapolated from a few runs.
@@ -170,26 +199,15 @@ def speed(loss, n_epochs, n_peers):
     }
 
 
-def main(seeds):
-    """Judge all kinds of data and write the figures."""
-    figures = {"seeds": seeds, "replicates": REPLICATES, "planted": []}
-    for kind in KINDS:
-        for noise in NOISES:
-            figures["planted"].append(judged(kind, noise, seeds))
-            save("consensus", figures)
-    figures["counts"] = [counted(kind) for kind in KINDS[:3]]
-    claimed = [
-        ConsensusNMF(RANKS, n_replicates=REPLICATES, random_state=seed)
-        .fit(independent(seed))
-        .choice_
-        for seed in range(2 * seeds)
-    ]
-    structured = sum(choice.structured for choice in claimed)
-    figures["independent"] = {"seeds": 2 * seeds, "structured": structured}
-    cases = (("squared", 1, 3), ("squared", None, 3), ("kl", None, 2))
-    figures["speed"] = [speed(*case) for case in cases]
-    save("consensus", figures)
+PARTS = {part.__name__: part for part in (choices, intervals, independent, speed)}
+
+
+def main():
+    """Run the parts named, or all, and write their figures."""
+    for name in sys.argv[1:] or PARTS:
+        began = time.perf_counter()
+        save(f"consensus-{name}", PARTS[name](), seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main()

@@ -1,7 +1,7 @@
 """A million cells from a backed file: time, peak memory and bytes read of a consensus.
 
 ``python benchmarks/million_cells.py FILE`` makes the file unless it is there, lets children of this
-process learn from it, and prints what they measured. ``benchmarks/cells.py`` calls `measured`.
+process learn from it, and writes what they measured as ``results/million-cells.json``.
 """
 
 import json
@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from benchmark_records import save
 
 from atomstream import ConsensusNMF, align, cells
 
@@ -101,8 +102,8 @@ def learned(path, run):
     }
 
 
-def measured(path):
-    """Return the figures of all runs, each from a process of its own."""
+def main(path):
+    """Make all runs, each in a process of its own, and write their figures."""
     if not Path(path).exists():
         make(path)
     found = []
@@ -111,11 +112,11 @@ def measured(path):
         answer = subprocess.run(command, check=True, capture_output=True, text=True)
         found.append(json.loads(answer.stdout))
         print(found[-1], flush=True)
-    return found
+    save("million-cells", found)
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
         print(json.dumps(learned(*sys.argv[1:])))
     else:
-        measured(sys.argv[1])
+        main(sys.argv[1])
