@@ -2,7 +2,8 @@
 
 Each file ``pages/<name>.md.jinja`` is a section. It reads numbers by ``results(name)``, which is
 what ``results/<name>.json`` holds, and may set ``peers``, packages whose versions stand in its last
-line. The section on photographs is also a page of the documentation.
+line. The section on photographs is also a page of the documentation, and the page of charts is
+written in the same way.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ SECTIONS = (
     *("walks", "tensors", "ground", "consensus", "cells", "drift", "real-streams", "engine"),
     *("photographs", "notes"),
 )
+CHARTS = "measured"  # the template of the page of charts
 
 
 def entries(rows: dict[str, dict], name: str) -> dict[str, float]:
@@ -49,13 +51,13 @@ def seconds(value: float | None, places: int) -> str:
     return "never" if value is None else number(value, places)
 
 
-def sections() -> list[Section]:
-    """Return all sections in the order of the page."""
+def read(names: Iterable[str]) -> list[Section]:
+    """Return the sections of these templates."""
     templates = environment(ROOT / "benchmarks/pages")
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
-    found = [Section(name, load) for name in SECTIONS]
+    found = [Section(name, load) for name in names]
     for section in found:
         section.read(templates)
     return found
@@ -63,10 +65,12 @@ def sections() -> list[Section]:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by its path."""
-    texts = {each.name: str(each) for each in sections()}
+    texts = {each.name: str(each) for each in read(SECTIONS)}
+    [charts] = read([CHARTS])
     return {
         "benchmarks/RESULTS.md": "\n".join(texts.values()),
         "docs/photographs.md": texts["photographs"].removeprefix("#"),
+        "docs/measured.md": str(charts.said).strip() + "\n",
     }
 
 

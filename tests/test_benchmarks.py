@@ -10,7 +10,8 @@ from pages import BENCHMARKS, ROOT, copied_into, missing_names
 
 write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
 templates = import_module("templates")
-PAGES, SECTIONS = write_page.pages(), write_page.sections()
+PAGES, SECTIONS = write_page.pages(), write_page.read(write_page.SECTIONS)
+CHARTS = write_page.read([write_page.CHARTS])
 RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
 SCRIPTS = sorted(BENCHMARKS.glob("*.py"))
 
@@ -39,7 +40,7 @@ def test_every_record_has_a_section_and_every_template_is_on_the_page():
     )
     assert len(RECORDS) >= 20
     found = {path.name.removesuffix(".md.jinja") for path in BENCHMARKS.glob("pages/*.jinja")}
-    assert found == {each.name for each in SECTIONS}
+    assert found == {*write_page.SECTIONS, write_page.CHARTS}
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
@@ -67,7 +68,7 @@ def test_a_script_imports_names_that_the_library_has(path):
     assert missing_names(path) == []
 
 
-@pytest.mark.parametrize("section", SECTIONS[:-1], ids=lambda section: section.name)
+@pytest.mark.parametrize("section", [*SECTIONS[:-1], *CHARTS], ids=lambda section: section.name)
 def test_measured_numbers_are_read_and_not_copied(section):
     """The notes, which are the last section, tell of many other runs, with numbers like these."""
     assert copied_into(section, BENCHMARKS) == []

@@ -269,6 +269,47 @@ def consensus():
     finish(figure, "cells", "cells", title)
 
 
+def ranks():
+    """Draw how often the planted number of atoms is chosen."""
+    found = read("consensus-choices")
+    values = {f"{each['kind']}, {each['noise']}": each["right"] for each in found["planted"]}
+    title = f"The planted number of atoms is chosen, of {found['seeds']} data sets each"
+    alone("ranks", "consensus-choices", values, title, "data sets", equal=found["seeds"])
+
+
+def intervals():
+    """Draw how many true entries the intervals hold."""
+    found = read("consensus-intervals")
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4.4), sharey=True, layout="constrained")
+    labels = [f"{each['kind']}, {each['noise']}" for each in found]
+    for axis, (start, label) in zip(
+        axes, (("", "what was planted"), ("limit_", "what many rows lead to")), strict=True
+    ):
+        for entries, mark, colour in (("zeros", "o", OURS), ("others", "s", PEER)):
+            shares = [100 * each[f"{start}{entries}"] for each in found]
+            axis.plot(shares, range(len(found)), mark, color=colour, label=entries)
+        axis.axvline(95, color="black", linestyle="--", linewidth=1)
+        axis.set(xlim=(45, 102), xlabel="percent of the entries inside")
+        axis.set_title(label, loc="left", fontsize=10)
+    axes[0].set_yticks(range(len(found)), labels)
+    axes[0].invert_yaxis()
+    axes[0].legend(loc="upper left", title="entries planted as")
+    title = "Intervals of 95 % for the entries of atoms, from 100 replicates"
+    finish(figure, "intervals", "consensus-intervals", title)
+
+
+def million():
+    """Draw the memory that a million cells need."""
+    values = {
+        f"{' '.join(map(str, each['ranks']))} programs, {each['replicates']} replicates each": (
+            each["beyond_mb"]
+        )
+        for each in read("million-cells")
+    }
+    title = "A million cells x 2,000 genes from a file: memory beyond the libraries and the model"
+    alone("million-cells", "million-cells", values, title, "megabytes")
+
+
 def drift():
     """How late alarms come, and how often they are false."""
     delays = [each for each in read("drift")["delays"] if each["dependence"] == 0]
@@ -383,7 +424,19 @@ def photographs():
 
 CHARTS = (
     *(peers, coding, coding_cases, sparse_model, topics, losses, networks, walks, tensors),
-    *(ground, consensus, drift, streams, engine, engine_scale, files, photographs),
+    *(
+        ground,
+        consensus,
+        ranks,
+        intervals,
+        million,
+        drift,
+        streams,
+        engine,
+        engine_scale,
+        files,
+        photographs,
+    ),
 )
 
 if __name__ == "__main__":
