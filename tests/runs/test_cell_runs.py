@@ -56,6 +56,31 @@ def test_genes_are_chosen_by_name_and_found_in_other_files(folder):
     assert len(pd.read_csv(folder / "new.csv")) == 50
 
 
+def test_codes_of_a_cell_are_the_same_whatever_file_it_lies_in(folder):
+    """Genes are divided by the deviations that the run has learned with."""
+    some = anndata.AnnData(sp.csr_matrix(COUNTS[:50].astype(np.float32)))
+    some.var_names = [f"gene{i}" for i in range(40)]
+    some.write_h5ad(folder / "some.h5ad")
+    found = []
+    for name in ("x", "some"):
+        run("encode", folder / "run", folder / f"{name}.h5ad", "--out", folder / f"{name}.csv")
+        table = pd.read_csv(folder / f"{name}.csv")
+        found.append(table[[name for name in table.columns if name.startswith("atom")]])
+    assert_allclose(found[1], found[0][:50], rtol=1e-5, atol=1e-7)
+
+
+def test_several_files_are_divided_by_the_deviations_of_the_first(folder):
+    double = anndata.AnnData(sp.csr_matrix(2 * COUNTS.astype(np.float32)))
+    double.var_names = [f"gene{i}" for i in range(40)]
+    double.write_h5ad(folder / "double.h5ad")
+    given = [word for i in range(40) for word in ("--columns", f"gene{i}")]
+    files = (folder / "x.h5ad", folder / "double.h5ad")
+    run("learn", *files, "--atoms", 2, *given, "--epochs", 1, "--out", folder / "two")
+    one, two = open_record(folder / "two").task(open_record(folder / "two").settings).sources
+    rows = [next(iter(source.blocks(0, 0))).X.toarray() for source in (one, two)]
+    assert_allclose(rows[1], 2 * rows[0], rtol=1e-6)
+
+
 def test_rows_are_the_same_from_any_cell_on(folder):
     from atomstream.io.inputs import open_inputs
 

@@ -17,7 +17,7 @@ from atomstream.exceptions import InputError
 if TYPE_CHECKING:
     from atomstream.core.matrices import Matrix
 
-__all__ = ["Block", "Source", "fingerprint", "reading", "row_blocks"]
+__all__ = ["Block", "Source", "divide_alike", "fingerprint", "reading", "row_blocks"]
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
@@ -65,6 +65,8 @@ class Source(ABC):
         Shape of one sample, if rows are flattened patches or images.
     files : sequence of path
         What is read; empty for a stream that can be read only once.
+    deviation : ndarray of shape (n_features,), optional
+        What the columns are divided by as they are read, where they are.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Source(ABC):
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
     files: Sequence[Path] = ()
+    deviation: NDArray | None = None
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on.
@@ -108,6 +111,13 @@ def reading(name: str) -> Iterator[None]:
     except Exception as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise InputError(f"{name} cannot be read ({reason:.200}).") from error
+
+
+def divide_alike(sources: Sequence[Source], deviation: NDArray | None) -> None:
+    """Let all sources that divide their columns divide them by the same numbers."""
+    for source in sources:
+        if deviation is not None and source.deviation is not None:
+            source.deviation = deviation
 
 
 def row_blocks(n_rows: int, start: int, row_bytes: int) -> Iterator[slice]:

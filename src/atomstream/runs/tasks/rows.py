@@ -26,6 +26,7 @@ from atomstream.io.inputs import (
     open_inputs,
     register_reader,
 )
+from atomstream.io.source import divide_alike
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -248,6 +249,7 @@ class RowsTask(PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
+        divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
@@ -275,6 +277,7 @@ class RowsTask(PassesTask):
             "holdout": self.holdout.notes(),
             "names": None if self.names is None else np.array(self.names, object),
             "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
+            "deviation": self.sources[0].deviation,
         }
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:

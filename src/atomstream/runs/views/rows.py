@@ -22,6 +22,7 @@ from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
+from atomstream.io.source import divide_alike
 from atomstream.runs.record import Record
 from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
@@ -295,6 +296,7 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
             f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
             f"{record.path} has learned {n_features}."
         )
+    divide_alike(sources, record.notes.get("deviation"))
     return sources
 
 
