@@ -13,6 +13,7 @@ chance stands in braces.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +96,15 @@ def pages() -> dict[str, str]:
         )
         for page, title in papers.items()
     }
-    return {"README.md": INTRODUCTION + tables} | made
+    return {"README.md": f"{INTRODUCTION}{origins(found)}\n\n{tables}"} | made
+
+
+def origins(found: list[Experiment]) -> str:
+    """Return a sentence on the code that gave the results."""
+    records = {name: record for each in found for name, record in each.records.items()}
+    counts = Counter(f"{each['commit']}, {each['date']}" for each in records.values())
+    told = [f"{number} of commit {origin}" for origin, number in counts.most_common()]
+    return fill(f"Results shown: {'; '.join(told)}.", 100)
 
 
 def verdict_table(found: list[Experiment], verdict: str, heading: str) -> str:
