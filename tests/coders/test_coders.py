@@ -18,10 +18,10 @@ from scipy.optimize import Bounds, minimize, nnls
 from strategies import CODERS, PENALTIES, coding_problems
 
 import atomstream.coders as coders
-from atomstream._kernels import active_set, cholesky, descent, lanes, pivoting, simplex
+from atomstream._kernels import active_set, cholesky, descent, lanes, pivoting, simplex, steepest
 from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import FLOOR
-from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.coders import ActiveSet, ProjectedGradient, quadratic
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
@@ -29,6 +29,7 @@ from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
+from atomstream.penalties.base import kernel_form
 
 EXACT = Accuracy(gap=1e-10)
 INTERVALS = [p for p in PENALTIES if p.couples == "entries"]
@@ -566,11 +567,13 @@ def test_kernels_are_their_plain_functions(interpreted):
     bound = tuple(DualBound.of(gram, Nonnegative(l1=0.1)))
     nonnegative = (gram, (0.1, 0.01, 0.0, np.inf), bound)
     boxed = (gram, (0.1, 0.01, -0.2, 0.4), bound)
+    signed = (gram, (0.1, 0.01, -np.inf, np.inf), bound)
     for module, start, tail in (
         (active_set, np.zeros((4, 6)), (nonnegative, (0.0, 1e-10), (100, 1e-16))),
         (descent, np.zeros((4, 6)), (nonnegative, 0.02, (50, 1e-16))),
         (pivoting, np.zeros((4, 6)), (nonnegative, 1e-10, (30, 1e-16))),
         (pivoting, np.zeros((4, 6)), (boxed, 1e-10, (30, 1e-16))),
+        (steepest, np.eye(6)[:4], (signed, 1e-10, (30, 1e-16))),
         (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
@@ -617,10 +620,17 @@ def _run(lines, name, arguments):
     numba.njit(calls[n])(lines, arguments)
 
 
-def test_pivoting_ends_where_enumeration_does_on_every_interval():
-    """Without the active set behind it, on atoms of which some repeat others."""
+def is_open(penalty):
+    """Whether the bounds of every entry are zero or infinite."""
+    return all(bound == 0 or np.isinf(bound) for bound in penalty.shape[:2])
+
+
+@pytest.mark.parametrize("kernel", [pivoting, steepest], ids=["blocks", "steepest edge"])
+def test_kernels_end_where_enumeration_does(kernel):
+    """Without the active set behind them, on atoms of which some repeat others."""
     rng = np.random.default_rng(12)
-    for penalty, trial in itertools.product(INTERVALS, range(20)):
+    penalties = [p for p in INTERVALS if kernel is pivoting or is_open(p)]
+    for penalty, trial in itertools.product(penalties, range(20)):
         X, atoms = rng.standard_normal((9, 6)), rng.standard_normal((4, 6))
         if trial % 4 == 0:
             atoms[3] = 2 * atoms[1]
@@ -628,11 +638,54 @@ def test_pivoting_ends_where_enumeration_does_on_every_interval():
         form = (penalty.l1, penalty.l2, *penalty.shape[:2])
         problem = (gram, form, tuple(DualBound.of(gram, penalty)))
         codes, gaps = penalty.prox(np.zeros((9, 4)), 0.0), np.empty(9)
-        pivoting.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (30, 2.0**-52))
+        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (30, 2.0**-52))
         ended = gaps < np.inf
-        assert ended.all() or trial % 4 == 0
+        assert ended.all() or (kernel is pivoting and trial % 4 == 0)
         best = enumerate_supports(X, atoms, penalty)[ended]
         assert_allclose(value(X, codes, atoms, penalty)[ended], best, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("l1", [0.0, 1e-7, 1e-3])
+@pytest.mark.parametrize("penalty", [Nonnegative, Free], ids=["nonnegative", "signed"])
+def test_many_more_atoms_than_features_are_coded_entry_by_entry(penalty, l1):
+    """Smooth atoms with duplicates, next to no penalty: each row ends, no worse than elsewhere."""
+    rng = np.random.default_rng(4)
+    atoms = np.cumsum(rng.random((90, 12)) - 0.2, axis=1)
+    atoms = np.concatenate([atoms, atoms[:10], 3 * atoms[10:15]])
+    X = rng.random((20, 90)) ** 8 @ atoms[:90]
+    gram, energy = atoms @ atoms.T, (X**2).sum(axis=1)
+    form, bound = kernel_form(penalty(l1=l1))[:4], tuple(DualBound.of(gram, penalty(l1=l1)))
+    found = []
+    for kernel, accuracy in ((steepest, 1e-9), (active_set, (0.0, 1e-9))):
+        codes, gaps, problem = np.zeros((20, 105)), np.empty(20), (gram, form, bound)
+        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, accuracy, (2000, 2.0**-52))
+        found.append((value(X, codes, atoms, penalty(l1=l1)), gaps))
+    (ours, gaps), (theirs, _) = found
+    assert gaps.max() <= 1e-9
+    assert (ours <= theirs + 1e-9 * np.maximum(theirs, 0.5 * FLOOR * energy)).all()
+    assert encode(X, atoms, penalty(l1=l1), Accuracy(gap=1e-9)).residual.max() <= 1e-9
+
+
+def test_steps_that_end_too_early_leave_the_code_as_it_was():
+    rng = np.random.default_rng(9)
+    X, atoms = rng.random((5, 30)), rng.random((20, 30))
+    gram, energy = atoms @ atoms.T, (X**2).sum(axis=1)
+    problem = (gram, (0.0, 0.0, 0.0, np.inf), tuple(DualBound.of(gram, Nonnegative())))
+    codes, gaps = np.eye(20)[:5], np.empty(5)
+    steepest.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (2, 2.0**-52))
+    assert_array_equal(gaps, np.inf)
+    assert_array_equal(codes, np.eye(20)[:5])
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("penalty", [Nonnegative(), Nonnegative(l1=1e-5), Free(l1=0.01)], ids=repr)
+def test_every_way_through_the_kernels_ends_with_a_certificate(penalty, few, monkeypatch):
+    monkeypatch.setattr(quadratic, "FEW", few)
+    rng = np.random.default_rng(3)
+    atoms = np.cumsum(rng.random((200, 20)) - 0.2, axis=1)
+    X = np.concatenate([rng.random((10, 200)) @ atoms, rng.random((10, 20))])
+    codes = encode(X, atoms, penalty, Accuracy(gap=1e-9))
+    assert codes.residual.max() <= 1e-9
 
 
 def test_limits_on_work_are_kept_and_told():

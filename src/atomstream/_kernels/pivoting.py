@@ -37,8 +37,8 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     codes : ndarray of shape (n_samples, n_components)
         Starting codes inside the bounds; overwritten. All arrays are float64.
     residual : ndarray of shape (n_samples,)
-        Receives the certified duality gaps; infinity where the rounds did not end, with the code
-        that greedy descent ended at.
+        Receives the certified duality gaps; infinity where the rounds did not end, and NaN where
+        too many entries are free, both with the code that greedy descent ended at.
     samples : (linear, energy)
         Products of samples with atoms, and of samples with themselves.
     problem : (gram, penalty, bound)
@@ -79,6 +79,7 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
         counts[i, 0], counts[i, 1] = _first_sides(h, sides[i], penalty), r + 1
         rows[n_rows] = i
         n_rows += counts[i, 0] <= most
+        residual[i] = np.inf if counts[i, 0] <= most else np.nan
     for _ in range(limits[0]):
         if n_rows == 0:
             break
@@ -111,6 +112,8 @@ def _round(rows, state, samples, model, goal, place):  # type: ignore[no-untyped
             elif counts[i, 0] <= len(free[0]) - 1:
                 rows[kept] = i
                 kept += 1
+            else:
+                residual[i] = np.nan
     return kept
 
 

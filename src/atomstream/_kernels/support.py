@@ -69,7 +69,7 @@ def move(gradient, gram, l2, support, move, size):  # type: ignore[no-untyped-de
 def fresh_gradient(h, gradient, sample, problem, work):  # type: ignore[no-untyped-def]
     """Compute the gradient of the smooth part from the code alone."""
     gram, l2, linear, values, index = problem[0], problem[1][1], sample[0], work[0], work[3]
-    size = 0
+    size = np.int64(0)  # a literal would be compiled for apart
     for k in range(h.size):
         gradient[k] = l2 * h[k] - linear[k]
         if h[k] != 0:
@@ -82,7 +82,7 @@ def fresh_gradient(h, gradient, sample, problem, work):  # type: ignore[no-untyp
 def free_entries(h, penalty, face):  # type: ignore[no-untyped-def]
     """Put the entries that are free to move into the support; return their number."""
     support, inside, _ = face
-    size = 0
+    size = np.int64(0)  # a literal would be compiled for apart
     for k in range(h.size):
         inside[k] = h[k] != 0 and not stands(h[k], penalty)
         support[size] = k

@@ -29,7 +29,10 @@ _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
-PIVOTS = 100  # rounds of block pivoting; most rows need five
+FEW = 64  # atoms that are freed one by one; blocks of entries gain nothing, and take long to compile
+SOME = 512  # atoms, up to which single entries are freed in rows with many free ones, too
+PIVOTS = 20  # rounds of block pivoting, of which most rows need five, before single entries
+ALL_PIVOTS = 100  # rounds where there is no such way
 
 
 @dataclass(frozen=True)
@@ -165,13 +168,12 @@ def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: N
         codes = nearest.repeat(len(linear), 0) if start is None else penalty.prox(start, 0.0)
         residual, samples = np.empty(len(codes)), (linear, energy)
         _begin(codes, residual, samples, problem, accuracy, limits)
-        left = np.flatnonzero(residual == np.inf)
+        left = np.flatnonzero(~(residual < np.inf))
         if len(left):
             from atomstream._kernels.active_set import encode
 
-            rest, gaps, samples = codes[left], residual[left], (linear[left], energy[left])
-            encode(rest, gaps, samples, problem, tuple(accuracy), limits[1:])
-            codes[left], residual[left] = rest, gaps
+            tail = (problem, tuple(accuracy), limits[1:])
+            _code_some(encode, left, codes, residual, samples, *tail)
         return codes, residual
 
     return solve
@@ -185,17 +187,44 @@ def _begin(
     accuracy: Accuracy,
     limits: _Limits,
 ) -> None:
-    """Code in place by the way that suits the accuracy; gaps of rows that are left are infinite."""
+    """Code in place by the way that suits the accuracy; gaps of rows left are not finite."""
     n_sweeps, max_rounds, rounding = limits
     if n_sweeps:
         from atomstream._kernels import descent
 
         descent.encode(codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding))
-    else:
+        return
+    one_by_one = all(bound == 0 or np.isinf(bound) for bound in problem[1][2:])
+    stalled = np.arange(len(codes))
+    if codes.shape[1] > FEW or not one_by_one:
         from atomstream._kernels import pivoting
 
-        rounds = min(max_rounds, PIVOTS)
+        rounds = min(max_rounds, PIVOTS if one_by_one else ALL_PIVOTS)
         pivoting.encode(codes, residual, samples, problem, accuracy.gap, (rounds, rounding))
+        wide = np.isnan(residual) & (codes.shape[1] > SOME)
+        stalled = np.flatnonzero(~(residual < np.inf) & ~wide)
+    if one_by_one and len(stalled):
+        from atomstream._kernels.steepest import encode
+
+        tail = (problem, accuracy.gap, (max_rounds, rounding))
+        _code_some(encode, stalled, codes, residual, samples, *tail)
+
+
+def _code_some(
+    encode: Callable[..., None],
+    rows: NDArray,
+    codes: NDArray,
+    residual: NDArray,
+    samples: _Samples,
+    *tail: Any,
+) -> None:
+    """Code some of the rows in place."""
+    if len(rows) == len(codes):
+        encode(codes, residual, samples, *tail)
+        return
+    rest, gaps = codes[rows], residual[rows]
+    encode(rest, gaps, (samples[0][rows], samples[1][rows]), *tail)
+    codes[rows], residual[rows] = rest, gaps
 
 
 def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
