@@ -573,7 +573,7 @@ def test_kernels_are_their_plain_functions(interpreted):
         (descent, np.zeros((4, 6)), (nonnegative, 0.02, (50, 1e-16))),
         (pivoting, np.zeros((4, 6)), (nonnegative, 1e-10, (30, 1e-16))),
         (pivoting, np.zeros((4, 6)), (boxed, 1e-10, (30, 1e-16))),
-        (steepest, np.eye(6)[:4], (signed, 1e-10, (30, 1e-16))),
+        (steepest, np.eye(6)[:4], (signed, 1e-10, (30, 1e-16, 0.5))),
         (simplex, np.eye(6)[:4], ((gram, (0.0, 0.01, 1.0)), (0.0, 1e-10), (100, 1e-16))),
     ):
         results = []
@@ -638,16 +638,17 @@ def test_kernels_end_where_enumeration_does(kernel):
         form = (penalty.l1, penalty.l2, *penalty.shape[:2])
         problem = (gram, form, tuple(DualBound.of(gram, penalty)))
         codes, gaps = penalty.prox(np.zeros((9, 4)), 0.0), np.empty(9)
-        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (30, 2.0**-52))
+        limits = (30, 2.0**-52) if kernel is pivoting else (30, 2.0**-52, 0.01 * (trial % 2))
+        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, limits)
         ended = gaps < np.inf
         assert ended.all() or (kernel is pivoting and trial % 4 == 0)
         best = enumerate_supports(X, atoms, penalty)[ended]
         assert_allclose(value(X, codes, atoms, penalty)[ended], best, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("l1", [0.0, 1e-7, 1e-3])
+@pytest.mark.parametrize(("l1", "raised"), [(0.0, 0.0), (1e-7, 0.0), (1e-7, 1e-3), (1e-3, 0.0)])
 @pytest.mark.parametrize("penalty", [Nonnegative, Free], ids=["nonnegative", "signed"])
-def test_many_more_atoms_than_features_are_coded_entry_by_entry(penalty, l1):
+def test_many_more_atoms_than_features_are_coded_entry_by_entry(penalty, l1, raised):
     """Smooth atoms with duplicates, next to no penalty: each row ends, no worse than elsewhere."""
     rng = np.random.default_rng(4)
     atoms = np.cumsum(rng.random((90, 12)) - 0.2, axis=1)
@@ -656,9 +657,10 @@ def test_many_more_atoms_than_features_are_coded_entry_by_entry(penalty, l1):
     gram, energy = atoms @ atoms.T, (X**2).sum(axis=1)
     form, bound = kernel_form(penalty(l1=l1))[:4], tuple(DualBound.of(gram, penalty(l1=l1)))
     found = []
-    for kernel, accuracy in ((steepest, 1e-9), (active_set, (0.0, 1e-9))):
+    limits = (2000, 2.0**-52)
+    for kernel, *tail in ((steepest, 1e-9, (*limits, raised)), (active_set, (0.0, 1e-9), limits)):
         codes, gaps, problem = np.zeros((20, 105)), np.empty(20), (gram, form, bound)
-        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, accuracy, (2000, 2.0**-52))
+        kernel.encode(codes, gaps, (X @ atoms.T, energy), problem, *tail)
         found.append((value(X, codes, atoms, penalty(l1=l1)), gaps))
     (ours, gaps), (theirs, _) = found
     assert gaps.max() <= 1e-9
@@ -672,7 +674,7 @@ def test_steps_that_end_too_early_leave_the_code_as_it_was():
     gram, energy = atoms @ atoms.T, (X**2).sum(axis=1)
     problem = (gram, (0.0, 0.0, 0.0, np.inf), tuple(DualBound.of(gram, Nonnegative())))
     codes, gaps = np.eye(20)[:5], np.empty(5)
-    steepest.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (2, 2.0**-52))
+    steepest.encode(codes, gaps, (X @ atoms.T, energy), problem, 1e-9, (2, 2.0**-52, 0.0))
     assert_array_equal(gaps, np.inf)
     assert_array_equal(codes, np.eye(20)[:5])
 

@@ -44,19 +44,15 @@ def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped
     rounding = EPS * (energy + abs(products) + abs(inner))
     most, fewest = np.int64(top).view(np.float64), np.int64(bottom).view(np.float64)
     open_above, open_below = high == np.inf and most > l1, low == -np.inf and fewest > l1
-    if not open_above and not open_below:
-        return (
-            max(cost - inner + _conjugate(h, gradient, 1.0, penalty), 0.0) + rounding
-        ) / objective
-    best = np.inf
-    if l2 > 0:
-        best = cost - inner + _conjugate(h, gradient, 1.0, penalty)
-    if l1 > 0:
+    best = 0.5 * unexplained + cost  # no objective is below zero
+    if l2 > 0 or not (open_above or open_below):
+        best = min(best, cost - inner + _conjugate(h, gradient, 1.0, penalty))
+    if l1 > 0 and (open_above or open_below):
         scale = l1 / max(most if open_above else 0.0, fewest if open_below else 0.0)
         gap = 0.5 * (1 - scale) ** 2 * unexplained + cost - scale * inner
         best = min(best, gap + _conjugate(h, gradient, scale, penalty))
-    elif l2 == 0:
-        best = min(objective, _unpenalised(h, gradient, energy, low, high, bound))
+    elif l2 == 0 and (open_above or open_below):
+        best = min(best, _unpenalised(h, gradient, energy, low, high, bound))
     return (max(best, 0.0) + rounding) / objective
 
 

@@ -16,7 +16,7 @@ from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import combine, fresh_gradient, noise, scales
 
 DEPENDENT = 1e-10  # of an atom's square must be new for its entry to be free beside others
-TURNS = 3  # factors anew, where rounding has kept a code from its gap
+TURNS = 3  # the first with a raised l1; the others where rounding has kept a code from its gap
 
 
 @kernel
@@ -36,8 +36,9 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
         Products of atoms with atoms; (l1, l2, low, high), both bounds 0 or infinite; `DualBound`.
     gap : float
         A row whose code has this certified gap is left.
-    limits : (n_steps, rounding)
-        Entries that may come and go, and relative rounding of ``linear``.
+    limits : (n_steps, rounding, raised)
+        Entries that may come and go, relative rounding of ``linear``, and the l1 of the first turn,
+        for samples of length one, where that is larger.
 
     References
     ----------
@@ -50,14 +51,13 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     lines, marks = np.empty((8, r)), np.empty((3, r), np.int64)
     h, slope, rest, side, given = lines[0], lines[1], lines[2], lines[3], marks[0]
     face = (marks[1], lines[4], np.empty((r, r)), np.empty((r, r)), side)
-    work, model = (lines[5], lines[6], lines[7], marks[2]), (gram, penalty, (curvature, root))
+    work = (lines[5], lines[6], lines[7], marks[2])
     for i in range(len(codes)):
         sample, residual[i] = (linear[i], energy[i], limits[1]), np.inf
         _copy(h, codes[i])
-        if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
-            codes[i, :], residual[i] = 0.0, 0.0
-            continue
-        for _ in range(TURNS):
+        for turn in range(TURNS):
+            l1 = penalty[0] if turn > 0 else max(penalty[0], limits[2] * np.sqrt(energy[i]))
+            model = (gram, (l1, penalty[1], penalty[2], penalty[3]), (curvature, root))
             n_given = _begin(h, slope, rest, side, given, sample, curvature)
             size, at, new, waits = np.int64(0), np.int64(0), np.int64(-1), np.int64(0)
             for _ in range(limits[0]):
@@ -73,7 +73,7 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
                     continue
                 gone = _walk(h, new, waits, face, size, work)
                 if gone >= 0:
-                    left = face[0][gone]
+                    left = np.int64(face[0][gone])
                     size = _bind(gone, slope, rest, face, size)
                     if left == new or (waits and rest[new] <= DEPENDENT * curvature[new]):
                         break
@@ -125,7 +125,7 @@ def _walk(h, new, waits, face, size, work):  # type: ignore[no-untyped-def]
     for a in range(size):
         goal[a] = rows[a, new] if waits else share[a]
     solve_transposed(factor, size, goal)
-    length, gone = (np.inf if waits else 1.0), np.int64(-1)
+    length, gone = (np.inf if waits else 1.0), -1
     for a in range(size):
         k = support[a]
         if waits:

@@ -133,6 +133,7 @@ def duality_gap(
     gap = net + np.minimum(penalty.conjugate(correlation) - inner, scaled)
     if not penalty.l1 and not penalty.l2 and penalty.shape is not None:
         gap = np.minimum(gap, _unpenalised(codes, correlation, energy, penalty.shape, bound))
+    gap = np.minimum(gap, 0.5 * unexplained + net)  # no objective is below zero
     # The gap is a difference of nearly equal numbers; adding what rounding may hide keeps it a
     # bound.
     rounding = EPS * (energy + np.abs(energy - unexplained - inner) + np.abs(inner))

@@ -29,8 +29,9 @@ _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
-FEW = 64  # atoms that are freed one by one; blocks of entries gain nothing, and take long to compile
+FEW = 64  # atoms that are freed one by one: blocks would gain little, and take long to compile
 SOME = 512  # atoms, up to which single entries are freed in rows with many free ones, too
+RAISED = 3e-5  # l1 that stalled rows begin with, over the largest that leaves a code
 PIVOTS = 20  # rounds of block pivoting, of which most rows need five, before single entries
 ALL_PIVOTS = 100  # rounds where there is no such way
 
@@ -206,7 +207,9 @@ def _begin(
     if one_by_one and len(stalled):
         from atomstream._kernels.steepest import encode
 
-        tail = (problem, accuracy.gap, (max_rounds, rounding))
+        hard = codes.shape[1] > FEW and problem[1][0] > 0
+        raised = RAISED * float(np.sqrt(problem[0].diagonal().max())) if hard else 0.0
+        tail = (problem, accuracy.gap, (max_rounds, rounding, raised))
         _code_some(encode, stalled, codes, residual, samples, *tail)
 
 
