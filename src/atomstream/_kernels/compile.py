@@ -71,8 +71,8 @@ def source_stamp(folder: Path) -> str:
 STAMP = source_stamp(Path(__file__).parent)
 
 
-class _Inlined:
-    """A helper of kernels: compiled as a part of them, a plain function to Python.
+class _Part:
+    """A part of kernels: compiled where one of them calls it, a plain function to Python.
 
     What Python and C call a compiled function by would take a fifth of the time to compile.
 
@@ -81,15 +81,30 @@ class _Inlined:
     py_func : callable
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         self.py_func = function
-        options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         self._compiled = numba.njit(**OPTIONS, **options)(function)
         self._numba_type_ = self._compiled._numba_type_  # asked for where a kernel names this
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
+
+
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` for kernels that call it; from Python it is called as it was written.
+
+    Parameters
+    ----------
+    function : callable
+        Plain Python in numba's dialect.
+
+    Returns
+    -------
+    callable
+    """
+    return _Part(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,9 +118,9 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        For use in kernels; from Python it is called as it was written.
+        As of `part`.
     """
-    return _Inlined(function)
+    return _Part(function, forceinline=True)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

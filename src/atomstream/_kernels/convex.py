@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels import active_set, simplex
-from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.compile import inlined, kernel, part
 from atomstream._kernels.constants import EPS
 from atomstream._kernels.hull_swaps import offer
 from atomstream._kernels.hull_weights import settle, surrogate
@@ -21,7 +21,7 @@ KEPT = -2  # stands for an atom where a row is a representative already, and off
 
 
 @kernel
-def walk(rows, state, regions, penalty, damping, constant, tol):  # type: ignore[no-untyped-def]
+def walk(rows, state, regions, penalty, total, damping, constant, tol):  # type: ignore[no-untyped-def]
     """Walk over the rows of a batch, in place.
 
     Parameters
@@ -38,8 +38,10 @@ def walk(rows, state, regions, penalty, damping, constant, tol):  # type: ignore
     regions : (places, starts, shared)
         The columns that atom j may use are ``places[starts[j]:starts[j + 1]]``; ``shared``: whether
         all atoms share one region.
-    penalty : (l1, l2, low, high, total)
-        Penalty and set of the codes (total > 0: the simplex).
+    penalty : (l1, l2, low, high)
+        Penalty and set of the codes.
+    total : float, optional
+        Sum of each code, which is on a simplex then; a walk with None does without its kernel.
     damping : float
         What is added to the diagonal of A.
     constant : float
@@ -63,12 +65,11 @@ def walk(rows, state, regions, penalty, damping, constant, tol):  # type: ignore
     for t in range(n_rows):
         if weights[t] == 0:
             continue
-        current[:N] = products[t]
-        current[N] = energy[t]
-        K[N, :] = current
-        K[:, N] = current
-        V[:, N] = W @ current
-        objective[t] = _code(codes[t : t + 1], W, V, energy[t], penalty)
+        for n in range(N + 1):
+            current[n] = products[t, n] if n < N else energy[t]
+            K[N, n] = K[n, N] = current[n]
+        _last_column(V, W, current)
+        objective[t] = _code(codes[t : t + 1], W, V, energy[t], penalty, total)
         w, h = weights[t], codes[t]
         _absorb(t, h, w, (A, damped, C, past), (current, among), damping)
         size = 0.5 * energy[t] + penalty[0] * np.abs(h).sum() + 0.5 * penalty[1] * (h * h).sum()
@@ -84,14 +85,23 @@ def walk(rows, state, regions, penalty, damping, constant, tol):  # type: ignore
         if place >= 0:  # the row becomes representative number ``place``
             source[place] = N + t
             n_swaps += 1
-            K[place, :N] = current[:N]
-            K[:N, place] = current[:N]
-            K[place, place] = energy[t]
-            C[:, place] = C[:, N]
-            V[:, place] = V[:, N]
+            for n in range(N):
+                K[place, n] = K[n, place] = current[n] if n != place else energy[t]
+            for j in range(k):
+                C[j, place], V[j, place] = C[j, N], V[j, N]
             for s in range(t + 1, n_rows):
                 products[s, place] = among[t, s]
     return n_swaps
+
+
+@inlined
+def _last_column(V, W, current):  # type: ignore[no-untyped-def]
+    """Write the products of atoms with the row at hand; its own weights are 0."""
+    for j in range(len(V)):
+        total = 0.0
+        for n in range(len(current)):
+            total += W[j, n] * current[n]
+        V[j, len(current) - 1] = total
 
 
 @inlined
@@ -110,23 +120,24 @@ def _absorb(t, h, w, sums, products, damping):  # type: ignore[no-untyped-def]
         C[i, N] = past[i, t]
 
 
-@kernel
-def _code(codes, W, V, energy, penalty):  # type: ignore[no-untyped-def]
+@part
+def _code(codes, W, V, energy, penalty, total):  # type: ignore[no-untyped-def]
     """Write the code of the row in the last column of V; return its objective."""
     k = len(W)
     gram = W @ V.T
     gram = 0.5 * (gram + gram.T)
-    linear, residual = V[:, -1].copy().reshape(1, k), np.empty(1)
-    sizes = np.full(1, energy)
-    if penalty[4] > 0:
-        codes[:] = penalty[4] / k
-        model = (gram, (penalty[0], penalty[1], penalty[4]))
-        simplex.encode(codes, residual, (linear, sizes), model, EXACT, (ROUNDS, EPS))
-    else:
+    linear, residual, sizes = np.empty((1, k)), np.empty(1), np.empty(1)
+    lengths, none, sizes[0] = np.empty(k), np.zeros(k), energy
+    for i in range(k):
+        linear[0, i], lengths[i] = V[i, V.shape[1] - 1], np.sqrt(gram[i, i])
+    if total is None:  # numba compiles the branch that is taken alone
         codes[:] = min(max(0.0, penalty[2]), penalty[3])
-        bound = (np.sqrt(np.diag(gram)), np.zeros(k), 0.0, 0.0)
-        bounded = (gram, (penalty[0], penalty[1], penalty[2], penalty[3]), bound)
-        active_set.encode(codes, residual, (linear, sizes), bounded, EXACT, (ROUNDS, EPS))
+        problem = (gram, penalty, (lengths, none, 0.0, 0.0))
+        active_set.encode(codes, residual, (linear, sizes), problem, EXACT, (ROUNDS, EPS))
+    else:
+        codes[:] = total / k
+        model = (gram, (penalty[0], penalty[1], total))
+        simplex.encode(codes, residual, (linear, sizes), model, EXACT, (ROUNDS, EPS))
     h = codes[0]
     value = 0.5 * energy + penalty[0] * np.abs(h).sum() + 0.5 * penalty[1] * (h * h).sum()
     for i in range(k):

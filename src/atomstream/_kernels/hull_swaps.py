@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import part
 from atomstream._kernels.hull_weights import NONE, invert_face, settle, slope_of, surrogate
 
 SAFE = 1 - 1e-6  # of a bound, for rounding
 
 
-@kernel
+@part
 def offer(W, V, problem, regions, atom, faces, tol):  # type: ignore[no-untyped-def]
     """Let the row in the last column take the place of a representative where that helps most.
 
@@ -51,7 +51,7 @@ def offer(W, V, problem, regions, atom, faces, tol):  # type: ignore[no-untyped-
     return chosen
 
 
-@kernel
+@part
 def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-untyped-def]
     """Try the places of a full support, best first, until a bound rules out all others."""
     (W, V), (relaxed, lifted), (A, C, K), (wider, atoms) = now, optimum, problem, region
@@ -65,26 +65,30 @@ def _search(now, optimum, problem, region, old, faces, tol):  # type: ignore[no-
             break
         bounds[turn] = np.inf
         place = old[turn]
-        trial[:], moved[:] = relaxed, lifted
+        _copy(trial, relaxed)
+        _copy(moved, lifted)
         for j in range(first, behind):
             rest = 1 - trial[j, place]
             trial[j, place] = 0.0
-            if rest > NONE:
-                trial[j] /= rest
-            else:
-                trial[j, last] = 1.0
-            moved[j] = trial[j] @ K
+            if rest <= NONE:
+                trial[j, last] = rest = 1.0
+            moved[j] = 0.0
+            for n in range(last + 1):
+                trial[j, n] /= rest
+                for c in range(last + 1 if trial[j, n] != 0 else 0):
+                    moved[j, c] += trial[j, n] * K[n, c]
         settle(trial, moved, problem, _without(wider, atoms, place), faces, tol)
         value = surrogate(trial, moved, A, C)
         if value < best:
             best, chosen = value, place
-            best_W[:], best_V[:] = trial, moved
+            _copy(best_W, trial)
+            _copy(best_V, moved)
     if chosen >= 0:
         _take(W, V, best_W, best_V, chosen, last)
     return chosen
 
 
-@kernel
+@part
 def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped-def]
     """Return a lower bound on the rise of the objective when a representative leaves.
 
@@ -124,7 +128,15 @@ def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped
     return bounds
 
 
-@kernel
+@part
+def _copy(target, source):  # type: ignore[no-untyped-def]
+    """Copy a matrix; numba's own way brings a message about shapes, which takes long to compile."""
+    for i in range(len(target)):
+        for j in range(target.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@part
 def _take(W, V, better_W, better_V, place, last):  # type: ignore[no-untyped-def]
     """Put better weights in place, those of the last column at ``place``."""
     for j in range(len(W)):
@@ -135,7 +147,7 @@ def _take(W, V, better_W, better_V, place, last):  # type: ignore[no-untyped-def
         W[j, last] = 0.0
 
 
-@kernel
+@part
 def _with_last(places, starts, first, behind, last):  # type: ignore[no-untyped-def]
     """Return the regions with the last column added to those of some atoms."""
     k = len(starts) - 1
@@ -153,7 +165,7 @@ def _with_last(places, starts, first, behind, last):  # type: ignore[no-untyped-
     return wider[:size], starts_wider
 
 
-@kernel
+@part
 def _without(regions, atoms, place):  # type: ignore[no-untyped-def]
     """Return the regions with one column taken out of those of some atoms."""
     places, starts = regions

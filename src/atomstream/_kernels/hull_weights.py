@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels import simplex
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import part
 from atomstream._kernels.constants import EPS
 
 CYCLES = 2000  # over the atoms, at most, for one quadratic problem
@@ -19,7 +19,7 @@ NONE = 1e-12  # a weight below this is none
 DEPENDENT = 1e-12  # of the first pivot: columns that depend on those before them
 
 
-@kernel
+@part
 def settle(W, V, problem, regions, faces, tol):  # type: ignore[no-untyped-def]
     """Minimise over the weights of all atoms, in cycles, until their gaps sum to ``tol``."""
     (A, C, K), (places, starts) = problem, regions
@@ -44,7 +44,7 @@ def settle(W, V, problem, regions, faces, tol):  # type: ignore[no-untyped-def]
             return
 
 
-@kernel
+@part
 def _newton(j, W, V, A, C, K, faces):  # type: ignore[no-untyped-def]
     """Minimise over the weights in use of one atom; return False where one would vanish."""
     inverse, support, size = faces[0][j], faces[1][j], faces[2][j]
@@ -72,7 +72,7 @@ def _newton(j, W, V, A, C, K, faces):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@part
 def _move(j, W, V, K, places, step, size):  # type: ignore[no-untyped-def]
     """Move the weights of an atom; what rounding takes off their sum is given back."""
     total = 0.0
@@ -88,7 +88,7 @@ def _move(j, W, V, K, places, step, size):  # type: ignore[no-untyped-def]
             V[j, c] += weight * row[c]
 
 
-@kernel
+@part
 def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
     """Minimise over the weights of one atom; return whether they moved."""
     size, k = len(places), len(W)
@@ -106,7 +106,9 @@ def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
         for b in range(size):
             gram[a, b] = K[n, places[b]]
     now, residual = before.copy(), np.empty(1)
-    samples, problem = (linear, np.full(1, scale)), (gram, (0.0, 0.0, 1.0))
+    sizes = np.empty(1)
+    sizes[0] = scale
+    samples, problem = (linear, sizes), (gram, (0.0, 0.0, 1.0))
     simplex.encode(now, residual, samples, problem, (0.0, 1e-11), (ROUNDS, EPS))
     gain = 0.0  # what rounding may spoil is left undone
     for a in range(size):
@@ -131,7 +133,7 @@ def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@part
 def invert_face(j, W, K, places, faces):  # type: ignore[no-untyped-def]
     """Invert the products of the columns that an atom uses, unless that is known already.
 
@@ -156,7 +158,7 @@ def invert_face(j, W, K, places, faces):  # type: ignore[no-untyped-def]
     sizes[j] = size if _invert(inverse, size) else 0
 
 
-@kernel
+@part
 def _invert(matrix, size):  # type: ignore[no-untyped-def]
     """Invert a positive definite matrix in place by sweeps; return whether it was one."""
     scale = matrix[0, 0]
@@ -176,7 +178,7 @@ def _invert(matrix, size):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@part
 def slope_of(j, n, V, A, C):  # type: ignore[no-untyped-def]
     """Return the derivative of the objective in the weight of column n in atom j."""
     slope = -C[j, n]
@@ -185,7 +187,7 @@ def slope_of(j, n, V, A, C):  # type: ignore[no-untyped-def]
     return slope
 
 
-@kernel
+@part
 def _gap(j, W, V, A, C, places):  # type: ignore[no-untyped-def]
     """Return by how much the best column beats atom j in the linear model: 0 at the minimum."""
     inner, least = 0.0, np.inf
@@ -196,7 +198,7 @@ def _gap(j, W, V, A, C, places):  # type: ignore[no-untyped-def]
     return inner - least
 
 
-@kernel
+@part
 def surrogate(W, V, A, C):  # type: ignore[no-untyped-def]
     """Return the objective of the weights."""
     value = 0.0
