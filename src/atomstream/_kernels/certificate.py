@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.compile import inlined
+from atomstream._kernels.compile import inlined, part
 from atomstream._kernels.constants import EPS, FLOOR
 
 
@@ -56,7 +56,7 @@ def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped
     return (max(best, 0.0) + rounding) / objective
 
 
-@inlined
+@part
 def _conjugate(h, gradient, scale, penalty):  # type: ignore[no-untyped-def]
     """Return the convex conjugate of the penalty at the scaled correlations."""
     l1, l2, low, high = penalty
@@ -73,7 +73,7 @@ def _conjugate(h, gradient, scale, penalty):  # type: ignore[no-untyped-def]
     return total
 
 
-@inlined
+@part
 def _unpenalised(h, gradient, energy, low, high, bound):  # type: ignore[no-untyped-def]
     """Bound the gap where neither l1 nor l2 nor bounds make the dual finite; see `DualBound`."""
     lengths, slack, square, curvature = bound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.cholesky import solve
-from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.compile import inlined, kernel, part
 from atomstream._kernels.constants import EPS, FLOOR
 from atomstream._kernels.support import (
     free_entries,
@@ -95,7 +95,7 @@ def _gap(h, gradient, sample, penalty):  # type: ignore[no-untyped-def]
     return (max(inner - total * least, 0.0) + rounding) / objective if objective > 0 else 0.0
 
 
-@inlined
+@part
 def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-def]
     """Move mass from the entry with the largest slope to the one with the smallest, repeatedly."""
     gram, l2, root = problem[0], problem[1][1], problem[2][2]
@@ -135,7 +135,7 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
     return 2 * h.size, size
 
 
-@inlined
+@part
 def _newton(h, gradient, problem, face, size, work, ones):  # type: ignore[no-untyped-def]
     """Minimise over the support, the sum kept; entries at zero leave. Return its size."""
     support, (step, _, change, _) = face[0], work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.cholesky import append, drop, solve_transposed
-from atomstream._kernels.compile import inlined
+from atomstream._kernels.compile import inlined, part
 from atomstream._kernels.constants import EPS
 
 DEPENDENT = 1e-12  # squared: an atom depends on others that explain all but 1e-6 of its length
@@ -78,7 +78,7 @@ def fresh_gradient(h, gradient, sample, problem, work):  # type: ignore[no-untyp
     combine(gradient, gram, index, values, size)
 
 
-@inlined
+@part
 def free_entries(h, penalty, face):  # type: ignore[no-untyped-def]
     """Put the entries that are free to move into the support; return their number."""
     support, inside, _ = face
@@ -169,7 +169,7 @@ def _remove(face, place, size):  # type: ignore[no-untyped-def]
     return size - 1
 
 
-@inlined
+@part
 def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
     """Take the entry with the smallest pivot out of support and factor; return the size."""
     support, _, factor = face
@@ -182,7 +182,7 @@ def leave_weakest(face, curvature, size):  # type: ignore[no-untyped-def]
     return _remove(face, weakest, size)
 
 
-@inlined
+@part
 def _follow(point, problem, face, last, curvature, work):  # type: ignore[no-untyped-def]
     """Move along the direction in which entry ``last`` of the support depends on those before it.
 
