@@ -42,8 +42,9 @@ class ActiveSet(Coder):
 
     Entries are set to their best value one by one, the one that gains most first, which says which
     entries are free to move. Then all free entries of a row are solved for at once, those that come
-    out infeasible change sides, and so on (block principal pivoting, eight rows side by side). Rows
-    where that does not end are left to an active set: Newton steps, projected on the set, with a
+    out infeasible change sides, and so on (block principal pivoting, eight rows side by side). With
+    up to 64 atoms, and in rows where that does not end, single entries become free by the steepest
+    edge. What is left after that goes to an active set: Newton steps, projected on the set, with a
     Cholesky factor that gains and loses a row as entries come and go; should a projected step go
     uphill it is cut at the first bound (Lawson and Hanson), so there is an end. For every set of
     intervals (nonnegative, signed, boxes), and by an active set of its own for the simplex, where
@@ -56,14 +57,15 @@ class ActiveSet(Coder):
         Sweeps of plain coordinate descent, where a violation of 0.04 or more is good enough; rows
         that need more are left to the active set.
     max_rounds : int, default=1000
-        Rounds of picks and Newton steps that a row may take; of pivots at most 100.
+        Rounds of picks and Newton steps that a row may take, and single entries that may become
+        free; of pivots at most 100.
     n_jobs : int, default=1
         Threads over blocks of rows.
 
     References
     ----------
     Lyu, Needell, Balzano, Algorithm 2, solved exactly; Kim, Park (2011), for the pivots; Lawson,
-    Hanson (1974), chapter 23.
+    Hanson (1974), chapter 23; Goldfarb, Reid (1977), for the steepest edge.
     docs/algorithms/sparse-coding.md.
     """
 
