@@ -48,9 +48,9 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
     r, (curvature, _, root) = len(gram), scales(gram, penalty[1])
-    lines, marks = np.empty((8, r)), np.empty((3, r), np.int64)
+    lines, marks, most = np.empty((8, r)), np.empty((3, r), np.int64), min(r, limits[0])
     h, slope, rest, side, given = lines[0], lines[1], lines[2], lines[3], marks[0]
-    face = (marks[1], lines[4], np.empty((r, r)), np.empty((r, r)), side)
+    face = (marks[1], lines[4], np.empty((most, r)), np.empty((most, most)), side)
     work = (lines[5], lines[6], lines[7], marks[2])
     for i in range(len(codes)):
         sample, residual[i] = (linear[i], energy[i], limits[1]), np.inf
