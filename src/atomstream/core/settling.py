@@ -32,7 +32,7 @@ def rounds(
     method: Method,
     clock: Clock,
     most: int = MOST,
-    gain: float = GAIN,
+    gain: float | None = None,
 ) -> Iterator[Progress]:
     """Learn from all of the data in every round, until a round gains next to nothing.
 
@@ -48,8 +48,8 @@ def rounds(
         What changes, and how; the clock is only read.
     most : int, default=500
         Rounds at most.
-    gain : float, default=3e-4
-        Share of the objective: a round that gains less is the last one.
+    gain : float, optional
+        Share of the objective, by default 3e-4: a round that gains less is the last one.
 
     Yields
     ------
@@ -57,6 +57,7 @@ def rounds(
         After every round, with the last block.
     """
     n_components, n_features = state.dictionary.shape
+    gain = GAIN if gain is None else gain
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
     for number in range(1, most + 1):

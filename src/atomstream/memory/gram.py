@@ -217,7 +217,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         else:
             cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
             if unit != 1:
-                cross *= unit
+                cross = unit * cross.astype(np.float64)
         energy = batch.energy if X is batch.X else squared_norms(X)
         constants = 0.5 * energy + slack + objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
