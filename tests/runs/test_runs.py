@@ -311,6 +311,31 @@ def unread(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+STOPPED_FIRST = """
+import sys
+from atomstream.cli import main
+from atomstream.runs.run import Run
+begun = Run.run
+def run(self, *arguments, **settings):
+    self.stop("SIGTERM")
+    return begun(self, *arguments, **settings)
+Run.run = run
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_lines_that_came_before_a_stop_are_learned_even_if_nothing_was_begun(tmp_path):
+    """They were taken from the pipe when the run looked at its columns."""
+    words = ("learn", "-", "--batch-size", "2", "--holdout", "0", "--atoms", "2", "--out")
+    command = [sys.executable, "-c", STOPPED_FIRST, *words, str(tmp_path / "run")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+    process.stdin.write("1,2\n3,4\n5,6\n")
+    process.stdin.flush()
+    assert process.wait(timeout=120) == 0
+    process.stdin.close()
+    assert atomstream.load(tmp_path / "run/model.atoms").n_samples_seen_ == 3
+
+
 def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
     process = atomstream_process(
         "learn",

@@ -139,8 +139,10 @@ class Run:
         self._finished = False
         pace = _Pace(self, bar, max_time)
         try:
-            while not self.task.complete and self.reason is None:
-                before = self.task.position
+            # What a live stream has brought is learned even where a stop came before it.
+            waits = self.task.live
+            while not self.task.complete and (self.reason is None or waits):
+                before, waits = self.task.position, False
                 with self._explained():
                     self.task.advance(pace)
                 if not pace.rest() and not self.task.complete and self.task.position == before:

@@ -83,6 +83,11 @@ class PassesTask(Task):
         super().restore(model, notes)
         self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
 
+    @property
+    def live(self) -> bool:  # type: ignore[override]
+        """Whether it learns from a stream that can be read only once."""
+        return self._feed.live
+
     def stop(self) -> None:
         """Stop waiting for rows."""
         self._feed.stop()
