@@ -126,7 +126,6 @@ class Task(ABC):
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
     live: bool = False  # whether it learns from a stream that can be read only once
-
     held_out: Any = None  # rows that are kept out of learning, for the history
     model: Any
     sources: Sequence[Input]
