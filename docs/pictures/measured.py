@@ -265,7 +265,7 @@ def consensus():
     cases = len(found["cases"])
     title += f"\nfirst: atomstream in {first} of {cases}, scikit-learn in {cases - first}"
     figure, axis = plt.subplots(figsize=(8, 1.4 + 0.33 * len(values)), layout="constrained")
-    bars(axis, values, "seconds", 1)
+    bars(axis, values, "seconds", 1, log=True)
     finish(figure, "cells", "cells", title)
 
 
