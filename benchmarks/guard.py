@@ -35,6 +35,17 @@ def patches(rng):
     return lambda: OnlineNMF(100, alpha=0.1, n_epochs=1, random_state=0).fit(X)
 
 
+def photographs(rng):
+    """Learn 100 atoms from 20,000 patches of photographs with a small penalty: many entries."""
+    from workload import patches, start
+
+    from atomstream import OnlineNMF
+
+    X, _ = patches()
+    first = start(X)
+    return lambda: OnlineNMF(100, alpha=0.03, n_epochs=1, init=first).fit(X[:20_000])
+
+
 def codes(rng):
     """Exact codes of 10,000 rows under 100 atoms."""
     from atomstream import sparse_encode
@@ -124,7 +135,7 @@ def at_hand(rng):
 CASES = {
     case.__name__: case
     for case in (
-        *(patches, codes, rows_one_by_one, divergence, sparse_counts, convex),
+        *(patches, photographs, codes, rows_one_by_one, divergence, sparse_counts, convex),
         *(tensor, walks, motifs, at_hand),
     )
 }
