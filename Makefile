@@ -46,7 +46,7 @@ fuzz: .venv/ready
 changelog: .venv/ready
 	$(BIN)/towncrier build --draft
 
-# What has become slower than at the last release (or: make bench-guard AGAINST=COMMIT).
+# What has become slower than at the last release or yesterday (or: make bench-guard AGAINST=COMMIT).
 bench-guard: .venv/ready
 	$(BIN)/python benchmarks/guard.py $(if $(AGAINST),--against $(AGAINST))
 

@@ -1,6 +1,6 @@
 """What has become slower? The code of another commit against that of this tree, case by case.
 
-python benchmarks/guard.py                     # against the last release, the newest tag
+python benchmarks/guard.py                     # against the last release, or yesterday's code
 python benchmarks/guard.py --against COMMIT    # against any other
 python benchmarks/guard.py --cases patches walks --rounds 9
 
@@ -87,6 +87,29 @@ def sparse_counts(rng):
     return lambda: OnlineNMF(20, loss="kl", n_epochs=1, random_state=0).fit(X)
 
 
+def short_texts(rng):
+    """Learn texts of eight words among 30,000: a batch touches a twentieth of the words."""
+    import scipy.sparse as sp
+
+    from atomstream import OnlineNMF
+
+    words = np.minimum(rng.zipf(1.3, (10_000, 8)), 30_000) - 1
+    places = np.arange(0, words.size + 1, 8)
+    X = sp.csr_array((np.ones(words.size), words.ravel(), places), (10_000, 30_000))
+    X.sum_duplicates()
+    return lambda: OnlineNMF(15, loss="kl", n_epochs=1, random_state=0).fit(X)
+
+
+def few_entries(rng):
+    """Learn 300 atoms with codes of ten entries."""
+    from atomstream import OnlineDictionaryLearning
+    from atomstream.penalties import TopK
+
+    X = rng.standard_normal((4_000, 30)) @ rng.standard_normal((30, 100))
+    settings = {"codes": TopK(10), "alpha": 0, "n_epochs": 1, "random_state": 0}
+    return lambda: OnlineDictionaryLearning(300, **settings).fit(X)
+
+
 def convex(rng):
     """Learn 5 atoms that are convex combinations of 2,000 rows."""
     from atomstream import OnlineConvexMF
@@ -135,21 +158,28 @@ def at_hand(rng):
 CASES = {
     case.__name__: case
     for case in (
-        *(patches, photographs, codes, rows_one_by_one, divergence, sparse_counts, convex),
-        *(tensor, walks, motifs, at_hand),
+        *(patches, photographs, codes, rows_one_by_one, divergence, sparse_counts, short_texts),
+        *(few_entries, convex, tensor, walks, motifs, at_hand),
     )
 }
 
 
 def serve():
-    """Run the cases whose names come in, and answer with their seconds."""
+    """Run the cases whose names come in, and answer with their seconds; null where one fails."""
     warnings.simplefilter("ignore")
     ready = {}
     for line in sys.stdin:
         name = line.strip()
         if name not in ready:
-            ready[name] = CASES[name](np.random.default_rng(0))
-            ready[name]()  # compiles, and warms up
+            try:
+                ready[name] = CASES[name](np.random.default_rng(0))
+                ready[name]()  # compiles, and warms up
+            except Exception as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                ready[name] = None
+        if ready[name] is None:
+            print("null", flush=True)
+            continue
         began = time.process_time()
         ready[name]()
         print(json.dumps(time.process_time() - began), flush=True)
@@ -174,19 +204,25 @@ def asked(process, name):
 
 
 def compared(before, now, name, rounds):
-    """Return the ratios of now to before, one for each round."""
+    """Return the ratios of now to before, one for each round; none where old code cannot do it."""
     ratios = []
     for turn in range(rounds):
         first, second = (before, now) if turn % 2 == 0 else (now, before)
         times = {id(first): asked(first, name), id(second): asked(second, name)}
+        if times[id(now)] is None:
+            sys.exit(f"{name} fails.")
+        if times[id(before)] is None:
+            return []
         ratios.append(times[id(now)] / times[id(before)])
     return ratios
 
 
 def last_release():
-    """Return the newest tag."""
+    """Return the newest tag, or the last commit before today where there is none yet."""
     tags = _git("tag", "--sort=-creatordate").split()
-    return tags[0] if tags else sys.exit("There is no release to compare with: say --against.")
+    before = _git("rev-list", "-1", "--before=midnight", "HEAD").split()
+    found = tags[:1] or before
+    return found[0] if found else sys.exit("There is no older commit to compare with.")
 
 
 def _git(*words):
@@ -198,7 +234,7 @@ def _git(*words):
 def main():
     """Compare all cases and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--against", help="commit (default: the last release)")
+    parser.add_argument("--against", help="commit (default: the last release, or yesterday's code)")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -215,6 +251,9 @@ def main():
             print(f"seconds now over seconds at {commit[:12]}: median, lowest, highest")
             for name in given.cases:
                 ratios = compared(before, now, name, given.rounds)
+                if not ratios:
+                    print(f"{name:<18} not in that code", flush=True)
+                    continue
                 middle = statistics.median(ratios)
                 slower += [name] * (middle > SLOWER)
                 low, high = min(ratios), max(ratios)

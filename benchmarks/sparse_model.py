@@ -85,7 +85,7 @@ def spams(X, start, seconds, truth):
     import spams as library
 
     columns, first, course = np.asfortranarray(X.T), np.asfortranarray(start.T), []
-    for n_batches in (10, 30, 90, 270):
+    for n_batches in (10, 20, 30, 40, 60, 90, 130, 270):
         began = time.process_time()
         atoms = library.trainDL(
             columns, D=first, lambda1=K, mode=3, iter=n_batches, batchsize=BATCH, numThreads=1,

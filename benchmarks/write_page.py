@@ -19,8 +19,8 @@ from templates import Section, environment, number
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
-    *("walks", "tensors", "ground", "consensus", "cells", "drift", "real-streams", "engine"),
-    *("photographs", "notes"),
+    *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
+    *("drift", "real-streams", "engine", "photographs", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts
 

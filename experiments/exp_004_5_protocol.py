@@ -9,8 +9,9 @@ when batch stops.
 Here batch (scikit-learn's updates, ten rounds at a time) is timed until the divergence of the
 original documents, coded exactly, is no more than that of an online dictionary, at most 60 s. It
 is run on the 100,000 noisy copies, as the paper does, and on the documents themselves, which is
-what one would do: copies tell a batch method nothing new. Online: the paper's steps, and the
-default method. One run each; seconds of one processor. Leaves ``results/004-5-protocol.json`` and
+what one would do: copies tell a batch method nothing new. Online: falling steps in units of
+the curvature ("the paper's steps"; in the paper they are on raw gradients), and the default method.
+One run each; seconds of one processor. Leaves ``results/004-5-protocol.json`` and
 ``results/004-5-protocol.png``.
 """
 

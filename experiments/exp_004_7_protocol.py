@@ -5,10 +5,11 @@ repeated p = 1500 times and permuted, for the batch method too; online methods m
 paper's seconds for its first subject: OL 67.9, OL-Wang 73.6, Batch 666.7; it does not say when
 batch stops. Subject 1, the noise of `exp_004_6_faces`, K = 40, Huber with a threshold of 15.
 
-Online: the paper's steps (tau = 64, a = b = 2e4, codes by `coders.Multiplicative`) and the default
-method on all 96,000 images; OL-Wang on a fifteenth of them, its seconds times fifteen. Batch: all
-copies of an image have nearly the same codes, so that rounds over 64 images lead where rounds over
-96,000 lead; the seconds of a round are measured on a fifteenth of the copies and multiplied.
+Online: falling steps in units of the curvature ("the paper's steps"; in the paper they are on raw
+gradients; tau = 64, a = b = 2e4, codes by `coders.Multiplicative`) and the default method on all
+96,000 images; OL-Wang on a fifteenth of them, its seconds times fifteen. Batch: all copies of an
+image have nearly the same codes, so that rounds over 64 images lead where rounds over 96,000 lead;
+the seconds of a round are measured on a fifteenth of the copies and multiplied.
 Compared is the Huber loss of the 64 contaminated images, coded exactly, per pixel: the least of all
 is not the best picture, since 40 atoms learn the noise of 64 images by heart. So the error against
 the clean images stands beside it. Leaves ``results/004-7-protocol.json`` and

@@ -96,7 +96,7 @@ def pages() -> dict[str, str]:
         )
         for page, title in papers.items()
     }
-    return {"README.md": f"{INTRODUCTION}{origins(found)}\n\n{tables}"} | made
+    return {"README.md": f"{INTRODUCTION}{origins(found)}\n\n{tables}\n{missing()}"} | made
 
 
 def origins(found: list[Experiment]) -> str:
@@ -105,6 +105,13 @@ def origins(found: list[Experiment]) -> str:
     counts = Counter(f"{each['commit']}, {each['date']}" for each in records.values())
     told = [f"{number} of commit {origin}" for origin, number in counts.most_common()]
     return fill(f"Results shown: {'; '.join(told)}.", 100)
+
+
+def missing() -> str:
+    """Return the section about data that we do not have."""
+    rows = [f"| {ids} | {what} | {why} | {instead} |" for ids, what, why, instead in MISSING]
+    head = ["| id | missing | why | instead |", "|---|---|---|---|"]
+    return "\n".join(["## Data that cannot be had", "", *head, *rows, ""])
 
 
 def verdict_table(found: list[Experiment], verdict: str, heading: str) -> str:
@@ -126,6 +133,57 @@ VERDICTS = {  # the heading in the index, and how a section begins
     "no number": ("Where the paper has pictures and no number", "The paper has no number."),
     "own question": ("What the papers do not ask", "Not asked in the paper."),
 }
+MISSING = [  # experiments, what they lack, why, and what stands in
+    ("000-1", "Escher's *Cycle*", "under copyright", "three other paintings"),
+    ("000-1", "Renoir's *Two Sisters*", "not at hand", "three other paintings"),
+    (
+        "001-5",
+        "the cells of the paper",
+        "its supplement says which, and is not at hand",
+        "2,800 sorted cells",
+    ),
+    (
+        "001-6",
+        "the four sets of the paper",
+        "its supplement, not at hand, names them",
+        "six small sets",
+    ),
+    (
+        "002-5",
+        "11 million trips in New York",
+        "too large to keep",
+        "Santiago; 6,433 trips",
+    ),
+    (
+        "003-1, forecasts",
+        "series that scikit-learn downloads",
+        "they need a download",
+        "statsmodels",
+    ),
+    ("003-6, 003-7", "the video of a candle", "not found with usable rights", "a synthetic flame"),
+    ("003-7, 003-13", "pictures of the mouse's cortex", "rights unclear", "curves and numbers"),
+    ("003-8", "Afremov's *Rain's Rustle*", "under copyright", "van Gogh's *Café Terrace*"),
+    (
+        "003-9",
+        "the picture of grass and sand",
+        "not found with usable rights",
+        "parts of paintings",
+    ),
+    (
+        "003-10",
+        "the authors' tensor of 20 Newsgroups",
+        "too large to keep",
+        "1,000 words",
+    ),
+    ("003-10", "all headlines of the ABC", "too large to keep", "those of 48 days"),
+    ("003-11", "the tensor of tweets", "the terms of Twitter forbid a copy", "sentences of a book"),
+    (
+        "004-3 to 004-5",
+        "raw documents of 20 Newsgroups",
+        "no copy at hand",
+        "counts of 1,000 words",
+    ),
+]
 INTRODUCTION = """# Experiments
 
 Each script checks claims of one of the five papers, and leaves figures and a JSON file of numbers

@@ -1,6 +1,7 @@
 """Pages show the source as it is, and their links lead somewhere."""
 
 import inspect
+import itertools
 import re
 import runpy
 import sys
@@ -59,6 +60,24 @@ def test_links_into_pages_name_a_place_there(page):
 
 
 # -- symbols
+
+
+def cells(row):
+    """Return the number of cells of a row of a table."""
+    return len(re.findall(r"(?<!\\)\|", row)) - 1
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "benchmarks/RESULTS.md"], ids=lambda page: page.name
+)
+def test_the_rule_of_a_table_stands_under_its_header(page):
+    """Else a table is shown as lines of text."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = text.split("\n")
+    for above, line in itertools.pairwise(lines):
+        if re.fullmatch(r"\|(\s*:?-+:?\s*\|)+", line):
+            assert cells(above) == cells(line), line
+
 
 ALGORITHMS = sorted(ROOT.glob("docs/algorithms/*.md"))
 GREEK = "alpha|beta|delta|epsilon|eta|gamma|kappa|lambda|mu|rho|sigma|tau|theta"

@@ -4,7 +4,7 @@ import re
 from importlib import import_module
 
 import pytest
-from pages import EXPERIMENTS, copied, copied_into, missing_names
+from pages import EXPERIMENTS, ROOT, copied, copied_into, missing_names
 
 records, write_pages = import_module("records"), import_module("write_pages")
 templates = import_module("templates")
@@ -50,7 +50,8 @@ def test_a_script_imports_names_that_the_library_has(path):
 def test_the_index_says_what_came_out_of_every_experiment():
     index = PAGES["README.md"]
     headings = [f"## {heading}" for heading, _ in write_pages.VERDICTS.values()]
-    assert re.findall(r"^## .*$", index, re.MULTILINE) == headings
+    found = re.findall(r"^## .*$", index, re.MULTILINE)
+    assert found == [*headings, "## Data that cannot be had"]
     assert "differ" in headings[0], "contradictions come first"
     for section in SECTIONS:
         assert section.said.verdict in write_pages.VERDICTS
@@ -106,6 +107,48 @@ def test_a_copied_number_is_seen():
         "figures 0.06 and 23.5"
     )
     assert copied(template, results) == ["0.060", "23.5", "0.06"]
+
+
+# -- numbers on pages of the documentation
+
+
+def page_of(name):
+    """Return a page of the documentation with single spaces."""
+    return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+
+
+def test_the_page_of_divergences_says_what_was_measured():
+    steps, race = records.load("004-2")["results"], records.load("004-1")["results"]
+    huber, squared = steps["huber"], steps["squared"]
+    times = squared["printed"]["a / b"]["1"]["divergence"] / squared["start"]["divergence"]
+    start, constant, falling = (
+        huber[name] for name in ("start", "constant, Algorithm 2", "falling, Algorithm 2")
+    )
+    seconds, least = min(race["huber"]["spsg, falling"], key=lambda point: point[1])
+    ends = [race[loss]["ours"][-1][1] for loss in ("huber", "l1", "l2")]
+    page = page_of("algorithms/divergences.md")
+    for said in (
+        f"Itakura-Saito: {times:.1f} times under the squared loss",
+        f"a loss of {constant['divergence']:,.0f}, just",
+        f"above the start ({start['divergence']:,.0f}), and {constant['clean']:.1f} from",
+        f"further than the start ({start['clean']:.1f})",
+        f"they end at {falling['divergence']:,.0f} and {falling['clean']:.1f}.",
+        f"(a = 0.1 b: {steps['l1']['curvature']['a / b']['0.1']['clean']:.1f})",
+        f"best after {seconds:.1f} s ({least:.1f}) and end at "
+        f"{race['huber']['spsg, falling'][-1][1]:.1f} after 15 s",
+        "at {:.1f} (Huber), {:.1f} (l1) and {:.1f} (l2)".format(*ends),
+    ):
+        assert said in page
+
+
+def test_the_page_of_series_says_how_defaults_forecast():
+    page = page_of("how-to/time-series.md")
+    judged = records.load("003-1-forecasts")["results"]["judged on"]
+    assert len(judged) == 14
+    for name, row in judged.items():
+        errors = [f"{row[key]:.3f}" for key in ("persistence", "seasonal", "default")]
+        rest = [f"{row['ratio']:.2f}", f"{row['chosen']:.3f}", f"{row['runs that warn']} of 3"]
+        assert f"| {' | '.join([name, *errors, *rest])} |" in page
 
 
 # -- records

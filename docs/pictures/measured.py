@@ -221,7 +221,7 @@ def tensors():
 
 
 def ground():
-    """How many times as fast as a peer or a bare loop, on ground that nothing was tuned on."""
+    """How many times as fast as a peer or a bare loop, on ground that came later."""
     found = {name: record["results"] for name, record in records("ground-*").items()}
     values = {"a tensor, time of TensorLy's HALS": 1 / found["ground-cubes"][EQUAL]}
     values["counts of words as a tensor, likewise"] = 1 / found["ground-words"][EQUAL]
@@ -236,11 +236,61 @@ def ground():
     bars(axis, values, unit, 1, log=True, ours=lambda name: values[name] > 1)
     axis.axvline(1, color="black", linestyle="--", linewidth=1)
     behind = ", ".join(name for name, value in values.items() if value < 1)
-    title = f"Tasks that nothing was tuned on\nfirst: atomstream, except in: {behind}"
+    title = f"Chains, tensors, short texts, many features\nfirst: atomstream, except in: {behind}"
     finish(figure, "ground", "ground-*", title)
 
 
 EQUAL = "of HALS's time, where both arrive"
+
+
+def at_hand():
+    """Loss and time of tables in memory, over those of scikit-learn's NMF."""
+    found = {name: record["results"] for name, record in records("at-hand-*").items()}
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained", sharey=True)
+    titles = {"at-hand-squared": "squared loss", "at-hand-kl": "Kullback-Leibler"}
+    for axis, (name, title) in zip(axes, titles.items(), strict=True):
+        for tuned, colour in ((False, OURS), (True, PEER)):
+            some = [each for each in found[name].values() if each["tuned on"] == tuned]
+            times = [each["seconds"] / each["seconds of NMF"] for each in some]
+            label = "tuned on" if tuned else "not tuned on"
+            axis.loglog(times, [each["loss"] for each in some], "o", color=colour, label=label)
+        for line in (axis.axvline, axis.axhline):
+            line(1, color="black", linestyle="--", linewidth=1)
+        axis.set_xticks([0.01, 0.1, 1, 10], [0.01, 0.1, 1, 10])
+        axis.set_yticks([0.1, 0.3, 1], [0.1, 0.3, 1])
+        lower = sum(each["loss"] < 1.005 for each in found[name].values())
+        axis.set_title(f"{title}\nas low or lower: {lower} of {len(found[name])}", fontsize=10)
+        axis.set_xlabel("time over NMF's")
+    axes[0].set_ylabel("loss over NMF's")
+    axes[0].legend()
+    title = "Twenty tables that fit in memory: fit() beside scikit-learn's NMF with 500 rounds"
+    finish(figure, "at-hand", "at-hand-*", title)
+
+
+def learning():
+    """Microseconds of a step with one row."""
+    values = records("learning-*")["learning-rows"]["results"]
+    figure, axis = plt.subplots(figsize=(8, 2.6), layout="constrained")
+    bars(axis, values, "microseconds", 0, ours=lambda name: name.startswith("ours"))
+    title = "A step of learning from one row (144 features, 20 atoms)\nfirst: atomstream"
+    finish(figure, "learning", "learning-*", title)
+
+
+def first_use():
+    """Seconds of the first use of estimators and commands."""
+    found = read("first-use")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained")
+    for axis, kind in zip(axes, ("estimators", "commands"), strict=True):
+        names = list(found[kind])
+        for place, label, colour in ((0, "first", PEER), (1, "second", OURS)):
+            seconds = [each[place] for each in found[kind].values()]
+            axis.barh(names, seconds, color=colour, label=label)
+        axis.invert_yaxis()
+        axis.set_title(kind, fontsize=10)
+        axis.set_xlabel("seconds")
+    axes[0].legend()
+    title = "First use, where no kernel is compiled yet, and the second time"
+    finish(figure, "first-use", "first-use", title)
 
 
 def consensus():
@@ -426,6 +476,9 @@ CHARTS = (
     *(peers, coding, coding_cases, sparse_model, topics, losses, networks, walks, tensors),
     *(
         ground,
+        at_hand,
+        learning,
+        first_use,
         consensus,
         ranks,
         intervals,

@@ -211,7 +211,9 @@ def violation(X, h, atoms, penalty):
     best = np.clip(
         np.sign(z) * np.maximum(np.abs(z) - penalty.l1, 0) / curvature, *penalty.shape[:2]
     )
-    scale = np.maximum(np.linalg.norm(X - h @ atoms, axis=1), 1e-4 * np.linalg.norm(X, axis=1))
+    scale = np.linalg.norm(X - h @ atoms, axis=1)
+    scale = np.maximum(scale, np.sqrt(0.05 * penalty.l1 * np.abs(h).sum(axis=1)))
+    scale = np.maximum(scale, 1e-4 * np.linalg.norm(X, axis=1))
     return (np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / scale
 
 
@@ -260,6 +262,19 @@ def test_a_violation_asked_for_is_kept(coder, penalty, wanted):
     )  # there by a common step for all entries
     assert found.max() <= slack * wanted
     assert found.max() > 0
+
+
+def test_a_twentieth_of_the_l1_penalty_counts_as_unexplained():
+    # Where atoms leave next to nothing of a row its objective is the penalty, and what is gained
+    # by refining codes until violations are small against the remainder alone is next to nothing.
+    rng = np.random.default_rng(5)
+    atoms = rng.random((20, 50))
+    X = rng.exponential(size=(60, 20)) @ atoms
+    penalty, wanted = Nonnegative(l1=0.005), 0.1
+    codes = encode(X, atoms, penalty, Accuracy(violation=wanted)).values
+    remainder = np.linalg.norm(X - codes @ atoms, axis=1)
+    least = np.sqrt(0.05 * penalty.l1 * codes.sum(axis=1))
+    assert (violation(X, codes, atoms, penalty) * least > wanted * remainder).mean() > 0.5
 
 
 def test_more_accuracy_never_raises_the_objective():

@@ -63,6 +63,7 @@ def test_the_codes_of_every_step_keep_its_tolerance():
                 h - ((h @ atoms - batch.X) @ atoms.T + objective.codes.l1) / curvature, 0
             )
             rest = np.linalg.norm(batch.X - h @ atoms, axis=1)
+            rest = np.maximum(rest, np.sqrt(0.05 * objective.codes.l1 * h.sum(axis=1)))
             asked.append(accuracy.violation)
             found.append(((np.abs(best - h) * np.sqrt(curvature)).max(axis=1) / rest).max())
             return codes

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -259,6 +260,20 @@ def test_a_column_with_most_of_the_energy_is_named(form):
         other.fit(form(X))
     assert dominant(form(X[:, :2])) is None
     assert dominant(form(X), np.r_[np.zeros(49), 1.0])[0] == 1
+
+
+def test_looking_for_such_a_column_takes_little_memory():
+    X = np.ones((2000, 3000), np.float32)
+    X[:, 5] = 100
+    weights = np.linspace(0, 1, 2000)
+    energy = (weights[:, None] * X.astype(float) ** 2).sum(axis=0)
+    tracemalloc.start()
+    column, share = dominant(X, weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert column == 5
+    assert_allclose(share, energy[5] / energy.sum())
+    assert peak < X.nbytes / 2
 
 
 def test_the_warning_names_the_column_of_a_frame():

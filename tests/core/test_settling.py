@@ -149,3 +149,30 @@ def test_codes_are_searched_from_their_last_values(monkeypatch):
         next(steps)
     assert starts[0][0] is None
     assert all(later[0] is earlier[1] for earlier, later in pairwise(starts))
+
+
+def test_codes_of_many_more_atoms_than_features_are_rough_and_still_never_worse():
+    X = mixed()
+    model = OnlineNMF(65, n_epochs=1, random_state=0).fit(X)
+    assert model.method_.objective.loss.quadratic
+    steps = settling.rounds(batches(model, X), model.state_, model.method_, model.clock_)
+    found = [step.delta.objective / step.delta.mass for step in steps]
+    assert len(found) > 2
+    assert (np.diff(found) <= 1e-9 * found[0]).all()
+    assert found[-1] < 1e-3 * found[0]
+
+
+@pytest.mark.parametrize(("n_atoms", "violation"), [(4, 1e-3), (64, 1e-3), (65, 0.05)])
+def test_how_exactly_codes_are_searched(monkeypatch, n_atoms, violation):
+    X, asked = mixed(), []
+    model = OnlineNMF(n_atoms, n_epochs=1, random_state=0).fit(X)
+    coder = type(model.method_.coder)
+    encode = coder.encode
+
+    def watched(self, batch, dictionary, objective, accuracy, start=None):
+        asked.append(accuracy.violation)
+        return encode(self, batch, dictionary, objective, accuracy, start)
+
+    monkeypatch.setattr(coder, "encode", watched)
+    next(settling.rounds(batches(model, X), model.state_, model.method_, model.clock_))
+    assert set(asked) == {violation}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined, part
-from atomstream._kernels.constants import EPS, FLOOR
+from atomstream._kernels.constants import EPS, FLOOR, LEAST
 
 
 @inlined
@@ -109,13 +109,15 @@ def largest_violation(h, gradient, sample, penalty, scales):  # type: ignore[no-
     l1, l2, low, high = penalty
     curvature, inverse, root = scales
     linear, energy, rounding = sample
-    worst, unexplained = np.int64(0), energy
+    worst, unexplained, size = np.int64(0), energy, 0.0
     for k in range(h.size):
         best = minimiser(h[k] * curvature[k] - gradient[k], l1, inverse[k], low, high)
         worst = max(worst, np.float64(abs(best - h[k]) * root[k]).view(np.int64))
         unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
+        size += abs(h[k])
     # What is left of a row that is explained well is known up to the rounding of its products.
-    scale = np.sqrt(max(unexplained, max(np.sqrt(EPS), 8 * rounding) * energy))
+    least = max(LEAST * l1 * size, max(np.sqrt(EPS), 8 * rounding) * energy)
+    scale = np.sqrt(max(unexplained, least))
     violation = np.int64(worst).view(np.float64)
     if not np.isfinite(unexplained):
         return np.inf

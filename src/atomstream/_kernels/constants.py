@@ -3,3 +3,5 @@
 EPS = 2.0**-52  # relative spacing of float64
 # Objectives below half this share of |x|^2 count as that: rounding would drown in them.
 FLOOR = 1e-4
+# Where violations are measured, a row is unexplained by this share of its l1 penalty at least.
+LEAST = 0.05

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from atomstream._kernels.constants import LEAST
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.core.batch import Batch
@@ -359,7 +360,8 @@ class _Quadratic(NamedTuple):
         gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        scale = np.sqrt(np.maximum(unexplained, self.rest * self.energy))
+        least = LEAST * self.penalty.l1 * np.abs(codes).sum(axis=1)
+        scale = np.sqrt(np.maximum(unexplained, np.maximum(least, self.rest * self.energy)))
         lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)

@@ -24,10 +24,10 @@ class Accuracy(NamedTuple):
     ----------
     violation : float, default=0.0
         Largest violation of the optimality conditions, each over the length of its atom and of what
-        the code leaves unexplained (at least the fourth root of the machine precision times the
-        sample): without penalties the largest cosine between the remainder and an atom that could
-        still reduce it. Cheap, and sensible far from the optimum, where certificates say little:
-        what learning goes by.
+        the code leaves unexplained: without penalties the largest cosine between the remainder and
+        an atom that could still reduce it. The square of that length counts as a twentieth of the
+        l1 penalty at least, and as 1.5e-8 of the sample's own (1e-6 in float32). Cheap, and
+        sensible far from the optimum, where certificates say little: what learning goes by.
     gap : float, default=0.0
         Certified relative duality gap, (objective - dual) / objective: what exact codes go by.
     """

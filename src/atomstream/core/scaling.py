@@ -15,6 +15,7 @@ __all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 SCALES = ("none", "std", "max", "log1p", "tfidf")
 LEAST_ROWS, LEAST_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
 ENOUGH_ROWS = 2000  # of many, to look for it
+BLOCK = 2**18  # numbers that are squared at a time
 MOST = 0.5  # share of the energy that one column may have
 
 
@@ -174,9 +175,14 @@ def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None
         return None
     some = slice(None, None, 1 + X.shape[0] // ENOUGH_ROWS)
     X, weights = X[some], None if weights is None else weights[some]
-    values, columns, row_weights, _ = _columns(X, weights)
+    size = X.shape[0] if sp.issparse(X) else max(BLOCK // X.shape[1], 1)
+    energy = np.zeros(X.shape[1])
     with np.errstate(over="ignore"):
-        energy = _total(values.astype(np.float64) ** 2, columns, row_weights, X.shape[1])
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            part = _columns(X[rows], None if weights is None else weights[rows])
+            values, columns, row_weights, _ = part
+            energy += _total(values.astype(np.float64) ** 2, columns, row_weights, X.shape[1])
         total = energy.sum()
     top = int(energy.argmax())
     if not (np.isfinite(total) and energy[top] > MOST * total):

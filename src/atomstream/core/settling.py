@@ -24,6 +24,9 @@ EXACT = 0.03  # share of the first objective: what is below counts as that, for 
 MOST = 500  # rounds
 UPDATES = 3  # of the dictionary in a round
 ACCURACY = Accuracy(violation=1e-3, gap=1e-9)  # of codes
+# Codes of more atoms than features are not unique. Where there are many, exact ones take ten times
+# as long, for nothing.
+ROUGH, MANY = Accuracy(violation=0.05, gap=1e-9), 64
 
 
 def rounds(
@@ -58,12 +61,14 @@ def rounds(
     """
     n_components, n_features = state.dictionary.shape
     gain = GAIN if gain is None else gain
+    redundant = n_components > max(n_features, MANY) and method.objective.loss.quadratic
+    accuracy = ROUGH if redundant else ACCURACY
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
     for number in range(1, most + 1):
         explained = [
             explain(
-                batch, state.dictionary, method, ACCURACY, None if last is None else last.values
+                batch, state.dictionary, method, accuracy, None if last is None else last.values
             )
             for batch, last in zip(batches, codes, strict=True)
         ]

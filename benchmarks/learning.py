@@ -1,0 +1,124 @@
+"""What a step of learning costs: a row at a time, two cores, codes of 32 out of many atoms.
+
+``python benchmarks/learning.py`` writes ``results/learning-*.json``; names of parts run these alone
+(``rows``, ``threads``, ``many``). Times of ``threads`` are wall-clock times of a quiet machine with
+two cores, all others of the processor, one thread; contenders in turns.
+"""
+
+import os
+
+os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+
+import statistics
+import sys
+import time
+import warnings
+
+import numpy as np
+from benchmark_records import save
+from sklearn.decomposition import MiniBatchDictionaryLearning, MiniBatchNMF
+
+from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.penalties import TopK
+
+TURNS, STEPS = 5, 200
+
+
+def by_rows(model, rows):
+    """Return the microseconds of a ``partial_fit`` with one row."""
+    began = time.process_time()
+    for row in rows:
+        model.partial_fit(row)
+    return (time.process_time() - began) / len(rows) * 1e6
+
+
+def by_stream(model, rows):
+    """Return the microseconds of a step of ``fit_stream`` with one row."""
+    began = time.process_time()
+    model.fit_stream(list(rows))
+    return (time.process_time() - began) / len(rows) * 1e6
+
+
+def rows():
+    """Return microseconds of steps of one row each: 144 features, 20 atoms."""
+    rng = np.random.default_rng(0)
+    first = rng.random((200, 144))
+    models = {
+        "ours, partial_fit": (OnlineNMF(20, random_state=0), by_rows),
+        "ours, a step of fit_stream": (OnlineNMF(20, random_state=0), by_stream),
+        "scikit-learn's MiniBatchNMF": (MiniBatchNMF(20, random_state=0), by_rows),
+        "scikit-learn's MiniBatchDictionaryLearning": (
+            MiniBatchDictionaryLearning(20, random_state=0),
+            by_rows,
+        ),
+    }
+    times = {name: [] for name in models}
+    for model, _ in models.values():
+        model.partial_fit(first)
+    for _ in range(TURNS):
+        data = rng.random((STEPS, 1, 144))
+        for name, (model, way) in models.items():
+            times[name].append(way(model, data))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def threads():
+    """Return wall-clock seconds of a pass with one and two threads: 144 features, 100 atoms."""
+    rng, found = np.random.default_rng(0), {}
+    X = (rng.random((30_000, 10)) ** 4 @ rng.random((10, 144))).astype(np.float32)
+    X += 0.1 * rng.random(X.shape, dtype=np.float32)
+    for size in (256, 1_024):
+        settings = {"batch_size": size, "n_epochs": 1, "random_state": 0}
+        times, atoms = {1: [], 2: []}, {}
+        for _ in range(TURNS):
+            for n_jobs, spent in times.items():
+                model = OnlineNMF(100, n_jobs=n_jobs, **settings)
+                began = time.perf_counter()
+                atoms[n_jobs] = model.fit(X).components_
+                spent.append(time.perf_counter() - began)
+        same = np.array_equal(atoms[1], atoms[2])
+        found[f"batches of {size}"] = {
+            "one": min(times[1]),
+            "two": min(times[2]),
+            "same bits": same,
+        }
+    return found
+
+
+def many():
+    """Return milliseconds a row of learning 32 of many atoms, signed and centred, float32."""
+    rng, found = np.random.default_rng(0), {}
+    for n_atoms in (1_024, 2_048):
+        atoms = rng.standard_normal((n_atoms, 768)).astype(np.float32) / np.sqrt(768)
+        X = np.zeros((8_192, 768), np.float32)
+        for row in X:
+            row += rng.standard_normal(32) @ atoms[rng.choice(n_atoms, 32, replace=False)]
+        X -= X.mean(axis=0)
+        for size in (256, 2_048):
+            model = OnlineDictionaryLearning(n_atoms, codes=TopK(32), alpha=0, random_state=0)
+            model.partial_fit(X[:2_048])
+            times = []
+            for start in range(2_048, 2_048 + 3 * size, size):
+                began = time.process_time()
+                model.partial_fit(X[start : start + size])
+                times.append((time.process_time() - began) / size * 1e3)
+            found[f"{n_atoms} atoms, batches of {size}"] = min(times)
+    return found
+
+
+PARTS = {part.__name__: part for part in (rows, threads, many)}
+
+
+def main(names):
+    """Run the parts and write a record of each."""
+    for name in names:
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            measured = PARTS[name]()
+        print(name, measured, flush=True)
+        save(f"learning-{name}", measured, seconds=time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or PARTS)
