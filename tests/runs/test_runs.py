@@ -6,8 +6,11 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,9 +20,11 @@ from numpy.testing import assert_array_equal
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
+from atomstream.core.progress import COMPILER
 from atomstream.io.codec import read_model
 from atomstream.io.holdout import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.run import StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.tasks.rows import RowsSettings
 from atomstream.updates import BlockCoordinate
@@ -582,6 +587,22 @@ def test_a_stream_that_was_stopped_gives_what_it_brought(tmp_path):
     # The end of the stream, which comes right after the signal, may be seen first.
     assert told["stopped_by"] == "SIGTERM" or (told["complete"] and told["samples"] == 20_000)
     assert told["samples"] >= 15_000  # the rest was still in the pipe
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_signal_waits_for_the_compiler_only_where_rows_would_be_lost(live):
+    """Kernels are compiled while the first rows wait; those of a stream cannot be read again."""
+    asked, done = [], threading.Event()
+    run = SimpleNamespace(finishing=False, task=SimpleNamespace(live=live), stop=asked.append)
+    compiler = threading.Thread(target=done.wait, name=COMPILER)
+    compiler.start()
+    try:
+        with stopped_by_signals(run), nullcontext() if live else pytest.raises(StoppedAtOnce):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        done.set()
+        compiler.join()
+    assert asked == ["SIGTERM"]
 
 
 @pytest.mark.slow

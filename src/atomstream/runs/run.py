@@ -278,7 +278,8 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         run.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)
-        if run.finishing or compiling():
+        # What a live stream has brought cannot be read again: it is learned once kernels are there.
+        if run.finishing or (compiling() and not run.task.live):
             raise StoppedAtOnce
 
     for known in (signal.SIGINT, signal.SIGTERM):
