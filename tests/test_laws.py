@@ -25,7 +25,8 @@ MODELS = {
     "is": (OnlineNMF, {"loss": "is", "alpha": 0.0}),
     "beta": (OnlineNMF, {"loss": Beta(1.5)}),
     "huber": (OnlineNMF, {"loss": Huber(0.2)}),
-    "l2": (OnlineNMF, {"loss": "l2"}),
+    # A start that explains little: what rows of no error add under l2 is 0 / 0 but for rounding.
+    "l2": (OnlineNMF, {"loss": "l2", "init": "svd"}),
     "signed": (OnlineDictionaryLearning, {}),
     "box": (OnlineDictionaryLearning, {"codes": "box", "atoms": "nonnegative"}),
     "simplex": (OnlineDictionaryLearning, {"codes": "simplex", "atoms": "free"}),

@@ -118,7 +118,14 @@ FLOORS = [
     {"core.state"},
     {"updates"},
     # the loop itself
-    {"core.method", "core.loop", "core.merging", "core.reactive", "core.settling"},
+    {
+        "core.method",
+        "core.loop",
+        "core.merging",
+        "core.reactive",
+        "core.settling",
+        "core.first_dictionary",
+    },
     # what feeds and watches it
     {"streams"},
     {"diagnostics", "drift", "watch.snapshots"},

@@ -11,7 +11,7 @@ from strategies import PENALTIES, SCHEDULES
 
 from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
-from atomstream.coders import ActiveSet
+from atomstream.coders import ActiveSet, Multiplicative
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.loop import learn
@@ -21,11 +21,12 @@ from atomstream.core.state import State
 from atomstream.dictionaries import Rows
 from atomstream.dictionaries import rows as rows_module
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.losses import Squared
+from atomstream.losses import L1, Huber, KullbackLeibler, Squared
 from atomstream.memory import Aggregates, Usage
+from atomstream.memory.majorant import MajorantSums
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.schedules import HalfLife, Harmonic, Polynomial
-from atomstream.updates import BlockCoordinate, block_coordinate
+from atomstream.updates import BlockCoordinate, Majorise, block_coordinate
 from atomstream.updates.block_coordinate import plain_sweep
 from atomstream.updates.reseeding import Reseeding
 
@@ -309,3 +310,21 @@ def test_products_of_wide_atoms_are_those_of_copies_in_float64(monkeypatch):
     exact = rows.astype(np.float64)
     assert_allclose(Rows(rows).gram(), exact @ exact.T, rtol=1e-14)
     assert Rows(rows).overlap(cross) == pytest.approx(np.vdot(cross, exact), rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", [Huber(0.2), L1(), KullbackLeibler()])
+def test_an_entry_at_zero_is_not_pulled_up_by_what_it_was_measured_at(loss):
+    """P is infinite there under powers above 1: N alone would send the entry to infinity."""
+    rng, state = start()
+    atoms = state.dictionary.atoms().copy()
+    atoms[1, 3] = 0
+    objective = Objective(loss, Nonnegative(), Nonnegative())
+    batch, rows, memory = Batch(rng.random((9, 7))), Rows(atoms), MajorantSums().start(4, 7, loss)
+    codes = Multiplicative().encode(batch, rows, objective, Accuracy(0.1))
+    memory.absorb(MajorantSums().measure(batch, codes, rows, objective), 1.0)
+    assert memory.minus[1, 3] == 0
+    assert (memory.plus.sum(axis=0) > 0).all()
+    chosen = Method(objective, Multiplicative(), Majorise())
+    state = State(rows, memory, Usage(4))
+    step(Batch(rng.random((9, 7))), state, chosen, Clock(Harmonic()), rng)
+    assert np.isfinite(state.dictionary.atoms()).all()

@@ -17,6 +17,7 @@ from atomstream.cluster.shards import Shards
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
+from atomstream.core.first_dictionary import first_dictionary
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
 from atomstream.core.method import Method, check_compatible
@@ -47,7 +48,6 @@ from atomstream.estimators._validation import (
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.memory.usage import Usage
-from atomstream.updates.reseeding import starting_atoms
 
 PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round
@@ -372,13 +372,10 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the dictionary given, or one made from the first batch."""
-        objective = self.method_.objective
-        penalty: Any = objective.atoms
         if isinstance(self.init, str):
-            soft = not objective.loss.quadratic
-            how = self.init if self.init != "auto" else "svd" if soft else "samples"
-            rng = self._run.rng
-            return Rows(starting_atoms(batch, self.n_components, how, penalty, rng, soft))
+            parts = self.method_, self._run.rng
+            return first_dictionary(batch, self.n_components, self.init, *parts)
+        penalty: Any = self.method_.objective.atoms
         shape = (self.n_components, batch.X.shape[1])
         given = check_start(self.init, shape).astype(batch.X.dtype)
         # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.

@@ -107,9 +107,15 @@ class Majorants(Memory[Any]):
         # The coefficients belong to plus z^p / p - minus z^q / q, whose gradient at the atoms of
         # the batch must be plus - minus of the batch: hence the old powers are divided out.
         p, q = self.exponents
+        plus, minus = (
+            times_power(part, delta.atoms, 1 - power)
+            for part, power in ((delta.plus, p), (delta.minus, q))
+        )
+        if p > 1 and not delta.atoms.all():  # an entry at 0, where P is infinite, tells nothing
+            minus = np.where(delta.atoms > 0, minus, 0)
         batch = {
-            "plus": times_power(delta.plus, delta.atoms, 1 - p),
-            "minus": times_power(delta.minus, delta.atoms, 1 - q),
+            "plus": plus,
+            "minus": minus,
             "gram": delta.gram,
             "target": delta.gram @ delta.atoms,
             "slope": delta.plus - delta.minus,
