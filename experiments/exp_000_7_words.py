@@ -128,6 +128,23 @@ def by_counts(matrices: np.ndarray, authors: np.ndarray) -> dict:
     return {"right": int(right), "of": len(authors)}
 
 
+def rebuilt_by_both(matrix: np.ndarray, depth: int, report: dict) -> list:
+    """Rebuild the novel along either chain, report it, and draw atoms and network of the second."""
+    for chain in ("glauber", "pivot"):
+        told, model, rebuilt = rebuild(matrix, depth, N_ATOMS, chain)
+        report[f"wedge of depth {depth}, {chain}"] = told | {
+            "published difference": PUBLISHED[depth],
+            "published norm of the reconstruction": PUBLISHED_NORMS[depth],
+            "pairs filled in": filled_in(rebuilt),
+        }
+        print(depth, chain, told, flush=True)
+    titles = ("network", f"depth {depth}: difference {told['norm of the difference']:.3f}")
+    return [
+        plots.network_atoms(model, n_atoms=12, n_columns=3),
+        plots.adjacency(rebuilt.network.out, rebuilt.matrix, titles=titles),
+    ]
+
+
 def main() -> None:
     """Rebuild the novel, vary atoms and patches, ask who wrote what; draw, write the numbers."""
     with np.load(DATA / "word_adjacency/wan_matrices.npz") as stored:
@@ -143,24 +160,7 @@ def main() -> None:
         "published norm": 2.8317,
         "words": len(matrix),
     }
-    rows = []
-    for depth in PUBLISHED:
-        for chain in ("glauber", "pivot"):
-            told, model, rebuilt = rebuild(matrix, depth, N_ATOMS, chain)
-            report[f"wedge of depth {depth}, {chain}"] = told | {
-                "published difference": PUBLISHED[depth],
-                "published norm of the reconstruction": PUBLISHED_NORMS[depth],
-                "pairs filled in": filled_in(rebuilt),
-            }
-            print(depth, chain, told, flush=True)
-        titles = ("network", f"depth {depth}: difference {told['norm of the difference']:.3f}")
-        rows.append(
-            [
-                plots.network_atoms(model, n_atoms=12, n_columns=3),
-                plots.adjacency(rebuilt.network.out, rebuilt.matrix, titles=titles),
-            ]
-        )
-    save_rows(rows, "000-7", 1300)
+    save_rows([rebuilt_by_both(matrix, depth, report) for depth in PUBLISHED], "000-7", 1300)
     report["difference by depth and atoms"] = {
         depth: {
             n_atoms: rebuild(matrix, depth, n_atoms, "pivot")[0]["norm of the difference"]

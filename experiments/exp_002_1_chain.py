@@ -140,6 +140,35 @@ def fantope(values: np.ndarray) -> np.ndarray:
     return np.clip(values - (low + high) / 2, 0, 1)
 
 
+def seconds_of_the_twin(states: np.ndarray) -> float:
+    """Return the seconds that the plain twin of the update takes for the same transitions."""
+    start = perf_counter()
+    W = np.linalg.qr(np.random.default_rng(0).standard_normal((24, RANK)))[0]
+    moves = Moves(states[:-1], states[1:], np.ones(N_STEPS), np.ones(N_STEPS))
+    plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(4), np.zeros_like(W))
+    return perf_counter() - start
+
+
+def bands(runs: list) -> np.ndarray:
+    """Return the median of the errors at each look, and their first and last tenth."""
+    return np.quantile([run[0] for run in runs], (0.5, 0.1, 0.9), axis=0)
+
+
+def draw(curves: dict[str, list]) -> Figure:
+    """Draw errors against transitions, with bands, and against seconds."""
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for name, runs in curves.items():
+        errors, low, high = bands(runs)
+        left.loglog(LOOKS[: len(errors)], errors, label=name)
+        left.fill_between(LOOKS[: len(errors)], low, high, alpha=0.2, lw=0)
+        right.loglog(np.median([run[1] for run in runs], axis=0), errors, label=name)
+    left.set(xlabel="transitions", ylabel="squared sine of the largest angle")
+    right.set(xlabel="seconds")
+    left.legend(frameon=False, fontsize=8)
+    return figure
+
+
 def main() -> None:
     """Run everything, draw the figure, write the numbers."""
     P = chain()
@@ -169,37 +198,21 @@ def main() -> None:
         "fixed step 0.025": [hebbian(w, true, 0.025, False, s) for s, w in enumerate(walks)],
         "MSG": [msg(w, true, 0.2) for w in walks[:5]],
     }
-    start = perf_counter()
-    W = np.linalg.qr(np.random.default_rng(0).standard_normal((24, RANK)))[0]
-    moves = Moves(states[:-1], states[1:], np.ones(N_STEPS), np.ones(N_STEPS))
-    plain_advance(W, moves, Steps(0.05, 0, 0, 0, 2), np.zeros(4), np.zeros_like(W))
     report["seconds for 10,000 transitions"] = {
         "ours": float(
             np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])
         ),
-        "its plain NumPy twin": perf_counter() - start,
+        "its plain NumPy twin": seconds_of_the_twin(states),
         "MSG": float(np.median([curve[1][-1] for curve in curves["MSG"]])),
     }
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    for name, runs in curves.items():
-        errors = np.median([run[0] for run in runs], axis=0)
-        seconds = np.median([run[1] for run in runs], axis=0)
-        low, high = np.quantile([run[0] for run in runs], (0.1, 0.9), axis=0)
-        left.loglog(LOOKS[: len(errors)], errors, label=name)
-        left.fill_between(LOOKS[: len(errors)], low, high, alpha=0.2, lw=0)
-        right.loglog(seconds, errors, label=name)
-        report.setdefault("error at the end", {})[name] = float(errors[-1])
-        report.setdefault("band at the end", {})[name] = [float(low[-1]), float(high[-1])]
+    ends = {name: bands(runs)[:, -1].tolist() for name, runs in curves.items()}
+    report["error at the end"] = {name: end[0] for name, end in ends.items()}
+    report["band at the end"] = {name: end[1:] for name, end in ends.items()}
     tail = LOOKS >= N_STEPS
-    errors = np.median([run[0] for run in curves["default"]], axis=0)
     report["rate of the default from 10,000 on, as a power"] = float(
-        np.polyfit(np.log(LOOKS[tail]), np.log(errors[tail]), 1)[0]
+        np.polyfit(np.log(LOOKS[tail]), np.log(bands(curves["default"])[0, tail]), 1)[0]
     )
-    left.set(xlabel="transitions", ylabel="squared sine of the largest angle")
-    right.set(xlabel="seconds")
-    left.legend(frameon=False, fontsize=8)
-    save_figure(figure, "002-1", 90)
+    save_figure(draw(curves), "002-1", 90)
     save("002-1", report)
 
 

@@ -152,6 +152,29 @@ def distances(points: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points[:, None] - points[None], axis=2)
 
 
+def by_length(walks: list[dict]) -> dict:
+    """Return medians over the walks of each length, and how the errors go with epsilon."""
+    told, names = {}, ("epsilon", "C of squared distances", "C of distances")
+    steps, exact_, *values = (
+        np.array([one[key] for one in walks]) for key in ("steps", "exact", *names)
+    )
+    told["by length"] = [
+        {
+            "steps": n,
+            **{
+                name: float(np.median(value[steps == n]))
+                for name, value in zip(names, values, strict=True)
+            },
+            "exact": int(exact_[steps == n].sum()),
+        }
+        for n in LENGTHS
+    ]
+    for name, C in zip(names[1:], values[1:], strict=True):
+        power = np.polyfit(np.log(values[0]), np.log(C), 1)[0]
+        told[f"power of epsilon in {name}"] = float(power)
+    return told
+
+
 def theorem_three() -> dict:
     """Return errors of distances against epsilon, and how often partitions are exact."""
     F = joint()
@@ -183,25 +206,7 @@ def theorem_three() -> dict:
                     "exact": exact(labels),
                 }
             )
-    steps, epsilon, squared, plain = (
-        np.array([one[key] for one in told["walks"]])
-        for key in ("steps", "epsilon", "C of squared distances", "C of distances")
-    )
-    right_ = np.array([one["exact"] for one in told["walks"]])
-    told["by length"] = [
-        {
-            "steps": n,
-            "epsilon": float(np.median(epsilon[steps == n])),
-            "C of squared distances": float(np.median(squared[steps == n])),
-            "C of distances": float(np.median(plain[steps == n])),
-            "exact": int(right_[steps == n].sum()),
-        }
-        for n in LENGTHS
-    ]
-    for name, C in (("squared distances", squared), ("distances", plain)):
-        told[f"power of epsilon in C of {name}"] = float(
-            np.polyfit(np.log(epsilon), np.log(C), 1)[0]
-        )
+    told |= by_length(told["walks"])
     apart = META[:, None] != META[None]
     told["least squared distance between blocks"] = float((true[apart] ** 2).min())
     told["least frequency"] = float(mu.min())

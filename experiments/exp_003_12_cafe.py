@@ -77,6 +77,18 @@ def mosaic(atoms: np.ndarray, shares: np.ndarray, n_columns: int = 6) -> np.ndar
     )
 
 
+def size_and_error(model: OnlineCPDictionary, patches: np.ndarray) -> dict[str, float]:
+    """Return how well patches are explained, and by how many numbers."""
+    codes = model.transform(patches)
+    left = np.linalg.norm(model.inverse_transform(codes) - patches) / np.linalg.norm(patches)
+    return {
+        "relative_error_on_patches": float(left),
+        "numbers_in_dictionary": sum(U.size for U in model.loadings_),
+        "share_of_zero_codes": float((codes == 0).mean()),
+        "batches": model.n_steps_,
+    }
+
+
 def main() -> None:
     """Learn with each reshaping, rebuild the painting, draw, write the numbers."""
     image = painting()
@@ -99,18 +111,8 @@ def main() -> None:
         for column, (name, reshape) in enumerate(RESHAPINGS.items(), start=1):
             model, seconds = learn(patches, reshape)
             rebuilt = images.reconstruct(OnRows(model), image, SHAPE[:2], stride=STRIDE)
-            codes = model.transform(patches)
-            left = np.linalg.norm(model.inverse_transform(codes) - patches) / np.linalg.norm(
-                patches
-            )
-            numbers = {
-                "relative_error_on_patches": float(left),
-                "psnr": images.psnr(image, rebuilt),
-                "numbers_in_dictionary": sum(U.size for U in model.loadings_),
-                "share_of_zero_codes": float((codes == 0).mean()),
-                "batches": model.n_steps_,
-                "cpu_seconds": seconds,
-            }
+            numbers = {"psnr": images.psnr(image, rebuilt), "cpu_seconds": seconds}
+            numbers |= size_and_error(model, patches)
             report[name] = {key: round(value, 4) for key, value in numbers.items()}
             print(name, report[name], flush=True)
             grid[0, column].imshow(rebuilt.clip(0, 1))

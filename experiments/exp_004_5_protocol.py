@@ -10,7 +10,7 @@ Here batch (scikit-learn's updates, ten rounds at a time) is timed until the div
 original documents, coded exactly, is no more than that of an online dictionary, at most 60 s. It
 is run on the 100,000 noisy copies, as the paper does, and on the documents themselves, which is
 what one would do: copies tell a batch method nothing new. Online: falling steps in units of
-the curvature ("the paper's steps"; in the paper they are on raw gradients), and the default method.
+the curvature (in the paper they are on raw gradients), and the default method.
 One run each; seconds of one processor. Leaves ``results/004-5-protocol.json`` and
 ``results/004-5-protocol.png``.
 """
@@ -35,7 +35,7 @@ from atomstream.updates import SubgradientStep
 COPIES = {"BBC News": 45, "20 Newsgroups": 9}
 TAU, ROUNDS, LIMIT, DECIBELS = 10, 10, 60.0, 30.0
 ONLINE = {
-    "online, the paper's steps": {"method": SubgradientStep(), "coder": Multiplicative()},
+    "online, falling steps": {"method": SubgradientStep(), "coder": Multiplicative()},
     "online, defaults": {},
 }
 

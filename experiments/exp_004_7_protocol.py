@@ -5,7 +5,7 @@ repeated p = 1500 times and permuted, for the batch method too; online methods m
 paper's seconds for its first subject: OL 67.9, OL-Wang 73.6, Batch 666.7; it does not say when
 batch stops. Subject 1, the noise of `exp_004_6_faces`, K = 40, Huber with a threshold of 15.
 
-Online: falling steps in units of the curvature ("the paper's steps"; in the paper they are on raw
+Online: falling steps in units of the curvature (in the paper they are on raw
 gradients; tau = 64, a = b = 2e4, codes by `coders.Multiplicative`) and the default method on all
 96,000 images; OL-Wang on a fifteenth of them, its seconds times fifteen. Batch: all copies of an
 image have nearly the same codes, so that rounds over 64 images lead where rounds over 96,000 lead;
@@ -36,7 +36,7 @@ from atomstream.updates import SubgradientStep
 COPIES, PART, N_ROUNDS = 1500, 15, 1000
 LOOKS = (1, 3, 10, 30, 100, 200, 300, 500, 1000)
 ONLINE = {
-    "online, the paper's steps": {"method": SubgradientStep(), "coder": Multiplicative()},
+    "online, falling steps": {"method": SubgradientStep(), "coder": Multiplicative()},
     "online, defaults": {},
 }
 

@@ -17,9 +17,10 @@ parametrize = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 
 def test_every_set_is_in_the_list():
     public = {getattr(penalties, name) for name in penalties.__all__}
-    # These tie the rows together: tested in test_subgradient.py and test_cp.py; and TopK is not
-    # convex: its prox is tested below, its codes in test_matching.py.
-    public -= {penalties.Penalty, penalties.Covering, penalties.NormBall, penalties.TopK}
+    # These tie the rows together: tested in test_subgradient.py and test_cp.py. Two are not convex:
+    # tested in test_matching.py and below, and in test_sphere.py.
+    public -= {penalties.Penalty, penalties.Covering, penalties.NormBall}
+    public -= {penalties.TopK, penalties.UnitSphere}
     assert {type(part) for part in PENALTIES} == public
     assert len(PENALTIES) == 17
 

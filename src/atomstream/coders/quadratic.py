@@ -281,7 +281,7 @@ class ProjectedGradient(Coder):
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise",)}
+    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise", "convex")}
 
     def encode(
         self,

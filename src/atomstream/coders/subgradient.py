@@ -61,7 +61,7 @@ class ProjectedSubgradient(Coder):
     max_iter: int = 200
     n_jobs: int = 1
     handles_mask: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {"codes": ("rowwise",)}
+    needs: ClassVar[Needs] = {"codes": ("rowwise", "convex")}
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -43,7 +43,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
         or a part of `atomstream.penalties`.
     atoms : str or penalty part, default="unit_ball"
-        Set of the atoms, likewise.
+        Set of the atoms, likewise, or "unit_sphere": atoms of length one.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
     schedule : str or callable, default="power"

@@ -35,7 +35,7 @@ from atomstream.losses import (
     Loss,
     Squared,
 )
-from atomstream.penalties.ball import NonnegativeBall, UnitBall
+from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
@@ -69,6 +69,7 @@ SETS: dict[str, Callable[[], Any]] = {
     "nonnegative": Nonnegative,
     "box": Box,
     "unit_ball": UnitBall,
+    "unit_sphere": UnitSphere,
     "nonnegative_ball": NonnegativeBall,
     "simplex": Simplex,
     "covering": Covering,

@@ -1,6 +1,6 @@
 """Penalties on codes and atoms; a constraint is one that is 0 inside its set, infinite outside."""
 
-from atomstream.penalties.ball import NonnegativeBall, NormBall, UnitBall
+from atomstream.penalties.ball import NonnegativeBall, NormBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
@@ -18,4 +18,5 @@ __all__ = [
     "Simplex",
     "TopK",
     "UnitBall",
+    "UnitSphere",
 ]

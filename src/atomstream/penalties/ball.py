@@ -1,4 +1,4 @@
-"""Balls: rows, or all entries together, of bounded Euclidean length."""
+"""Balls and spheres: rows, or all entries together, of a given Euclidean length or a lower one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.penalties.base import SLACK, TINY, ElasticNetOnSet, Penalty, Shape
 
-__all__ = ["NonnegativeBall", "NormBall", "UnitBall"]
+__all__ = ["NonnegativeBall", "NormBall", "UnitBall", "UnitSphere"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,25 @@ class NonnegativeBall(ElasticNetOnSet):
         return clipped / np.maximum(
             np.linalg.norm(clipped, axis=1, keepdims=True), max(self.l2, TINY)
         )
+
+
+@dataclass(frozen=True)
+class UnitSphere(Penalty):
+    """Rows of Euclidean length one: atoms that are directions.
+
+    For atoms alone, since the set is not convex; over one atom the surrogate still has its exact
+    minimum there.
+    """
+
+    couples: ClassVar[str] = "rows"
+    convex: ClassVar[bool] = False
+
+    def prox(self, rows: NDArray, step: float) -> NDArray:
+        """Return the nearest row of length one; a row of zeros goes to the first axis."""
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        first = np.zeros_like(rows)
+        first[:, :1] = 1
+        return np.divide(rows, lengths, out=first, where=lengths > 0)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,12 @@ class Penalty(ABC):
     couples : {"entries", "rows", "columns", "all"}
         Which entries are tied together: none, those of a row, those of a column, all. Codes and
         block coordinate descent need rows that can be minimised alone.
+    convex : bool, default=True
+        Whether the set is convex; steps towards codes need that it is.
     """
 
     couples: ClassVar[str]
+    convex: ClassVar[bool] = True
 
     @property
     def l1(self) -> float:

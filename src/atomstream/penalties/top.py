@@ -33,6 +33,7 @@ class TopK(Penalty):
     k: int
     sign: str = "free"
     couples: ClassVar[str] = "rows"
+    convex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, int | np.integer) or isinstance(self.k, bool) or self.k < 1:

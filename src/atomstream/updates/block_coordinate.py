@@ -164,5 +164,6 @@ def plain_sweep(
         if gram[j, j] <= 0:  # an unused atom: the surrogate does not depend on it
             continue
         curvature = gram[j, j] + damping
-        target = atoms[j] + (cross[j] - gram[j] @ atoms - damping * atoms[j]) / curvature
+        products = gram[j].astype(atoms.dtype, copy=False) @ atoms
+        target = atoms[j] + (cross[j] - products - damping * atoms[j]) / curvature
         atoms[j] = penalty.prox(target[None], 1 / curvature)[0]
