@@ -786,16 +786,6 @@ def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
     assert twin.method_ == model.method_
 
 
-def test_a_dictionary_that_the_machine_cannot_hold_is_refused_before_it_is_begun():
-    words = "n_components=10000000 atoms of 6 features need at least .* GB .* choose fewer atoms"
-    with pytest.raises(ValueError, match=words):
-        OnlineNMF(10_000_000).partial_fit(np.ones((5, 6)))
-    model = OnlineNMF(4, random_state=0).partial_fit(X)
-    with pytest.raises(ValueError, match="choose fewer atoms"):
-        model.set_params(n_components=10_000_000).fit(X)
-    assert len(model.components_) == 4
-
-
 def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
     from threadpoolctl import threadpool_info, threadpool_limits
 

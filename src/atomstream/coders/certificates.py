@@ -63,11 +63,10 @@ class DualBound(NamedTuple):
         )
         if penalty.l1 or penalty.l2 or shape is None or closed:
             return cls(lengths, none, 0.0, 0.0)
-        alive = lengths > 0
-        if shape.low > -np.inf and alive.any():
-            u = np.divide(1.0, lengths, out=none.copy(), where=alive)
+        if shape.low > -np.inf and lengths.any():
+            u = np.divide(1.0, lengths, out=none.copy(), where=lengths > 0)
             slack = gram @ u
-            margin = float((slack[alive] * u[alive]).min())
+            margin = float((slack * u).min(where=u > 0, initial=np.inf))
             if (
                 margin > 1e-3
             ):  # every atom leans to the mean direction, as all do where none has negative entries

@@ -24,6 +24,7 @@ from atomstream.penalties.base import TINY, Penalty, kernel_form
 
 __all__ = ["ActiveSet", "ProjectedGradient"]
 
+_Form = tuple[float, float, float, float, float, float]  # of a penalty, as `kernel_form` gives it
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Samples = tuple[NDArray, NDArray]  # products with the atoms, squared lengths
 _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
@@ -98,8 +99,9 @@ class ActiveSet(Coder):
         # common solution.
         dtype = batch.X.dtype if loose else np.dtype(np.float64)
         limits = (self.n_sweeps if loose else 0, self.max_rounds, float(np.finfo(dtype).eps))
-        kind = _on_simplex if kernel_form(penalty)[5] else _on_intervals
-        make = partial(kind, penalty, accuracy, limits)
+        form = kernel_form(penalty)
+        kind = _on_simplex if form[5] else _on_intervals
+        make = partial(kind, penalty, form, accuracy, limits)
         return _by_blocks(make, batch, dictionary, dtype, start, self.n_jobs)
 
 
@@ -163,16 +165,18 @@ def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
         yield mask[row], rows
 
 
-def _on_intervals(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
-    problem = (gram, kernel_form(penalty)[:4], tuple(DualBound.of(gram, penalty)))
-    nearest = penalty.prox(np.zeros((1, len(gram))), 0.0)  # to zero
+def _on_intervals(
+    penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
+) -> _Solver:
+    problem = (gram, form[:4], tuple(DualBound.of(gram, penalty)))
+    nearest = min(max(0.0, form[2]), form[3])  # to zero
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
-        codes = nearest.repeat(len(linear), 0) if start is None else penalty.prox(start, 0.0)
+        codes = np.full_like(linear, nearest) if start is None else penalty.prox(start, 0.0)
         residual, samples = np.empty(len(codes)), (linear, energy)
         _begin(codes, residual, samples, problem, accuracy, limits)
-        left = np.flatnonzero(~(residual < np.inf))
+        left = (~(residual < np.inf)).nonzero()[0]
         if len(left):
             from atomstream._kernels.active_set import encode
 
@@ -233,10 +237,12 @@ def _code_some(
     codes[rows], residual[rows] = rest, gaps
 
 
-def _on_simplex(penalty: Penalty, accuracy: Accuracy, limits: _Limits, gram: NDArray) -> _Solver:
+def _on_simplex(
+    penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
+) -> _Solver:
     from atomstream._kernels.simplex import encode
 
-    l1, l2, *_, total = kernel_form(penalty)
+    l1, l2, *_, total = form
     problem = (gram, (l1, l2, total))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:

@@ -70,4 +70,6 @@ def same_in_any_company(X: NDArray, matrix: NDArray) -> NDArray:
         return X @ matrix
     tile = np.zeros((TILE, X.shape[1]), X.dtype)
     tile[:n_left] = X[-n_left:]
+    if X.shape[0] == n_left:
+        return (tile @ matrix)[:n_left]
     return np.concatenate([X[:-n_left] @ matrix, (tile @ matrix)[:n_left]])

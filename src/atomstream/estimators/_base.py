@@ -37,7 +37,6 @@ from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators._validation import (
     NotConvergedWarning,
     check_observed,
-    check_room,
     check_settings,
     check_size,
     check_start,
@@ -360,7 +359,6 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         first = next((batch for batch in batches if batch.mass > 0), None)
         if first is None:
             return []
-        check_room(self.n_components, first.X.shape[1])
         self._start(self._starting_dictionary(first))
         return [first]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -216,22 +215,6 @@ def check_size(model: BaseEstimator, n_atoms: int) -> None:
         raise ValueError(
             f"n_components is {model.n_components} and the dictionary has {n_atoms} atoms; "
             "call fit to start over with another number."
-        )
-
-
-def check_room(n_components: int, n_features: int) -> None:
-    """Refuse a dictionary for which the memory of this machine is too small, before it is taken."""
-    # The averages, those of the batch, their blend and the Gram matrix; and one array of features.
-    needed = 8 * n_components * (4 * n_components + n_features)
-    try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError):  # a system that does not tell
-        return
-    if needed > there:
-        raise ValueError(
-            f"n_components={n_components} atoms of {n_features} features need at least "
-            f"{needed / 1e9:.1f} GB of memory while learning, and this machine has "
-            f"{there / 1e9:.1f} GB; choose fewer atoms."
         )
 
 

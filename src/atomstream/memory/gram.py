@@ -100,7 +100,7 @@ class Aggregates(Memory[GramDelta]):
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
-        return np.diag(self.gram) * np.diag(dictionary.gram())
+        return self.gram.diagonal() * dictionary.gram().diagonal()
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
@@ -206,10 +206,11 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         gram = unit * (h.T @ weighted).astype(np.float64)
         # Missing entries are taken as the codes reconstruct them: the completed loss touches the
         # observed one at these atoms and lies above it elsewhere.
-        X, slack = batch.X, np.zeros(len(h))
+        X, constants = batch.X, 0.5 * batch.energy
         if batch.mask is not None:
             decoded = dictionary.decode(h)
-            X, slack = batch.complete(decoded), batch.slack(decoded)
+            X = batch.complete(decoded)
+            constants = 0.5 * squared_norms(X) + batch.slack(decoded)
         cross: Sums
         # With fewer rows than atoms the two factors are smaller than their product.
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
@@ -218,8 +219,8 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
             if unit != 1:
                 cross = unit * cross.astype(np.float64)
-        energy = batch.energy if X is batch.X else squared_norms(X)
-        constants = 0.5 * energy + slack + objective.codes.elastic_net(h)
+        if objective.codes.l1 or objective.codes.l2:
+            constants += objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         # The sum of 1/2 |x - hD|^2 from sums alone; no reconstruction is formed.
         fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))

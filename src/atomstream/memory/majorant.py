@@ -174,7 +174,7 @@ class Majorants(Memory[Any]):
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
-        return np.diag(self.gram) * np.diag(dictionary.gram())
+        return self.gram.diagonal() * dictionary.gram().diagonal()
 
     def forget(self, atoms: NDArray) -> None:
         """Clear the rows of all sums, and the columns of A."""

@@ -95,7 +95,7 @@ class Subgradient(Memory[SubgradientDelta]):
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return the mean energy of each atom's part."""
-        return self.energy * np.diag(dictionary.gram())
+        return self.energy * dictionary.gram().diagonal()
 
     @property
     def curvature(self) -> NDArray:

@@ -122,7 +122,7 @@ def kernel_form(penalty: Penalty) -> tuple[float, float, float, float, float, fl
     """Return (l1, l2, low, high, radius, total): a penalty as the kernels take it."""
     if penalty.shape is None:
         raise TypeError(f"{penalty!r} has no shape for compiled kernels.")
-    low, high, radius, total = (float(side) for side in penalty.shape)
+    low, high, radius, total = map(float, penalty.shape)
     return float(penalty.l1), float(penalty.l2), low, high, radius, total
 
 

@@ -84,8 +84,8 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
         if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
-            scale = _short(atoms, self.fixed)
-            if (scale < 1).any():
+            if np.einsum("ij,ij->i", atoms, atoms).min() < SHORT**2:
+                scale = _short(atoms, self.fixed)
                 # Longer atoms and shorter past codes leave every reconstruction, and so the
                 # surrogate, as it is.
                 atoms /= scale[:, None]

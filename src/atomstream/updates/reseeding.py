@@ -55,7 +55,10 @@ class Reseeding:
         int
             How many atoms were replaced.
         """
-        idle = np.flatnonzero(state.usage.idle >= self.patience * len(state.usage.idle))
+        longest = self.patience * len(state.usage.idle)
+        if state.usage.idle.max() < longest:
+            return 0
+        idle = np.flatnonzero(state.usage.idle >= longest)
         idle = idle[~are_fixed(fixed, len(state.usage.idle))[idle]]
         if not len(idle):
             return 0
