@@ -67,7 +67,9 @@ def mean_errors(batch: Batch, means: NDArray, method: Method) -> NDArray:
     """Return what `hidden_errors` are where each row is predicted by its row of ``means``."""
     loss = method.objective.loss
     X = batch.X.toarray() if not isinstance(batch.X, np.ndarray) else batch.X
-    floor = LEAST * means.mean() + np.finfo(np.float64).tiny
-    Y = np.maximum(means, floor) if loss.reconstruction == "positive" else means
+    Y = means
+    if loss.reconstruction == "positive":
+        mean = float(means.sum()) / max(means.size, 1)  # no row may have been kept
+        Y = np.maximum(means, LEAST * mean + np.finfo(np.float64).tiny)
     errors: NDArray = loss.value(X if batch.mask is None else np.where(batch.mask, X, Y), Y)
     return errors * (2.0 if loss.quadratic else 1.0)
