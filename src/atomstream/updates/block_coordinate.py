@@ -83,13 +83,13 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         cross = np.asarray(memory.cross)
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
-        if _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping:
-            if np.einsum("ij,ij->i", atoms, atoms).min() < SHORT**2:
-                scale = _short(atoms, self.fixed)
-                # Longer atoms and shorter past codes leave every reconstruction, and so the
-                # surrogate, as it is.
-                atoms /= scale[:, None]
-                memory.rescale(scale)
+        free = _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping
+        if free and np.einsum("ij,ij->i", atoms, atoms).min() < SHORT**2:
+            scale = _short(atoms, self.fixed)
+            # Longer atoms and shorter past codes leave every reconstruction, and so the surrogate,
+            # as it is.
+            atoms /= scale[:, None]
+            memory.rescale(scale)
         state.dictionary.assign(atoms)
 
     def value(self, state: State[Rows, Aggregates], objective: Objective) -> float:
