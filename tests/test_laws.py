@@ -25,12 +25,15 @@ MODELS = {
     "is": (OnlineNMF, {"loss": "is", "alpha": 0.0}),
     "beta": (OnlineNMF, {"loss": Beta(1.5)}),
     "huber": (OnlineNMF, {"loss": Huber(0.2)}),
-    # A start that explains little: what rows of no error add under l2 is 0 / 0 but for rounding.
-    "l2": (OnlineNMF, {"loss": "l2", "init": "svd"}),
+    "l2": (OnlineNMF, {"loss": "l2"}),
     "signed": (OnlineDictionaryLearning, {}),
+    "sphere": (OnlineDictionaryLearning, {"atoms": "unit_sphere"}),
     "box": (OnlineDictionaryLearning, {"codes": "box", "atoms": "nonnegative"}),
     "simplex": (OnlineDictionaryLearning, {"codes": "simplex", "atoms": "free"}),
 }
+
+# Under l2 a row counts by one over what is left of it, little here, which magnifies rounding.
+ROUNDING = dict.fromkeys(MODELS, 1e-12) | {"l2": 1e-11}
 
 
 def make(name, **settings):
@@ -96,8 +99,8 @@ def test_law_1_cutting_elsewhere_gives_the_same_memory(name):
     X = data()
     model = fitted(name)
     whole = memory_after(model, X, [])
-    assert_same_memory(memory_after(model, X, [7, 50, 51, 119]), whole, 1e-12)
-    assert_same_memory(memory_after(model, X, [60]), whole, 1e-12)
+    assert_same_memory(memory_after(model, X, [7, 50, 51, 119]), whole, ROUNDING[name])
+    assert_same_memory(memory_after(model, X, [60]), whole, ROUNDING[name])
 
 
 def test_law_1_integer_weight_is_repetition_in_the_delta(name):
@@ -105,7 +108,7 @@ def test_law_1_integer_weight_is_repetition_in_the_delta(name):
     model = make(name).fit(X)
     weighted = memory_after(model, X, [], weights.astype(float))
     repeated = memory_after(model, np.repeat(X, weights, axis=0), [])
-    assert_same_memory(weighted, repeated, 1e-12)
+    assert_same_memory(weighted, repeated, ROUNDING[name])
 
 
 def test_law_1_integer_weight_is_repetition_in_a_whole_fit(name):
@@ -328,7 +331,7 @@ def test_law_9_memories_merge_only_under_harmonic(name):
     whole, first, second = (memory_after(model, part, []) for part in (X, X[:45], X[45:]))
     one, other = (State(model.state_.dictionary, part[0], Usage(5)) for part in (first, second))
     one.merge(other, first[1], second[1])
-    assert_same_memory(first, whole, 1e-12)
+    assert_same_memory(first, whole, ROUNDING[name])
     assert first[1].mass == whole[1].mass == 120
     second[1].schedule = Power(3)
     with pytest.raises(ValueError, match="only under the harmonic schedule"):

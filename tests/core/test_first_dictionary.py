@@ -89,6 +89,27 @@ def test_repeated_rows_start_as_weighted_ones():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("loss", ["l1", "huber:0.1"])
+def test_with_few_features_outliers_still_decide(loss):
+    rng = np.random.default_rng(0)
+    atoms, codes = rng.gamma(0.5, 1.0, (4, 12)), rng.gamma(1.0, 1.0, (800, 4))
+    wrong = (rng.random((800, 12)) < 0.3) * rng.uniform(-30, 30, (800, 12))
+    found, mixed = first(np.maximum(codes @ atoms + wrong, 0), loss=loss)
+    assert_array_equal(found, mixed)
+    found, mixed = first(codes @ atoms, loss=loss)
+    assert np.abs(found - mixed).max() > 0.1
+
+
+def test_no_entry_of_the_start_is_so_small_that_it_would_stay():
+    X, _ = contaminated(200, 0.0)
+    X[:, 3] *= 1e-3
+    found, mixed = first(X)
+    assert np.abs(found - mixed).max() > 0.1
+    mean = X.mean(axis=0) / np.linalg.norm(X.mean(axis=0))
+    assert (found >= 0.03 * mean).all()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "most"), [(0.0, 0.2), (0.05, 0.3), (0.3, 0.8)])
 def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, most):
     X, clean = contaminated(2_000, share)

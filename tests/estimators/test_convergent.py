@@ -149,7 +149,7 @@ def test_a_convergent_model_is_cloned_and_saved_as_any_other(tmp_path):
         ({"ridge": 0}, "ridge must be above 0"),
         ({"damping": 0.0}, "damping must be above 0"),
         ({"damping": -1.0}, "damping must be a number of at least 0"),
-        ({"atoms": "nonnegative"}, "is no bounded set and the theorem needs one"),
+        ({"atoms": "nonnegative"}, "is no bounded convex set and the theorem needs one"),
     ],
 )
 def test_settings_outside_the_theorem_are_refused(settings, message):

@@ -8,7 +8,7 @@ from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.method import Method, _cross_fit
+from atomstream.core.method import Method, cross_fit
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import IncompatiblePartsError
@@ -55,7 +55,7 @@ def test_an_entry_has_no_say_in_the_codes_that_explain_it(folds):
     method = Method(objective, Multiplicative(), Majorise(folds=folds))
 
     def fit(X):
-        return _cross_fit(Batch(X), Rows(atoms), method, Accuracy(), np.random.default_rng(2))
+        return cross_fit(Batch(X), Rows(atoms), method, Accuracy(), np.random.default_rng(2))
 
     _, _, before = fit(X)
     assert_array_equal(np.sort(np.concatenate([item.features for item in before])), range(40))
@@ -148,7 +148,7 @@ def test_a_penalty_weighs_as_much_as_the_features_that_a_code_is_found_on(net):
         for share in (1.0, 0.5)
     )
     method = Method(whole, Multiplicative(), Majorise(folds=2))
-    _, delta, latest = _cross_fit(batch, rows, method, Accuracy(), np.random.default_rng(2))
+    _, delta, latest = cross_fit(batch, rows, method, Accuracy(), np.random.default_rng(2))
     total = 0.0
     for item in latest:
         others = np.setdiff1d(np.arange(N_FEATURES), item.features)
@@ -166,7 +166,7 @@ def test_a_row_without_a_code_of_its_own_weighs_nothing():
         Objective(Huber(1.0), Nonnegative(), Nonnegative()), Multiplicative(), Majorise(folds=2)
     )
     weights = np.arange(1.0, 11.0)
-    _, delta, latest = _cross_fit(
+    _, delta, latest = cross_fit(
         Batch(X, weights, mask), Rows(atoms), method, Accuracy(), np.random.default_rng(2)
     )
     assert delta.mass == weights.sum()

@@ -9,7 +9,7 @@ import numpy as np
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.method import Method, explained
+from atomstream.core.method import Method, cross_fit
 from atomstream.core.objective import Objective
 from atomstream.core.settling import rounds
 from atomstream.core.state import State
@@ -19,11 +19,13 @@ from atomstream.memory.usage import Usage
 from atomstream.penalties.base import weakened
 from atomstream.schedules import Harmonic
 from atomstream.updates.block_coordinate import BlockCoordinate
-from atomstream.updates.reseeding import starting_atoms
+from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms
 
 __all__ = ["first_dictionary"]
 
 ACCURACY = Accuracy(violation=0.05)  # of the codes that starts are compared by
+CLEARLY = 0.9  # of the other start's loss: what the atoms of least squares have to be below
+LEAST = 0.05  # of the mean row: what entries are raised to, for zeros would not move
 
 
 def first_dictionary(
@@ -37,9 +39,9 @@ def first_dictionary(
     n_components : int
     how : {"auto", "samples", "spread", "svd", "random"}
         As in `starting_atoms`. "auto" means samples under the squared loss, and singular vectors
-        mixed with the mean of the batch under others. Where features are explained by codes that
-        have not seen them, samples refined by least squares stand against the latter, and those
-        stay that explain the batch better.
+        mixed with the mean of the batch under others. For updaters that explain features by codes
+        which have not seen them, samples refined by least squares stand against the latter, and
+        are taken if such codes leave a tenth less of the batch.
     method : Method
         What learns from it.
     rng : numpy.random.Generator
@@ -52,28 +54,33 @@ def first_dictionary(
     if not soft:
         return Rows(made("samples"))
     mixed = Rows(made("svd", soft=True))
-    if method.updater.folds <= 1:
+    if method.updater.folds <= 1 or mixed.shape[1] < 2:
         return mixed
     # Under losses with kinks atoms that are all alike end far above what can be reached, and those
     # of least squares near it; but of few rows for the number of atoms these learn the outliers.
-    starts, seed = (
-        (mixed, _least_squares(batch, Rows(made("samples")), method)),
-        rng.integers(2**63),
-    )
-    losses = [
-        explained(batch, start, method, ACCURACY, np.random.default_rng(seed))[1].objective
-        for start in starts
+    refined, seed = _least_squares(batch, Rows(made("samples")), method), rng.integers(2**63)
+    left = [
+        cross_fit(batch, start, method, ACCURACY, np.random.default_rng(seed))[1].objective
+        for start in (mixed, refined)
     ]
-    return starts[int(np.argmin(losses))]
+    return refined if left[1] < CLEARLY * left[0] else mixed
 
 
 def _least_squares(batch: Batch, start: Rows, method: Method) -> Rows:
-    """Return the dictionary that rounds over the batch lead to under the squared loss."""
+    """Return the dictionary that rounds over the batch lead to under the squared loss.
+
+    Missing entries count as the means of their features.
+    """
+    if batch.mask is not None:
+        weights = np.ones(len(batch.X)) if batch.weights is None else batch.weights
+        batch = Batch(batch.complete(observed_means(batch, weights)), batch.weights)
     codes, atoms = weakened(method.objective.codes, 0.0), method.objective.atoms
-    coder = ActiveSet() if codes.polyhedral else ProjectedGradient()
+    n_jobs = getattr(method.coder, "n_jobs", 1)
+    coder = ActiveSet(n_jobs=n_jobs) if codes.polyhedral else ProjectedGradient(n_jobs=n_jobs)
     squared = Method(Objective(Squared(), codes, atoms), coder, BlockCoordinate())
     memory = squared.statistics.start(*start.shape, squared.objective.loss)
     state = State(start, memory, Usage(start.shape[0]))
     for _ in rounds([batch], state, squared, Clock(Harmonic())):
         pass
-    return state.dictionary
+    found = np.maximum(state.dictionary.atoms(), LEAST * mean_row(batch, atoms))
+    return Rows(atoms.normalize(found))

@@ -20,7 +20,7 @@ from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Method", "absorb", "check_compatible", "explain", "explained", "step"]
+__all__ = ["Method", "absorb", "check_compatible", "cross_fit", "explain", "step"]
 
 LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
 
@@ -74,7 +74,12 @@ def step(
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # Everything that can refuse the batch comes before the first change: a failure leaves the state
     # as it was.
-    codes, delta, latest = explained(batch, state.dictionary, method, clock.tolerance, rng)
+    r, d = state.dictionary.shape
+    if method.updater.folds > 1 and d >= LEAST_FEATURES * r:
+        codes, delta, latest = cross_fit(batch, state.dictionary, method, clock.tolerance, rng)
+    else:
+        codes, delta = explain(batch, state.dictionary, method, clock.tolerance)
+        latest = [Explained(batch, codes)]
     absorb(delta, state, clock)
     method.updater.update(state, method.objective, clock, latest)
     return codes, delta
@@ -86,21 +91,6 @@ def absorb(delta: Delta, state: State, clock: Clock) -> None:
     # Before the update: energies belong to the atoms that the codes were made with.
     energy = state.memory.atom_energy(state.dictionary)
     state.usage.absorb(delta, energy, state.dictionary.gram())
-
-
-def explained(
-    batch: Batch, dictionary: Any, method: Method, accuracy: Accuracy, rng: np.random.Generator
-) -> tuple[Codes, Delta, list[Explained]]:
-    """Return codes of a batch, what they add, and what they explain: part by part, or all at once.
-
-    Parts of the features are explained by codes found on the others where the updater asks for
-    that, unless features are few.
-    """
-    n_components, n_features = dictionary.shape
-    if method.updater.folds > 1 and n_features >= LEAST_FEATURES * n_components:
-        return _cross_fit(batch, dictionary, method, accuracy, rng)
-    codes, delta = explain(batch, dictionary, method, accuracy)
-    return codes, delta, [Explained(batch, codes)]
 
 
 def explain(
@@ -131,7 +121,7 @@ def explain(
     return codes, delta.touching(features, dictionary)
 
 
-def _cross_fit(
+def cross_fit(
     batch: Batch, dictionary: Any, method: Method, accuracy: Accuracy, rng: np.random.Generator
 ) -> tuple[Codes, Delta, list[Explained]]:
     """Explain each part of the features, drawn anew, by codes found on all others.

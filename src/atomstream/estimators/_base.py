@@ -309,15 +309,15 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     ) -> bool:
         """Run the loop over batches of ``n_rows``; return whether a callback or time ended it."""
         run = self._run
-        if run.clock.step == 0:
-            batches = iter(batches)
-            first = in_scale(batches, self.method_.objective)
-            batches = chain(self._open(first, n_rows), batches)
-            if not run.has_state:
-                return False
         after_step = partial(self._after_step, context=context, deadline=deadline)
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
+            if run.clock.step == 0:
+                batches = iter(batches)
+                first = in_scale(batches, self.method_.objective)
+                batches = chain(self._open(first, n_rows), batches)
+                if not run.has_state:
+                    return False
             parts = run.state, self.method_, run.clock, run.rng
             return learn(batches, *parts, after_step, run.pair())
 

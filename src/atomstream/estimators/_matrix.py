@@ -234,7 +234,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         atoms = model._assemble().objective.atoms
         if not _is_bounded(atoms.shape):
             raise ValueError(
-                f"atoms={model.atoms!r} is no bounded set and the theorem needs one; choose "
+                f"atoms={model.atoms!r} is no bounded convex set and the theorem needs one; choose "
                 "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'."
             )
         return model

@@ -46,6 +46,7 @@ from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["OnlineCPDictionary"]
 
+NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not sought in
 REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
 
 
@@ -253,7 +254,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
-        known = {name: part for name, part in SETS.items() if name not in ("box", "covering")}
+        known = {name: part for name, part in SETS.items() if name not in NO_LOADINGS}
         known["bounded"] = lambda: NormBall(norm)
         given: Any = self.atoms
         many = isinstance(given, list | tuple)

@@ -17,7 +17,7 @@ from atomstream.core.state import State
 from atomstream.dictionaries.loadings import ModeSets
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Reseeding", "starting_atoms"]
+__all__ = ["Reseeding", "mean_row", "observed_means", "starting_atoms"]
 
 SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
 EXPLAINED = 1e-10  # no atom is made of a row whose error is below this share of its energy
@@ -133,7 +133,7 @@ def starting_atoms(
     weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
     # A row of zeros has no direction to start from.
     weights = np.where(batch.energy > 0, weights, 0)
-    X = batch.X if batch.mask is None else batch.complete(_observed_means(batch, weights))
+    X = batch.X if batch.mask is None else batch.complete(observed_means(batch, weights))
     # Equal rows have equal projections, and different rows almost never: sorting one number per row
     # finds the repeated ones.
     keys = np.asarray(X @ rng.standard_normal(n_features).astype(X.dtype))
@@ -162,11 +162,15 @@ def starting_atoms(
 
 def _softened(rows: NDArray, batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
     """Return atoms mixed half and half with the mean of a batch."""
+    return penalty.normalize(0.5 * rows + 0.5 * mean_row(batch, penalty))
+
+
+def mean_row(batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
+    """Return the direction of the mean of a batch, (1, n_features), inside the set of the atoms."""
     weights = (
         np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights / batch.weights.max()
     )
-    mean = np.asarray(weights @ batch.X).reshape(1, -1).astype(rows.dtype)
-    return penalty.normalize(0.5 * rows + 0.5 * penalty.normalize(mean))
+    return penalty.normalize(np.asarray(weights @ batch.X).reshape(1, -1).astype(batch.X.dtype))
 
 
 def _singular(
@@ -191,7 +195,7 @@ def _singular(
     return np.where((ahead >= behind)[:, None], *parts)
 
 
-def _observed_means(batch: Batch, weights: NDArray) -> NDArray:
+def observed_means(batch: Batch, weights: NDArray) -> NDArray:
     """Return the mean of the observed entries of each feature, 0 where there is none."""
     total, mass = weights @ batch.seen, weights @ batch.mask
     return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0).astype(batch.X.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import Fixed, are_fixed
-from atomstream.core.objective import Objective
+from atomstream.core.objective import Needs, Objective
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Loss
@@ -55,6 +55,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     fixed: Fixed = 0
     unit: str = "curvature"
     statistics: ClassVar[Subgradients] = Subgradients()
+    needs: ClassVar[Needs] = {"atoms": ("convex",)}
     coder: ClassVar[Coder | None] = ProjectedSubgradient()
 
     def __post_init__(self) -> None:
