@@ -102,9 +102,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
         The starting dictionary: "samples" (rows of the first batch drawn by weight), "spread" (rows
         far from each other, k-means++), "svd" (its singular vectors), "random" numbers, or the
         atoms themselves. "auto" is "samples" for the squared loss and "svd" for others; under
-        robust losses the atoms of least squares, if codes found on one half of the features explain
-        the other half better by them. For losses other than the squared one, starts from the first
-        batch are mixed half and half with its mean: multiplicative updates leave zeros as they are.
+        robust losses the atoms of least squares, if codes found on one half of the features leave a
+        tenth less of the other half by them. For losses other than the squared one, starts from the
+        first batch are mixed half and half with its mean: multiplicative updates leave zeros as
+        they are.
     fixed_components : int, mask of shape (n_components,), or indices, default=0
         Which rows of ``init`` are kept as they are: a number means the first rows, a mask of bool
         those where it is True, and indices those rows.
