@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineNMF
 from atomstream.core.batch import Batch
 from atomstream.core.first_dictionary import first_dictionary
+from atomstream.core.method import cross_fit
 from atomstream.updates import Majorise
 from atomstream.updates.reseeding import starting_atoms
 
@@ -126,3 +127,19 @@ def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, most):
         for init in ("auto", "svd")
     }
     assert errors["auto"] <= most * errors["svd"]
+
+
+def test_both_starts_are_judged_on_the_same_halves(monkeypatch):
+    drawn = []
+
+    def spy(batch, start, method, accuracy, rng):
+        drawn.append(rng.bit_generator.state["state"]["state"])
+        return cross_fit(batch, start, method, accuracy, rng)
+
+    X, _ = contaminated(200, 0.1)
+    first(X)  # another call of `partial_fit` compiles
+    monkeypatch.setattr("atomstream.core.first_dictionary.cross_fit", spy)
+    for seed in (0, 0, 1):
+        first(X, seed=seed)
+    one, other, third = (drawn[-6:][at : at + 2] for at in (0, 2, 4))
+    assert one[0] == one[1] == other[0] == other[1] != third[0]
