@@ -18,6 +18,8 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 os.environ |= dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"], "1")
@@ -213,16 +215,21 @@ def error(X: np.ndarray, cp: Any) -> float:
     return float(np.linalg.norm(rest) / np.linalg.norm(X))
 
 
-def until(X: np.ndarray, runs: list[Callable[[], Any]], goal: float) -> float | None:
-    """Return the processor time of the quickest of several efforts that reaches an error."""
-    took = []
-    for run in runs:
-        begin = time.process_time()
-        cp = run()
-        spent = time.process_time() - begin
-        if error(X, cp) <= goal:
-            took.append(spent)
-    return min(took, default=None)
+def quickest(
+    X: np.ndarray, sides: dict[str, list[Callable[[], Any]]], goal: float
+) -> dict[str, float | None]:
+    """Return of each side, in turns, the processor time of its quickest effort to an error."""
+    took: dict[str, list[float]] = {side: [] for side in sides}
+    for turn, efforts in enumerate(zip_longest(*sides.values())):
+        for side, run in list(zip(sides, efforts, strict=True))[:: -1 if turn % 2 else 1]:
+            if run is None:
+                continue
+            begin = time.process_time()
+            cp = run()
+            spent = time.process_time() - begin
+            if error(X, cp) <= goal:
+                took[side].append(spent)
+    return {side: min(times, default=None) for side, times in took.items()}
 
 
 def race(tensor: Callable[[int], np.ndarray], rank: int, above: float, efforts: Any) -> Any:
@@ -241,10 +248,11 @@ def race(tensor: Callable[[int], np.ndarray], rank: int, above: float, efforts: 
             return online_parafac(X, rank, n_epochs=passes, n_polish=sweeps, random_state=seed)
 
         two(1, 1)
-        goal = (1 + above) * error(X, one(100))
-        theirs = until(X, [lambda n=n: one(n) for n in rounds], goal)
-        mine = until(X, [lambda pair=pair: two(*pair) for pair in ours], goal)
-        found[seed] = {"seconds": mine, "HALS, seconds": theirs}
+        sides = {
+            "seconds": [partial(two, *pair) for pair in ours],
+            "HALS, seconds": [partial(one, n) for n in rounds],
+        }
+        found[seed] = quickest(X, sides, (1 + above) * error(X, one(100)))
         print(seed, found[seed], flush=True)
     pairs = [(part["seconds"], part["HALS, seconds"]) for part in found.values()]
     shares = [one / two for one, two in pairs if one is not None and two is not None]

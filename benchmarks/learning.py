@@ -1,8 +1,9 @@
-"""What a step of learning costs: a row at a time, two cores, codes of 32 out of many atoms.
+"""What a step of learning costs: by rows, on two cores, of many atoms, from several starts.
 
 ``python benchmarks/learning.py`` writes ``results/learning-*.json``; names of parts run these alone
-(``rows``, ``threads``, ``many``). Times of ``threads`` are wall-clock times of a quiet machine with
-two cores, all others of the processor, one thread; contenders in turns.
+(``rows``, ``threads``, ``many``, ``starts``). 16,384 atoms take 12 GB. Times of ``threads`` are
+wall-clock times of a quiet machine with two cores, all others of the processor, one thread;
+contenders in turns.
 """
 
 import os
@@ -14,9 +15,11 @@ import sys
 import time
 import warnings
 
+import contenders
 import numpy as np
 from benchmark_records import save
 from sklearn.decomposition import MiniBatchDictionaryLearning, MiniBatchNMF
+from workload import N_ATOMS, held_out_error, patches, start
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.penalties import TopK
@@ -85,28 +88,63 @@ def threads():
     return found
 
 
+def sparse_rows(n_rows, n_atoms):
+    """Return centred rows, float32, each with 32 of the atoms."""
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal((n_atoms, 768)).astype(np.float32) / np.sqrt(768)
+    X = np.zeros((n_rows, 768), np.float32)
+    for row in X:
+        row += rng.standard_normal(32) @ atoms[rng.choice(n_atoms, 32, replace=False)]
+    return X - X.mean(axis=0)
+
+
 def many():
     """Return milliseconds a row of learning 32 of many atoms, signed and centred, float32."""
-    rng, found = np.random.default_rng(0), {}
-    for n_atoms in (1_024, 2_048):
-        atoms = rng.standard_normal((n_atoms, 768)).astype(np.float32) / np.sqrt(768)
-        X = np.zeros((8_192, 768), np.float32)
-        for row in X:
-            row += rng.standard_normal(32) @ atoms[rng.choice(n_atoms, 32, replace=False)]
-        X -= X.mean(axis=0)
-        for size in (256, 2_048):
-            model = OnlineDictionaryLearning(n_atoms, codes=TopK(32), alpha=0, random_state=0)
-            model.partial_fit(X[:2_048])
-            times = []
-            for start in range(2_048, 2_048 + 3 * size, size):
-                began = time.process_time()
-                model.partial_fit(X[start : start + size])
-                times.append((time.process_time() - began) / size * 1e3)
-            found[f"{n_atoms} atoms, batches of {size}"] = min(times)
+    cases = [(n_atoms, size, {}) for n_atoms in (1_024, 2_048) for size in (256, 2_048)]
+    cases += [(2_048, 2_048, {"atoms": "unit_sphere"}), (16_384, 2_048, {})]
+    found = {}
+    for n_atoms, size, settings in cases:
+        X = sparse_rows(max(8_192, n_atoms + 3 * size), n_atoms)
+        model = OnlineDictionaryLearning(
+            n_atoms, codes=TopK(32), alpha=0, random_state=0, **settings
+        )
+        first, times = max(2_048, n_atoms), []
+        model.partial_fit(X[:first])
+        for row in range(first, first + 3 * size, size):
+            began = time.process_time()
+            model.partial_fit(X[row : row + size])
+            times.append((time.process_time() - began) / size * 1e3)
+        on = ", on the sphere" if settings else ""
+        found[f"{n_atoms} atoms{on}, batches of {size}"] = min(times)
     return found
 
 
-PARTS = {part.__name__: part for part in (rows, threads, many)}
+def starts():
+    """Return what a pass over the reference patches does from samples and from random numbers."""
+    X, held = patches()
+    drawn = np.random.default_rng(0).random((N_ATOMS, X.shape[1]), dtype=np.float32)
+    begins = {
+        "samples": start(X),
+        "random numbers": drawn / np.linalg.norm(drawn, axis=1, keepdims=True),
+    }
+    learners = {"atomstream": contenders.atomstream, "SPAMS": contenders.spams}
+    times, found = {}, {}
+    for _ in range(3):
+        for name, first in begins.items():
+            for who, learn in learners.items():
+                began = time.process_time()
+                atoms, n_samples = learn(X, first, n_samples=len(X), alpha=0.03)
+                key, seconds = f"{who} from {name}", time.process_time() - began
+                times[key] = min(seconds / n_samples, times.get(key, np.inf))
+                gram = atoms.astype(float) @ atoms.T
+                found[key] = {"condition": np.linalg.cond(gram)}
+                found[key]["error"] = held_out_error(atoms, held)
+    for key, seconds in times.items():
+        found[key]["samples per second"] = 1 / seconds
+    return found
+
+
+PARTS = {part.__name__: part for part in (rows, threads, many, starts)}
 
 
 def main(names):

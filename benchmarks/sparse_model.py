@@ -3,9 +3,9 @@
 python benchmarks/sparse_model.py --seconds 40     # writes results/sparse-model.json
 
 Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. An atom counts as
-found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time.
-SPAMS takes whole seconds and starts anew for each; scikit-learn learns with l1 codes, the only ones
-that its learner has, and codes with pursuit afterwards.
+found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time,
+contenders in turns. SPAMS starts anew for each of its points; scikit-learn learns with l1 codes,
+the only ones that its learner has, and codes with pursuit afterwards.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def found(learned, atoms):
 
 
 def by_batches(model, X, seconds, truth):
-    """Learn batch by batch for a time; return (seconds, share found) after each pass or so."""
-    spent, course, step = 0.0, [], 0
+    """Learn batch by batch for a time; yield (seconds, share found) after each five batches."""
+    spent, step = 0.0, 0
     while spent < seconds:
         at = step * BATCH % (len(X) - BATCH + 1)
         began = time.process_time()
@@ -53,8 +53,7 @@ def by_batches(model, X, seconds, truth):
         spent += time.process_time() - began
         step += 1
         if step % 5 == 0 or spent > seconds:
-            course.append((spent, found(model.components_, truth)))
-    return course
+            yield spent, found(model.components_, truth)
 
 
 def atomstream(X, start, seconds, truth):
@@ -75,37 +74,44 @@ def sklearn(X, start, seconds, truth):
     model = MiniBatchDictionaryLearning(
         N_ATOMS, alpha=0.5, batch_size=BATCH, fit_algorithm="cd", dict_init=start, random_state=0
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return by_batches(model, X, seconds, truth)
+    return by_batches(model, X, seconds, truth)
 
 
 def spams(X, start, seconds, truth):
     """SPAMS ``trainDL`` with ``omp`` codes (mode 3 with a number of entries)."""
     import spams as library
 
-    columns, first, course = np.asfortranarray(X.T), np.asfortranarray(start.T), []
+    columns, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
     for n_batches in (10, 20, 30, 40, 60, 90, 130, 270):
         began = time.process_time()
         atoms = library.trainDL(
             columns, D=first, lambda1=K, mode=3, iter=n_batches, batchsize=BATCH, numThreads=1,
             modeParam=0, verbose=False,
         )  # fmt: skip
-        course.append((time.process_time() - began, found(atoms.T, truth)))
-        if course[-1][0] > seconds / 2:
+        spent = time.process_time() - began
+        yield spent, found(atoms.T, truth)
+        if spent > seconds / 2:
             break
-    return course
 
 
 def main():
     """Learn with each and write ``results/sparse-model.json``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=40)
-    seconds, results = parser.parse_args().seconds, {}
+    seconds = parser.parse_args().seconds
     truth, X, start = problem(np.random.default_rng(0))
-    for contender in (atomstream, spams, sklearn):
-        results[contender.__name__] = contender(X, start, seconds, truth)
-        print(contender.__name__, results[contender.__name__], flush=True)
+    courses = {
+        each.__name__: each(X, start, seconds, truth) for each in (atomstream, spams, sklearn)
+    }
+    results = {name: [] for name in courses}
+    warnings.simplefilter("ignore")  # scikit-learn's coder does not converge
+    while courses:
+        for name, course in list(courses.items()):
+            if (point := next(course, None)) is None:
+                del courses[name]
+                continue
+            results[name].append(point)
+            print(name, point, flush=True)
     save("sparse-model", results)
 
 

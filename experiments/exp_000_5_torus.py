@@ -97,7 +97,9 @@ def main() -> None:
     )
     for figure, alpha in zip(atoms, ALPHAS, strict=True):
         figure.suptitle(f"random start, penalty {alpha:g}", fontsize=11)
-    save_rows([atoms, [matrices]], "000-5", 1000)
+    used = plots.network_atoms(model, n_columns=3)
+    used.suptitle("start from patches, pivot chain", fontsize=11)
+    save_rows([atoms, [used, matrices]], "000-5", 1000)
     save("000-5", report)
 
 

@@ -13,7 +13,7 @@ its patches, or the smallest in proportion to the mean loss of that dictionary o
 Patches do not know which words they stand for; how far counts of words alone get is told beside
 (nearest mean of the shares of each author, cosine).
 
-Leaves ``results/000-7.png`` and ``results/000-7.json``.
+Leaves ``results/000-7.png``, ``results/000-10.png`` and ``results/000-7.json``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.reconstruction import Reconstruction
 from atomstream.samplers import MotifPivot
 
-N_ATOMS, STEPS = 45, 50_000
+N_ATOMS, STEPS, SIZES = 45, 50_000, (9, 25, 45, 100)
 PUBLISHED = {1: 1.0275, 2: 1.7241, 3: 2.4928}
 PUBLISHED_NORMS = {1: 3.0494, 2: 3.4296, 3: 4.0459}
 
@@ -145,6 +145,23 @@ def rebuilt_by_both(matrix: np.ndarray, depth: int, report: dict) -> list:
     ]
 
 
+def rebuilt_by_few_and_many(matrix: np.ndarray) -> tuple[dict, list[list]]:
+    """Return differences by depth and number of atoms, and what wedges of depth 1 look like."""
+    differences: dict[int, dict[int, float]] = {depth: {} for depth in PUBLISHED}
+    rows = []
+    for depth in PUBLISHED:
+        for n_atoms in SIZES:
+            told, model, rebuilt = rebuild(matrix, depth, n_atoms, "pivot")
+            differences[depth][n_atoms] = difference = told["norm of the difference"]
+            if depth == 1:
+                titles = ("network", f"{n_atoms} atoms: difference {difference:.3f}")
+                atoms = plots.network_atoms(model, n_atoms=9, n_columns=3)
+                rows.append(
+                    [atoms, plots.adjacency(rebuilt.network.out, rebuilt.matrix, titles=titles)]
+                )
+    return differences, rows
+
+
 def main() -> None:
     """Rebuild the novel, vary atoms and patches, ask who wrote what; draw, write the numbers."""
     with np.load(DATA / "word_adjacency/wan_matrices.npz") as stored:
@@ -161,13 +178,8 @@ def main() -> None:
         "words": len(matrix),
     }
     save_rows([rebuilt_by_both(matrix, depth, report) for depth in PUBLISHED], "000-7", 1300)
-    report["difference by depth and atoms"] = {
-        depth: {
-            n_atoms: rebuild(matrix, depth, n_atoms, "pivot")[0]["norm of the difference"]
-            for n_atoms in (9, 25, 45, 100)
-        }
-        for depth in PUBLISHED
-    }
+    report["difference by depth and atoms"], rows = rebuilt_by_few_and_many(matrix)
+    save_rows(rows, "000-10", 1300)
     report["authorship"] = {
         "novels": dict(
             zip(*(part.tolist() for part in np.unique(authors, return_counts=True)), strict=True)

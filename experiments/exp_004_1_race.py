@@ -10,6 +10,8 @@ atoms. Contenders:
 - "spsg, falling": the same with faster codes (`coders.Multiplicative`) and a = b = 4,000, a fifth
   of the samples, as in the paper;
 - "spsg, printed": the steps on raw gradients, a = b = 2e4 as printed, with the faster codes;
+- "spsg, a chosen": the same with b = 4,000 and the a / b that ended lowest in
+  ``exp_004_2_sensitivity.py`` with 10,000 samples of the same atoms: another one for each loss;
 - the online methods of the paper's comparison, as in ``baselines.py``: OL-Lef (Itakura-Saito),
   OL-Guan (squared) and OL-Wang (Huber).
 
@@ -42,7 +44,7 @@ from baselines import (
 from exp_004_1_outliers import ROBUST, clean_error, weights
 from matplotlib.figure import Figure
 from pictures import save_figure
-from records import save
+from records import load, save
 from synthetic import LOSSES, N_ATOMS, noisy_and_clean
 
 from atomstream import OnlineNMF
@@ -50,10 +52,11 @@ from atomstream.coders import Multiplicative
 from atomstream.updates import SubgradientStep
 
 N_SAMPLES, N_HELD_OUT, SECONDS = 20_000, 300, 15.0
+B = N_SAMPLES / 5
 SPSG: dict[str, dict[str, Any]] = {
     "spsg": {"method": "spsg"},
     "spsg, falling": {
-        "method": SubgradientStep(N_SAMPLES / 5, N_SAMPLES / 5),
+        "method": SubgradientStep(B, B),
         "coder": Multiplicative(),
     },
     "spsg, printed": {"method": SubgradientStep(unit="printed"), "coder": Multiplicative()},
@@ -71,14 +74,22 @@ def online(X: np.ndarray, loss: str, size: int, **settings: Any) -> Iterator[np.
         horizon = float(len(X))
 
 
+def with_a_chosen(loss: str) -> dict[str, Any]:
+    """Return the printed steps with the a that served a loss best in experiment 004-2."""
+    tried = load("004-2")["results"][loss]["printed"]["a / b"]
+    key = "clean" if loss in ROBUST else "divergence"
+    share = float(min(tried, key=lambda ratio: tried[ratio][key]))
+    return {"method": SubgradientStep(share * B, B, unit="printed"), "coder": Multiplicative()}
+
+
 def contenders(X: np.ndarray, loss: str) -> dict[str, Iterator[np.ndarray]]:
     """Return who takes part: generators of atoms, a step each."""
-    found = {"ours": online(X, loss, 256)}
+    found, spsg = {"ours": online(X, loss, 256)}, SPSG | {"spsg, a chosen": with_a_chosen(loss)}
     if loss in ROBUST:
         found["batch"] = (atoms for _, atoms in weighted_mu_steps(X, N_ATOMS, weights(loss, X)))
     else:
         found["batch"] = multiplicative_steps(X, N_ATOMS, {"is": 0, "kl": 1, "squared": 2}[loss])
-    found |= {name: online(X, loss, 10, **settings) for name, settings in SPSG.items()}
+    found |= {name: online(X, loss, 10, **settings) for name, settings in spsg.items()}
     rivals = {
         "is": ("OL-Lef", online_lefevre),
         "squared": ("OL-Guan", online_guan),
