@@ -2,8 +2,8 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN = .venv/bin
-BENCHMARKS = peers coding files divergences networks walks tensors pictures photographs drift coding_cases \
-	sparse_model ground consensus
+BENCHMARKS = peers coding coding_cases sparse_model files divergences networks walks tensors ground at_hand \
+	learning first_use consensus cells drift real_streams engine engine_scale pictures photographs
 
 .PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard \
 	docs pictures release-check clean
@@ -101,7 +101,7 @@ release-check: .venv/ready
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade pip
-	.venv-bench/bin/python -m pip install --quiet --editable ".[io,graph]" --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --editable ".[all]" --requirement benchmarks/requirements.txt
 	touch $@
 
 clean:

@@ -185,8 +185,8 @@ def serve():
         print(json.dumps(time.process_time() - began), flush=True)
 
 
-def serving(source, folder):
-    """Start a process with the code of a folder; its kernels are kept apart."""
+def serving(source):
+    """Start a process with the code of a folder."""
     path = os.pathsep.join([str(source), str(Path(__file__).parent)])
     apart = {"PYTHONPATH": path}
     command = [sys.executable, __file__, "--serve"]
@@ -243,11 +243,10 @@ def main():
         return serve()
     commit = given.against or last_release()
     with tempfile.TemporaryDirectory() as folder:
-        other, slower = Path(folder) / "code", []
+        other, slower, began = Path(folder) / "code", [], time.perf_counter()
         _git("worktree", "add", "--detach", str(other), commit)
+        before, now = processes = [serving(other / "src"), serving(ROOT / "src")]
         try:
-            before = serving(other / "src", Path(folder) / "before")
-            now = serving(ROOT / "src", Path(folder) / "now")
             print(f"seconds now over seconds at {commit[:12]}: median, lowest, highest")
             for name in given.cases:
                 ratios = compared(before, now, name, given.rounds)
@@ -259,8 +258,10 @@ def main():
                 low, high = min(ratios), max(ratios)
                 mark = "  SLOWER" if middle > SLOWER else ""
                 print(f"{name:<18} {middle:6.2f} {low:6.2f} {high:6.2f}{mark}", flush=True)
-            before.kill(), now.kill()
+            print(f"{time.perf_counter() - began:.0f} s")
         finally:
+            for process in processes:
+                process.kill()
             _git("worktree", "remove", "--force", str(other))
     return int(bool(slower))
 

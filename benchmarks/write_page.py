@@ -35,6 +35,11 @@ def over(rows: Iterable[dict], top: str, bottom: str) -> list[float]:
     return [row[top] / row[bottom] if row[bottom] else nan for row in rows]
 
 
+def sides(row: dict, name: str) -> float:
+    """Return what ours has of something over what NMF has."""
+    return row["ours"][name] / row["NMF"][name]
+
+
 def middle(values: Iterable[float]) -> float:
     """Return the median of the numbers that are not NaN."""
     return median(value for value in values if not isnan(value))
@@ -55,7 +60,7 @@ def read(names: Iterable[str]) -> list[Section]:
     """Return the sections of these templates."""
     templates = environment(ROOT / "benchmarks/pages")
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
-    templates.filters |= {"geometric": geometric_mean, "median": middle}
+    templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     found = [Section(name, load) for name in names]
     for section in found:

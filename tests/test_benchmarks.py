@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import pytest
 from pages import BENCHMARKS, ROOT, copied_into, missing_names
 
 write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
-templates = import_module("templates")
+templates, guard = import_module("templates"), import_module("guard")
 PAGES, SECTIONS = write_page.pages(), write_page.read(write_page.SECTIONS)
 CHARTS = write_page.read([write_page.CHARTS])
 RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
@@ -28,6 +29,7 @@ def test_a_record_names_its_commit_date_and_machine(name):
     said = {"commit", "changed", "date", "seconds", "versions", "machine", "results"}
     assert set(record) == said
     assert re.fullmatch(r"[0-9a-f]{7,40}", record["commit"])
+    assert record["changed"] is False
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert set(record["machine"]) == {"processor", "cores", "python"}
     assert record["results"]
@@ -138,3 +140,36 @@ def told():
 def test_pages_for_people_from_elsewhere_say_what_was_measured(page, words):
     text = (ROOT / f"docs/coming-from/{page}.md").read_text(encoding="utf-8")
     assert words in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("times", "slower"), [((1.0, 1.0), 0), ((1.0, 1.2), 1), ((1.2, 1.0), 0)])
+def test_the_guard_ends_with_1_where_code_has_become_slower(times, slower, monkeypatch, capsys):
+    asked, killed, git = [], [], []
+    processes = [SimpleNamespace(kill=partial(killed.append, name)) for name in ("before", "now")]
+
+    def seconds(process, name):
+        asked.append(processes.index(process))
+        return times[asked[-1]]
+
+    monkeypatch.setattr(guard, "_git", lambda *words: git.append(words[1]))
+    monkeypatch.setattr(guard, "serving", lambda source: processes[source == ROOT / "src"])
+    monkeypatch.setattr(guard, "asked", seconds)
+    monkeypatch.setattr("sys.argv", ["guard", "--against", "HEAD", "--cases", "patches", "walks"])
+    assert guard.main() == slower
+    assert asked[:4] == [0, 1, 1, 0]  # who goes first changes
+    assert killed == ["before", "now"]
+    assert git == ["add", "remove"]
+    assert ("SLOWER" in capsys.readouterr().out) == bool(slower)
+
+
+def test_the_guard_leaves_nothing_behind_where_a_case_fails(monkeypatch):
+    killed, git = [], []
+    process = SimpleNamespace(kill=partial(killed.append, 1))
+    monkeypatch.setattr(guard, "_git", lambda *words: git.append(words[1]))
+    monkeypatch.setattr(guard, "serving", lambda source: process)
+    monkeypatch.setattr(guard, "asked", lambda process, name: None)
+    monkeypatch.setattr("sys.argv", ["guard", "--against", "HEAD", "--cases", "patches"])
+    with pytest.raises(SystemExit, match="patches fails"):
+        guard.main()
+    assert killed == [1, 1]
+    assert git == ["add", "remove"]

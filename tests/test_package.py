@@ -104,7 +104,8 @@ FLOORS = [
     {"exceptions"},
     # checks of single numbers, threads, one matrix type
     {"core"},
-    {"core.checks", "core.matrices", "core.parallel", "core.low_rank", "core.columns"},
+    {"core.checks", "core.machine", "core.matrices", "core.parallel"},
+    {"core.low_rank", "core.columns"},
     # the parts that know no data of the loop
     {"penalties"},
     {"dictionaries"},

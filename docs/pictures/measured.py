@@ -5,6 +5,7 @@ foot which files it shows, the commit and date of their runs, and the machine. O
 """
 
 import json
+from math import floor, log10
 from pathlib import Path
 from statistics import median
 
@@ -162,7 +163,7 @@ def sparse_model():
 
 
 def losses():
-    """Draw the ends of learning under six losses, as multiples of what the true atoms have."""
+    """Draw the ends of learning under six losses, with what the true atoms have."""
     found = read("divergences")
     names = {"is": "Itakura-Saito", "kl": "Kullback-Leibler", "squared": "squared"}
     names |= {"huber": "Huber", "l1": "l1", "l2": "l2"}
@@ -172,12 +173,12 @@ def losses():
         values = {"atomstream": each["ours"][-1][1], "batch": each["batch"][-1][1]}
         if "MiniBatchNMF" in each:
             values["MiniBatchNMF"] = min(error for _, error in each["MiniBatchNMF"])
-        bars(axis, {name: error / each["truth"] for name, error in values.items()}, "", 1)
-        axis.axvline(1, color="black", linestyle="--", linewidth=1)
-        axis.margins(x=0.3)
+        bars(axis, values, "", max(0, 2 - floor(log10(min(values.values())))))
+        axis.axvline(each["truth"], color="black", linestyle="--", linewidth=1)
+        axis.margins(x=0.35)
         axis.set_title(label, loc="left", fontsize=10)
-    title = "Six losses: error on new samples, in multiples of that of the true atoms (dashed)"
-    first = "first: atomstream; under l1 it stays far behind the true atoms"
+    title = "Six losses: divergence of new samples (above), or distance from them without outliers"
+    first = "first: atomstream; dashed: the true atoms, which leave nothing under l1"
     finish(figure, "losses", "divergences", f"{title}\n{first}")
 
 
@@ -246,24 +247,26 @@ EQUAL = "of HALS's time, where both arrive"
 def at_hand():
     """Loss and time of tables in memory, over those of scikit-learn's NMF."""
     found = {name: record["results"] for name, record in records("at-hand-*").items()}
-    figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained", sharey=True)
-    titles = {"at-hand-squared": "squared loss", "at-hand-kl": "Kullback-Leibler"}
-    for axis, (name, title) in zip(axes, titles.items(), strict=True):
+    figure, axes = plt.subplots(1, 3, figsize=(9.6, 4), layout="constrained", sharey=True)
+    titles = {"squared": "squared loss", "kl": "Kullback-Leibler", "is": "Itakura-Saito"}
+    for axis, (loss, title) in zip(axes, titles.items(), strict=True):
+        tables = found[f"at-hand-{loss}"].values()
         for tuned, colour in ((False, OURS), (True, PEER)):
-            some = [each for each in found[name].values() if each["tuned on"] == tuned]
-            times = [each["seconds"] / each["seconds of NMF"] for each in some]
+            some = [each for each in tables if each["tuned on"] == tuned]
+            times = [each["ours"]["seconds"] / each["NMF"]["seconds"] for each in some]
+            losses = [each["ours"]["loss"] for each in some]
             label = "tuned on" if tuned else "not tuned on"
-            axis.loglog(times, [each["loss"] for each in some], "o", color=colour, label=label)
+            axis.loglog(times, losses, "o", color=colour, label=label)
         for line in (axis.axvline, axis.axhline):
             line(1, color="black", linestyle="--", linewidth=1)
         axis.set_xticks([0.01, 0.1, 1, 10], [0.01, 0.1, 1, 10])
         axis.set_yticks([0.1, 0.3, 1], [0.1, 0.3, 1])
-        lower = sum(each["loss"] < 1.005 for each in found[name].values())
-        axis.set_title(f"{title}\nas low or lower: {lower} of {len(found[name])}", fontsize=10)
+        lower = sum(each["ours"]["loss"] < 1.005 for each in tables)
+        axis.set_title(f"{title}\nas low or lower: {lower} of {len(tables)}", fontsize=10)
         axis.set_xlabel("time over NMF's")
     axes[0].set_ylabel("loss over NMF's")
     axes[0].legend()
-    title = "Twenty tables that fit in memory: fit() beside scikit-learn's NMF with 500 rounds"
+    title = "Tables that fit in memory: fit() beside scikit-learn's NMF with 500 rounds"
     finish(figure, "at-hand", "at-hand-*", title)
 
 
@@ -282,11 +285,11 @@ def first_use():
     figure, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained")
     for axis, kind in zip(axes, ("estimators", "commands"), strict=True):
         names = list(found[kind])
+        times = [each["fit"] if kind == "estimators" else each for each in found[kind].values()]
         for place, label, colour in ((0, "first", PEER), (1, "second", OURS)):
-            seconds = [each[place] for each in found[kind].values()]
-            axis.barh(names, seconds, color=colour, label=label)
+            axis.barh(names, [each[place] for each in times], color=colour, label=label)
         axis.invert_yaxis()
-        axis.set_title(kind, fontsize=10)
+        axis.set_title(f"{kind}, fit" if kind == "estimators" else kind, fontsize=10)
         axis.set_xlabel("seconds")
     axes[0].legend()
     title = "First use, where no kernel is compiled yet, and the second time"

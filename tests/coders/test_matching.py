@@ -197,15 +197,3 @@ def test_doors_and_refusals():
             TopK(wrong)
     with pytest.raises(ValueError, match="TopK needs sign"):
         TopK(2, sign="positive")
-
-
-def test_what_does_not_fit_is_refused_before_memory_is_taken(monkeypatch):
-    X = np.random.default_rng(7).random((30, 8))
-    pages = {"SC_PHYS_PAGES": 8 * 5 * (5 * 5 + 4 * 8) - 1, "SC_PAGE_SIZE": 1}
-    monkeypatch.setattr("os.sysconf", pages.__getitem__)
-    model = OnlineDictionaryLearning(5, random_state=0)
-    with pytest.raises(ValueError, match="5 atoms of 8 features need about"):
-        model.fit(X)
-    assert not hasattr(model, "components_")
-    pages["SC_PHYS_PAGES"] += 1
-    model.fit(X)

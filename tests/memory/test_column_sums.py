@@ -112,6 +112,28 @@ def test_sums_for_all_features_end_at_the_same_atoms(name, monkeypatch):
     assert lazy.surrogate() == pytest.approx(whole.surrogate(), rel=2e-2)
 
 
+@pytest.mark.parametrize("name", ["kl", "hellinger"])
+def test_steps_are_those_with_sums_for_all_features(name, monkeypatch):
+    # Lazy sums add to zeros what sums for all features raise them to; and both differ by as much as
+    # their codes do, whose objectives are known to 1e-13.
+    def add(atoms):
+        atoms += FLOOR * atoms.mean(axis=1, keepdims=True)
+
+    rng = np.random.default_rng(1)
+    batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]
+    how = {"coder": Multiplicative(max_rounds=20_000), "tol": 1e-13, "random_state": 0}
+    lazy = OnlineNMF(R, loss=name, **how)
+    found = [lazy.partial_fit(batch).components_.copy() for batch in batches]
+    monkeypatch.setattr(Batch, "touched", None)
+    monkeypatch.setattr("atomstream.updates.majorise._raise", add)
+    whole = OnlineNMF(R, loss=name, **how)
+    for number, (batch, atoms) in enumerate(zip(batches, found, strict=True)):
+        expected = whole.partial_fit(batch).components_
+        assert_allclose(atoms, expected, rtol=0, atol=(1e-6 if number else 1e-10) * expected.max())
+    assert lazy.memory_.columns is not None
+    assert whole.memory_.columns is None
+
+
 def test_dense_rows_with_few_entries_teach_the_same():
     rng = np.random.default_rng(2)
     batches = [texts(rng) for _ in range(6)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 __all__ = [
     "check_arrays",
     "check_count",
-    "check_memory",
     "check_n_jobs",
     "check_number",
     "counted",
@@ -22,7 +20,6 @@ __all__ = [
 ]
 
 MOST_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
-SQUARES, TALLS = 5, 4  # matrices that a step holds: among the atoms, and of their size
 MOST_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
 
 
@@ -43,21 +40,6 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
         limits = f"from {least} to {most or MOST_COUNT}" if most or far else f"of at least {least}"
         raise ValueError(f"{name} must be a whole number {limits}, got {value!r:.80}.")
     return int(value)
-
-
-def check_memory(n_components: int, n_features: int) -> None:
-    """Refuse a model whose matrices do not fit in the memory of this machine."""
-    needed = 8 * n_components * (SQUARES * n_components + TALLS * n_features)
-    try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not told here
-        return
-    if needed > there > 0:
-        raise ValueError(
-            f"{n_components} atoms of {n_features} features need about {needed / 1e9:.3g} GB of "
-            f"memory ({n_components} x {n_components} products among them), and this machine has "
-            f"{there / 1e9:.3g} GB; take fewer atoms."
-        )
 
 
 def check_arrays(part: object, shapes: Mapping[str, tuple[int, ...]]) -> None:

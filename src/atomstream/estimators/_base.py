@@ -20,6 +20,7 @@ from atomstream.core.clock import Clock
 from atomstream.core.first_dictionary import first_dictionary
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
+from atomstream.core.machine import check_memory
 from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.settling import MOST, rounds
@@ -359,6 +360,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         first = next((batch for batch in batches if batch.mass > 0), None)
         if first is None:
             return []
+        check_memory(self.n_components, first.X.shape[1])
         self._start(self._starting_dictionary(first))
         return [first]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_arrays, check_memory
+from atomstream.core.checks import check_arrays
 from atomstream.core.low_rank import Product, Sums, blend, scale_columns, scale_rows
 from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
@@ -184,8 +184,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
     needs: ClassVar[Needs] = {"loss": ("quadratic",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
-        """Return an empty memory; refuse one that does not fit."""
-        check_memory(n_components, n_features)
+        """Return an empty memory."""
         return Aggregates(n_components, n_features, factored=self.factored)
 
     def measure(

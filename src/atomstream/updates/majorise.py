@@ -104,8 +104,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
             proposals.append(self._quadratic(atoms, memory, penalty))
         kept = self._kept(state)
         for proposal in proposals:
-            # What is 0 would stay 0.
-            np.maximum(proposal, FLOOR * proposal.mean(axis=1, keepdims=True), out=proposal)
+            _raise(proposal)
             proposal[kept] = atoms[kept]
         best = proposals[0]
         if len(proposals) > 1:
@@ -155,6 +154,11 @@ class Majorise(Updater[State[Rows, Majorants]]):
         _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
         # Past majorisers grow without bound near zero; a quadratic does not know that.
         return np.maximum(proposal, NEAR * atoms)
+
+
+def _raise(atoms: NDArray) -> None:
+    """Raise zeros, which would stay zeros, in place."""
+    np.maximum(atoms, FLOOR * atoms.mean(axis=1, keepdims=True), out=atoms)
 
 
 def _loss(atoms: NDArray, objective: Objective, latest: Sequence[Explained]) -> float:
