@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from atomstream._kernels.compile import inlined, kernel
 
 Penalty = tuple[float, float, float, float, float, float]
-BLOCK = 16  # atoms whose gradients are computed by one matrix product
+BLOCK, LARGER = 16, 64  # atoms whose gradients are computed by one matrix product
+MANY = 512  # atoms from which on blocks are the larger ones
 
 
 def sweep(
@@ -25,8 +26,9 @@ def sweep(
         The penalty: its elastic penalty, and the `Shape` of its set.
     """
     gram = gram.astype(atoms.dtype, copy=False)
-    for start in range(fixed, len(atoms), BLOCK):
-        rows = slice(start, min(start + BLOCK, len(atoms)))
+    size = BLOCK if len(atoms) < MANY else LARGER
+    for start in range(fixed, len(atoms), size):
+        rows = slice(start, min(start + size, len(atoms)))
         descent = cross[rows].astype(atoms.dtype, copy=False) - gram[rows] @ atoms
         _sweep_block(atoms[rows], np.ascontiguousarray(gram[rows, rows]), descent, damping, penalty)
 

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import counted
-from atomstream.core.machine import check_memory
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls
@@ -380,7 +379,6 @@ class OnlineConvexMF(OnlineDictionary):
             raise ValueError(
                 f"X has {counted(n_kept, 'row')} that count, n_components={self.n_components}."
             )
-        check_memory(self.n_components, run.waiting[0].X.shape[1])
         taken, run.waiting = run.waiting, []
         self._start(self._starting_hulls(taken, min(self.n_representatives, n_kept)))
         return list(taken)

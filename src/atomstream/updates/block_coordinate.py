@@ -20,7 +20,7 @@ from atomstream.updates.base import PATIENCE, Explained, Updater
 
 __all__ = ["BlockCoordinate"]
 
-WIDE = 1 << 20  # entries of a dictionary from which on products stay in the type of the data
+WIDE = 1 << 19  # entries of a dictionary from which on products stay in the type of the data
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
 NOTHING = 1e-10  # but not below this: scaling up what rounding leaves would empty their memory
 
@@ -76,7 +76,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         """Sweep over the atoms."""
         memory = state.memory
         atoms = state.dictionary.atoms()
-        # A copy. What is as wide as this is swept in the type of the data: float64 would take twice
+        # A copy. What is as large as this is swept in the type of the data: float64 would take twice
         # the time for digits that the atoms do not keep.
         atoms = atoms.astype(atoms.dtype if atoms.size >= WIDE else np.float64)
         # Once for all sweeps: it may be a product of two factors.
