@@ -159,7 +159,7 @@ def draw(report: dict[str, dict]) -> Figure:
             xlabel="CPU seconds" if place > 2 else None,
             ylabel="RMSE against clean rows" if loss in ROBUST else "held-out divergence",
         )
-    figure.legend(shown.values(), shown, loc="outside lower center", ncols=len(shown))
+    figure.legend(shown.values(), shown, loc="outside lower center", ncols=5)
     return figure
 
 
