@@ -100,7 +100,7 @@ def main() -> None:
         }
         for source in PAINTINGS
     }
-    save_figure(draw(shown, models, rebuilt, quality), "000-1", 75)
+    save_figure(draw(shown, models, rebuilt, quality), "000-1", 62)
     numbers = {"patches": N_PATCHES, "atoms": N_ATOMS, "psnr_by_dictionary_and_painting": quality}
     save("000-1", numbers)
 

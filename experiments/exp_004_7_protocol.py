@@ -8,11 +8,11 @@ batch stops. Subject 1, the noise of `exp_004_6_faces`, K = 40, Huber with a thr
 Online: falling steps in units of the curvature (in the paper they are on raw
 gradients; tau = 64, a = b = 2e4, codes by `coders.Multiplicative`), the default method, and
 OL-Wang. Batch: 200 rounds over all copies. Where it goes after these, 1,000 rounds over the 64
-images tell roughly, at the seconds of rounds over all. Compared is the Huber loss of the 64 contaminated images,
-coded exactly, per pixel: the least of all is not the best picture, since 40 atoms learn the noise
-of 64 images by heart. So the error against the clean images stands beside it, and how bright
-shadows are (`exp_004_6_faces.share_removed`). Leaves ``results/004-7-protocol.json`` and
-``results/004-7-protocol.png``.
+images tell roughly, at the seconds of rounds over all. Compared is the Huber loss of the 64
+contaminated images, coded exactly, per pixel: the least of all is not the best picture, since 40
+atoms learn the noise of 64 images by heart. So the error against the clean images stands beside it,
+and how bright shadows are (`exp_004_6_faces.share_removed`). Leaves
+``results/004-7-protocol.json`` and ``results/004-7-protocol.png``.
 """
 
 from __future__ import annotations
