@@ -20,7 +20,7 @@ def seen_anew():
 
 
 def test_a_model_is_refused_from_one_byte_too_many_on(monkeypatch):
-    needed = 8 * 5 * (5 * 5 + 4 * 8)
+    needed = 8 * 5 * (5 * 5 + 12)
     monkeypatch.setattr("os.sysconf", {"SC_PHYS_PAGES": needed - 1, "SC_PAGE_SIZE": 1}.get)
     monkeypatch.setattr(machine, "_group_limits", list)
     model = OnlineDictionaryLearning(5, random_state=0)

@@ -10,7 +10,9 @@ from pathlib import Path
 __all__ = ["check_memory", "memory_there"]
 
 GROUPS = Path("/sys/fs/cgroup")
-SQUARES, TALLS = 5, 4  # matrices that a step holds: among the atoms, and of their size
+# Matrices in float64 that a step holds at least: among the atoms, and of their size (for data of
+# float32, of which the atoms have half).
+SQUARES, TALLS = 5, 1.5
 
 
 def check_memory(n_components: int, n_features: int) -> None:
