@@ -63,6 +63,6 @@ def test_nothing_is_taken_for_what_does_not_fit(kind, settings):
 
 
 def test_convex_atoms_are_refused_too(monkeypatch):
-    monkeypatch.setattr("atomstream.core.machine.memory_there", lambda: 1000.0)
+    monkeypatch.setattr("atomstream.core.machine.memory_there", lambda: 100.0)
     with pytest.raises(ValueError, match="3 atoms of 8 features need about"):
         OnlineConvexMF(3, random_state=0).fit(X)

@@ -76,8 +76,8 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         """Sweep over the atoms."""
         memory = state.memory
         atoms = state.dictionary.atoms()
-        # A copy. What is as large as this is swept in the type of the data: float64 would take twice
-        # the time for digits that the atoms do not keep.
+        # A copy. What is as large as this is swept in the type of the data: float64 would take
+        # twice the time for digits that the atoms do not keep.
         atoms = atoms.astype(atoms.dtype if atoms.size >= WIDE else np.float64)
         # Once for all sweeps: it may be a product of two factors.
         cross = np.asarray(memory.cross)
