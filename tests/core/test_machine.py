@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
 from atomstream.core import machine
 
 X = np.random.default_rng(7).random((30, 8))
@@ -60,9 +60,3 @@ def test_nothing_is_taken_for_what_does_not_fit(kind, settings):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10_000_000
-
-
-def test_convex_atoms_are_refused_too(monkeypatch):
-    monkeypatch.setattr("atomstream.core.machine.memory_there", lambda: 100.0)
-    with pytest.raises(ValueError, match="3 atoms of 8 features need about"):
-        OnlineConvexMF(3, random_state=0).fit(X)

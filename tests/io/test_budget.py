@@ -11,6 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from atomstream.cli import main
+from atomstream.core import machine
 from atomstream.exceptions import InputError
 from atomstream.io import budget, open_inputs
 from atomstream.io.series_table import read_series
@@ -240,14 +241,14 @@ def test_a_table_of_series_takes_little_more_memory_than_its_numbers(tmp_path, p
 def test_half_of_the_smallest_limit_there_is_by_default(tmp_path, monkeypatch):
     budget.max_memory.set(None)
     (tmp_path / "memory.max").write_text("3000000\n")
-    monkeypatch.setattr(budget, "GROUPS", tmp_path)
-    budget._half.cache_clear()
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    machine.memory_there.cache_clear()
     try:
         budget.need(1.5e6, "It")
         with pytest.raises(InputError, match=r"allowed are 1.5 MB, half of what there is"):
             budget.need(1.6e6, "It")
         (tmp_path / "memory.max").write_text("max\n")
-        budget._half.cache_clear()
+        machine.memory_there.cache_clear()
         budget.need(1.6e6, "It")
     finally:
-        budget._half.cache_clear()
+        machine.memory_there.cache_clear()

@@ -201,7 +201,6 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _begin(self) -> RunState:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
-        check_memory(self.n_components, self.n_features_in_)
         method = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
         warn_of_schedule(self.schedule, clock.schedule)
@@ -361,6 +360,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         first = next((batch for batch in batches if batch.mass > 0), None)
         if first is None:
             return []
+        check_memory(self.n_components, first.X.shape[1])
         self._start(self._starting_dictionary(first))
         return [first]
 
