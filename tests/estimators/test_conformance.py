@@ -6,6 +6,7 @@ a kind, and through the same demands on data of their own.
 
 import inspect
 from copy import deepcopy
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -127,7 +128,7 @@ TAGS = {
 @pytest.mark.parametrize("kind", ZOO)
 def test_tags_say_what_data_are_taken(kind):
     inputs = get_tags(ZOO[kind][0]).input_tags
-    known = {name for name in dir(inputs) if getattr(inputs, name) is True}
+    known = {each.name for each in fields(inputs) if getattr(inputs, each.name) is True}
     assert known == TAGS[kind]
 
 
