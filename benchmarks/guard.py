@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -185,15 +186,32 @@ def serve():
         print(json.dumps(time.process_time() - began), flush=True)
 
 
+@contextmanager
+def checked_out(commit):
+    """Give a folder with the code of a commit."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "code"
+        _git("worktree", "add", "--detach", str(path), commit)
+        try:
+            yield path
+        finally:
+            _git("worktree", "remove", "--force", str(path))
+
+
+@contextmanager
 def serving(source):
-    """Start a process with the code of a folder."""
+    """Give a process with the code of a folder."""
     path = os.pathsep.join([str(source), str(Path(__file__).parent)])
     apart = {"PYTHONPATH": path}
     command = [sys.executable, __file__, "--serve"]
     pipe = subprocess.PIPE
-    return subprocess.Popen(
+    process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, text=True, env=os.environ | THREADS | apart
     )
+    try:
+        yield process
+    finally:
+        process.kill()
 
 
 def asked(process, name):
@@ -241,28 +259,21 @@ def main():
     given = parser.parse_args()
     if given.serve:
         return serve()
-    commit = given.against or last_release()
-    with tempfile.TemporaryDirectory() as folder:
-        other, slower, began = Path(folder) / "code", [], time.perf_counter()
-        _git("worktree", "add", "--detach", str(other), commit)
-        before, now = processes = [serving(other / "src"), serving(ROOT / "src")]
-        try:
-            print(f"seconds now over seconds at {commit[:12]}: median, lowest, highest")
-            for name in given.cases:
-                ratios = compared(before, now, name, given.rounds)
-                if not ratios:
-                    print(f"{name:<18} not in that code", flush=True)
-                    continue
-                middle = statistics.median(ratios)
-                slower += [name] * (middle > SLOWER)
-                low, high = min(ratios), max(ratios)
-                mark = "  SLOWER" if middle > SLOWER else ""
-                print(f"{name:<18} {middle:6.2f} {low:6.2f} {high:6.2f}{mark}", flush=True)
-            print(f"{time.perf_counter() - began:.0f} s")
-        finally:
-            for process in processes:
-                process.kill()
-            _git("worktree", "remove", "--force", str(other))
+    commit, slower, began = given.against or last_release(), [], time.perf_counter()
+    code, ours = checked_out(commit), serving(ROOT / "src")
+    with code as other, serving(other / "src") as before, ours as now:
+        print(f"seconds now over seconds at {commit[:12]}: median, lowest, highest")
+        for name in given.cases:
+            ratios = compared(before, now, name, given.rounds)
+            if not ratios:
+                print(f"{name:<18} not in that code", flush=True)
+                continue
+            middle = statistics.median(ratios)
+            slower += [name] * (middle > SLOWER)
+            low, high = min(ratios), max(ratios)
+            mark = "  SLOWER" if middle > SLOWER else ""
+            print(f"{name:<18} {middle:6.2f} {low:6.2f} {high:6.2f}{mark}", flush=True)
+        print(f"{time.perf_counter() - began:.0f} s")
     return int(bool(slower))
 
 

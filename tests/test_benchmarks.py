@@ -2,7 +2,6 @@
 
 import math
 import re
-from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -142,34 +141,55 @@ def test_pages_for_people_from_elsewhere_say_what_was_measured(page, words):
     assert words in " ".join(text.split())
 
 
-@pytest.mark.parametrize(("times", "slower"), [((1.0, 1.0), 0), ((1.0, 1.2), 1), ((1.2, 1.0), 0)])
-def test_the_guard_ends_with_1_where_code_has_become_slower(times, slower, monkeypatch, capsys):
-    asked, killed, git = [], [], []
-    processes = [SimpleNamespace(kill=partial(killed.append, name)) for name in ("before", "now")]
+@pytest.fixture
+def guarded(monkeypatch):
+    """Stand-ins for git and for the guard's processes; what is said to them, in turn."""
+    said = []
 
-    def seconds(process, name):
-        asked.append(processes.index(process))
-        return times[asked[-1]]
+    def start(command, *, env, **pipes):
+        name = "now" if env["PYTHONPATH"].startswith(str(ROOT / "src")) else "before"
+        return SimpleNamespace(name=name, kill=lambda: said.append(f"kill {name}"))
 
-    monkeypatch.setattr(guard, "_git", lambda *words: git.append(words[1]))
-    monkeypatch.setattr(guard, "serving", lambda source: processes[source == ROOT / "src"])
-    monkeypatch.setattr(guard, "asked", seconds)
+    monkeypatch.setattr(guard, "_git", lambda *words: said.append(words[1]))
+    monkeypatch.setattr(guard.subprocess, "Popen", start)
     monkeypatch.setattr("sys.argv", ["guard", "--against", "HEAD", "--cases", "patches", "walks"])
+    return said
+
+
+@pytest.mark.parametrize(("times", "slower"), [((1.0, 1.0), 0), ((1.0, 1.2), 1), ((1.2, 1.0), 0)])
+def test_the_guard_ends_with_1_where_code_has_become_slower(
+    times, slower, guarded, monkeypatch, capsys
+):
+    asked, seconds = [], dict(zip(("before", "now"), times, strict=True))
+
+    def answer(process, name):
+        asked.append(process.name)
+        return seconds[process.name]
+
+    monkeypatch.setattr(guard, "asked", answer)
     assert guard.main() == slower
-    assert asked[:4] == [0, 1, 1, 0]  # who goes first changes
-    assert killed == ["before", "now"]
-    assert git == ["add", "remove"]
+    assert asked[:4] == ["before", "now", "now", "before"]  # who goes first changes
+    assert guarded == ["add", "kill now", "kill before", "remove"]
     assert ("SLOWER" in capsys.readouterr().out) == bool(slower)
 
 
-def test_the_guard_leaves_nothing_behind_where_a_case_fails(monkeypatch):
-    killed, git = [], []
-    process = SimpleNamespace(kill=partial(killed.append, 1))
-    monkeypatch.setattr(guard, "_git", lambda *words: git.append(words[1]))
-    monkeypatch.setattr(guard, "serving", lambda source: process)
+def test_the_guard_leaves_nothing_behind_where_a_case_fails(guarded, monkeypatch):
     monkeypatch.setattr(guard, "asked", lambda process, name: None)
-    monkeypatch.setattr("sys.argv", ["guard", "--against", "HEAD", "--cases", "patches"])
     with pytest.raises(SystemExit, match="patches fails"):
         guard.main()
-    assert killed == [1, 1]
-    assert git == ["add", "remove"]
+    assert guarded == ["add", "kill now", "kill before", "remove"]
+
+
+def test_the_guard_leaves_nothing_behind_where_a_process_does_not_start(guarded, monkeypatch):
+    first = guard.subprocess.Popen
+
+    def start(command, *, env, **pipes):
+        process = first(command, env=env)
+        if process.name == "now":
+            raise OSError("no more processes")
+        return process
+
+    monkeypatch.setattr(guard.subprocess, "Popen", start)
+    with pytest.raises(OSError, match="no more processes"):
+        guard.main()
+    assert guarded == ["add", "kill before", "remove"]
