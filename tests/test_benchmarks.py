@@ -97,47 +97,73 @@ def test_figures_are_derived_as_said():
 
 
 def told():
-    """Yield a page for people who come from elsewhere, and what it should say of the results."""
+    """Yield a page of the documentation, and what it should say of the results."""
     peers, codes = (benchmark_records.load(name)["results"] for name in ("peers", "coding"))
     first, rows = peers["one_pass"][0], codes["densities"]["0.1"]["rows"]
-    yield "spams", f"{first['ours']:,.0f} samples a second against {first['spams']:,.0f}"
-    yield "spams", f"{first['our_error']:.4f} against {first['spams_error']:.4f}"
+    yield (
+        "coming-from/spams",
+        f"{first['ours']:,.0f} samples a second against {first['spams']:,.0f}",
+    )
+    yield "coming-from/spams", f"{first['our_error']:.4f} against {first['spams_error']:.4f}"
     ours, theirs = (
         rows[name]["us_per_row"] for name in ("atomstream float64", "SPAMS lasso float64")
     )
-    yield "spams", f"{ours:.1f} microseconds a row against {theirs:.1f}"
-    yield "spams", f"{peers['memory']['spams']:.1f} MB beyond the data"
-    yield "spams", f"against {peers['memory']['atomstream']:.1f} MB"
+    yield "coming-from/spams", f"{ours:.1f} microseconds a row against {theirs:.1f}"
+    yield "coming-from/spams", f"{peers['memory']['spams']:.1f} MB beyond the data"
+    yield "coming-from/spams", f"against {peers['memory']['atomstream']:.1f} MB"
     same = peers["same_time"]
-    yield "scikit-learn", f"is {same['atomstream, defaults']:.4f}"
+    yield "coming-from/scikit-learn", f"is {same['atomstream, defaults']:.4f}"
     for start in ("MiniBatchNMF", "MiniBatchDictionaryLearning"):
         least = min(error for name, error in same.items() if name.startswith(start))
-        yield "scikit-learn", f"`{start}` {least:.4f}"
-    yield "scikit-learn", f"batch `NMF` {same['batch NMF']:.4f}"
-    yield "scikit-learn", f"{peers['time_to_sklearn']['batch NMF']['ours']:.2f} s"
+        yield "coming-from/scikit-learn", f"`{start}` {least:.4f}"
+    yield "coming-from/scikit-learn", f"batch `NMF` {same['batch NMF']:.4f}"
+    yield "coming-from/scikit-learn", f"{peers['time_to_sklearn']['batch NMF']['ours']:.2f} s"
     _, squared, kl = benchmark_records.load("consensus-speed")["results"]
-    yield "cnmf", f"take {squared['seconds']:.0f} s of one core"
-    yield "cnmf", f"take {squared['sklearn_seconds']:.0f} s."
-    yield "cnmf", f"{kl['seconds']:.0f} s against {kl['sklearn_seconds']:,.0f} s"
+    yield "coming-from/cnmf", f"take {squared['seconds']:.0f} s of one core"
+    yield "coming-from/cnmf", f"take {squared['sklearn_seconds']:.0f} s."
+    yield "coming-from/cnmf", f"{kl['seconds']:.0f} s against {kl['sklearn_seconds']:,.0f} s"
     topics = benchmark_records.load("divergences")["results"]["sparse"]
     seconds, loss = topics["ours, batches of 256"][-1]
-    yield "gensim", f"{loss:.2f} after {seconds:.1f} s"
+    yield "coming-from/gensim", f"{loss:.2f} after {seconds:.1f} s"
     seconds, loss = topics["gensim Nmf"][-1]
-    yield "gensim", f"{loss:.2f} after {seconds:.1f} s"
+    yield "coming-from/gensim", f"{loss:.2f} after {seconds:.1f} s"
     tensors = benchmark_records.load("tensors")["results"]
     hals, big = tensors["race"]["table"]["TensorLy HALS, 100 rounds"], tensors["big"]
-    yield "tensorly", f"HALS takes {hals['seconds']:.2f} s for {hals['above best, %']:.1f} %"
+    yield (
+        "coming-from/tensorly",
+        f"HALS takes {hals['seconds']:.2f} s for {hals['above best, %']:.1f} %",
+    )
     one, two = (
         big[name]["one learning pass, s"] for name in ("from the system's cache", "from the disk")
     )
-    yield "tensorly", f"{one:.1f} to {two:.1f} s a pass"
+    yield "coming-from/tensorly", f"{one:.1f} to {two:.1f} s a pass"
+    yield "which-model", f"4 GB in {one:.0f} to {two:.0f} s a pass"
     learned = benchmark_records.load("networks")["results"]["learning"]["contenders"]
-    yield "papers-code", f"against {learned['ndlearn (Glauber)']['seconds']:.1f} s"
+    yield "coming-from/papers-code", f"against {learned['ndlearn (Glauber)']['seconds']:.1f} s"
+    yield "which-model", f"21 nodes in {learned['atomstream, pivot']['seconds']:.1f} s"
+    steps = benchmark_records.load("walks")["results"]["microseconds per transition"]
+    yield "which-model", f"{steps['2000']:.1f} to {steps['100000']:.1f} microseconds a transition"
+    for words in (*promised("squared"), *promised("kl")):
+        yield "what-may-be-promised", words
+
+
+def promised(case):
+    """Yield by how many percent slots end above serial learning, and after how many rounds."""
+    rows = [
+        row for row in benchmark_records.load("engine-quality")["results"] if row["case"] == case
+    ]
+    serial = {
+        row["seed"]: row["error"] for row in rows if row["mode"] == "serial" and row["batch"] > 128
+    }
+    for slots in (4, 8, 16, 64):
+        ours = [row for row in rows if row["slots"] == slots and row["mode"] == "local"]
+        above = [f"{100 * (row['error'] / serial[row['seed']] - 1):+.1f}" for row in ours]
+        yield f"| {', '.join(above)} ({ours[0]['rounds']}"
 
 
 @pytest.mark.parametrize(("page", "words"), list(told()))
-def test_pages_for_people_from_elsewhere_say_what_was_measured(page, words):
-    text = (ROOT / f"docs/coming-from/{page}.md").read_text(encoding="utf-8")
+def test_pages_say_what_was_measured(page, words):
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     assert words in " ".join(text.split())
 
 
