@@ -1,12 +1,14 @@
 # Each goal makes its own environment, installs what it needs, and runs.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
-BIN = .venv/bin
+SCRIPTS = $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN = .venv/$(SCRIPTS)
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
 BENCHMARKS = peers coding coding_cases sparse_model files divergences networks walks tensors ground at_hand \
 	learning first_use consensus cells drift real_streams engine engine_scale pictures photographs
 
-.PHONY: demo test test-fast lint types unit coverage test-floor fuzz changelog bench bench-guard \
-	docs pictures release-check clean
+.PHONY: demo test test-fast test-long test-elsewhere lint types unit coverage test-floor test-next \
+	fuzz changelog bench bench-guard docs pictures release-check clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -23,21 +25,33 @@ types: .venv/ready
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 unit: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q --durations=10
+	$(PYTEST) -m "not long" --durations=10
+
+# The long forms of tests whose short form is in make test.
+test-long: .venv/ready
+	$(PYTEST) -m long --durations=10
+
+# Tests of what is learned, as other machines would run them: at most half an hour.
+test-elsewhere: .venv/ready
+	$(BIN)/python tests/elsewhere.py
 
 # Without the slow tests, runs, the command line, files and pages: an answer within a minute.
 test-fast: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q -m "not slow" tests src \
+	$(PYTEST) -m "not slow and not long" tests src \
 		--ignore=tests/cli --ignore=tests/runs --ignore=tests/io
 
 coverage: .venv/ready
-	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term-missing:skip-covered
+	$(PYTEST) --cov --cov-report=term-missing:skip-covered
 
 # The fast tests with the oldest releases that pyproject.toml admits. Their compiled kernels lie
 # apart: numba keeps only one release's of a source file.
 test-floor: .venv-floor/ready
-	NUMBA_CACHE_DIR="$(CURDIR)/.venv-floor/kernels" .venv-floor/bin/python -m pytest -n 2 -q \
-		-m "not slow" -W ignore::DeprecationWarning tests
+	NUMBA_CACHE_DIR="$(CURDIR)/.venv-floor/kernels" .venv-floor/$(SCRIPTS)/python -m pytest -n 2 -q \
+		-m "not slow and not long" -W ignore::DeprecationWarning tests
+
+# The fast tests with releases of the dependencies that are still to come.
+test-next: .venv-next/ready
+	.venv-next/$(SCRIPTS)/python -m pytest -n 2 -q -m "not slow and not long" tests
 
 # Damages files of every kind for ten minutes, and reads them.
 fuzz: .venv/ready
@@ -51,18 +65,18 @@ bench-guard: .venv/ready
 	$(BIN)/python benchmarks/guard.py $(if $(AGAINST),--against $(AGAINST))
 
 bench: .venv-bench/ready
-	for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || exit 1; done
+	for name in $(BENCHMARKS); do .venv-bench/$(SCRIPTS)/python benchmarks/$$name.py || exit 1; done
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready
 	rm -rf docs/_build/html/_modules
-	MPLBACKEND=agg OMP_NUM_THREADS=1 .venv-docs/bin/sphinx-build -q -W --keep-going \
+	MPLBACKEND=agg OMP_NUM_THREADS=1 .venv-docs/$(SCRIPTS)/sphinx-build -q -W --keep-going \
 		-c docs -d docs/_build/doctrees . docs/_build/html
-	.venv-docs/bin/python docs/check_links.py docs/_build/html
+	.venv-docs/$(SCRIPTS)/python docs/check_links.py docs/_build/html
 
 # The pictures that pages show; each script draws its own.
 pictures: .venv-docs/ready
-	for script in docs/pictures/*.py; do MPLBACKEND=agg .venv-docs/bin/python $$script || exit 1; done
+	for script in docs/pictures/*.py; do MPLBACKEND=agg .venv-docs/$(SCRIPTS)/python $$script || exit 1; done
 
 # Builds what a release publishes, and tries it with the core dependencies alone.
 release-check: .venv/ready
@@ -71,8 +85,8 @@ release-check: .venv/ready
 	tar -tzf dist/*.tar.gz
 	$(BIN)/python -m zipfile -l dist/*.whl
 	$(PYTHON) -m venv .venv-release
-	.venv-release/bin/python -m pip install --quiet dist/*.whl
-	.venv-release/bin/python tests/clean_install.py
+	.venv-release/$(SCRIPTS)/python -m pip install --quiet dist/*.whl
+	.venv-release/$(SCRIPTS)/python tests/clean_install.py
 
 .venv/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -84,26 +98,33 @@ release-check: .venv/ready
 .venv-floor/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-floor
-	.venv-floor/bin/python -m pip install --quiet --upgrade pip uv
-	.venv-floor/bin/uv pip compile --quiet --resolution lowest-direct --extra all pyproject.toml --output-file .venv-floor/oldest.txt
-	.venv-floor/bin/uv pip install --quiet --python .venv-floor --constraint .venv-floor/oldest.txt --editable '.[all]' --group floor
+	.venv-floor/$(SCRIPTS)/python -m pip install --quiet --upgrade pip uv
+	.venv-floor/$(SCRIPTS)/uv pip compile --quiet --resolution lowest-direct --extra all pyproject.toml --output-file .venv-floor/oldest.txt
+	.venv-floor/$(SCRIPTS)/uv pip install --quiet --python .venv-floor --constraint .venv-floor/oldest.txt --editable '.[all]' --group floor
+	touch $@
+
+.venv-next/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-next
+	.venv-next/$(SCRIPTS)/python -m pip install --quiet --upgrade pip
+	.venv-next/$(SCRIPTS)/python -m pip install --quiet --pre --editable '.[all]' --group floor
 	touch $@
 
 .venv-docs/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/python -m pip install --quiet --upgrade pip
-	.venv-docs/bin/python -m pip install --quiet --editable '.[docs]'
+	.venv-docs/$(SCRIPTS)/python -m pip install --quiet --upgrade pip
+	.venv-docs/$(SCRIPTS)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 # The peers, some of them GPL, live in an environment of their own.
 .venv-bench/ready: pyproject.toml benchmarks/requirements.txt
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --upgrade pip
-	.venv-bench/bin/python -m pip install --quiet --editable ".[all]" --requirement benchmarks/requirements.txt
+	.venv-bench/$(SCRIPTS)/python -m pip install --quiet --upgrade pip
+	.venv-bench/$(SCRIPTS)/python -m pip install --quiet --editable ".[all]" --requirement benchmarks/requirements.txt
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-release demo dist docs/_build docs/api \
+	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-next .venv-release demo dist docs/_build docs/api \
 		docs/gallery docs/all-names.rst

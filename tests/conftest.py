@@ -10,13 +10,18 @@ import hashlib
 import importlib
 import pkgutil
 import tempfile
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
+from room import ELSEWHERE, MOST_ROOM, Room
 
 # Scripts: a type checker reads the one, and the other hides the optional libraries.
 collect_ignore = ["typed", "without_extras.py"]
+
+SEED = "ATOMSTREAM_TEST_SEED"  # which base seed: make test-elsewhere
 
 # Derandomised: the same examples on every machine. No deadline: the first call of a kernel
 # compiles.
@@ -25,11 +30,28 @@ settings.load_profile("atomstream")
 
 
 def pytest_configure(config):
+    """Shift seeds where that was asked for, and let one worker at a time compile a kernel."""
+    _shift_seeds(int(os.environ.get(SEED, "0")))
+    _compile_in_turn()
+
+
+def _shift_seeds(shift):
+    """Add to every whole number that seeds a generator, before a module of tests draws from one."""
+    if not shift:
+        return
+    default_rng = np.random.default_rng
+
+    def shifted(seed=None):
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        return default_rng(int(seed) + 1000 * shift if whole else seed)
+
+    np.random.default_rng = shifted
+
+
+def _compile_in_turn():
     """Let one worker compile a kernel while others wait for what numba keeps on disk."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
-    import fcntl
-
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.dispatcher import Dispatcher
 
@@ -39,10 +61,21 @@ def pytest_configure(config):
         name = f"{self.py_func.__module__}.{self.py_func.__qualname__}".encode()
         path = Path(tempfile.gettempdir()) / f"atomstream-{hashlib.sha256(name).hexdigest()}.lock"
         with global_compiler_lock, path.open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _wait_for(lock)
             return compile_now(self, signature)
 
     Dispatcher.compile = compile_once
+
+
+def _wait_for(lock):
+    """Wait until no other process holds a file."""
+    from atomstream.runs.folder import _lock
+
+    while True:
+        try:
+            return _lock(lock)
+        except OSError:
+            time.sleep(0.05)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -51,6 +84,36 @@ def _compile_in_silence():
     from atomstream._kernels import compile
 
     compile.PATIENCE = 1e6
+
+
+@pytest.fixture
+def room(request):
+    """Bounds on what was learned, which report how much of their room was used."""
+    bounds = Room()
+    yield bounds
+    used = max(bounds.used, default=0.0)
+    request.node.user_properties.append(("room", used))
+    if ELSEWHERE in os.environ and used > MOST_ROOM:
+        pytest.fail(f"{used:.2f} of the room of a bound is used; at most {MOST_ROOM} may be")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that bound something learned."""
+    for item in items:
+        if "room" in getattr(item, "fixturenames", ()):
+            item.add_marker("learned")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the ten tests that are nearest to their bounds."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    noted = {r.nodeid: dict(r.user_properties) for r in reports if hasattr(r, "user_properties")}
+    used = {nodeid: found["room"] for nodeid, found in noted.items() if "room" in found}
+    nearest = sorted(used, key=used.get, reverse=True)[:10]
+    if nearest:
+        terminalreporter.section("bounds on what was learned: room used")
+    for nodeid in nearest:
+        terminalreporter.write_line(f"{used[nodeid]:.2f} {nodeid}")
 
 
 @pytest.fixture

@@ -32,25 +32,25 @@ def alarms(values, **settings):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_false_alarms_are_as_rare_as_was_asked_for(law):
+def test_false_alarms_are_as_rare_as_was_asked_for(law, room):
     # 60 are expected, give or take 16 by chance; what is learned of the law costs the rest.
     found = alarms(LAWS[law](60_000, np.random.default_rng(1)), false_alarm_every=1000)
-    assert 24 <= len(found) <= 150
+    room.between(len(found), 24, 150)
 
 
 @pytest.mark.parametrize(
     ("law", "size", "slow"),
     [("normal", 1.0, 25), ("skewed", 1.0, 25), ("heavy tails", 1.0, 25), ("dependent", 1.0, 80)],
 )
-def test_a_change_is_found_soon(law, size, slow):
+def test_a_change_is_found_soon(law, size, slow, room):
     delays = []
     for seed in range(20):
         values = LAWS[law](2000, np.random.default_rng(seed))
         values[1000:] += size * values[:1000].std()
         later = [t - 1000 for t in alarms(values) if t >= 1000]
         delays.append(later[0] if later else math.inf)
-    assert np.median(delays) <= slow
-    assert np.mean(np.isfinite(delays)) >= 0.7
+    room.error(np.median(delays), at_most=slow)
+    room.share(np.mean(np.isfinite(delays)), at_least=0.7)
 
 
 def test_units_do_not_matter_and_falls_are_no_alarm():
@@ -60,7 +60,7 @@ def test_units_do_not_matter_and_falls_are_no_alarm():
     assert alarms(-values) == []
 
 
-def test_the_fall_of_a_model_that_learns_does_not_hide_what_comes_later():
+def test_the_fall_of_a_model_that_learns_does_not_hide_what_comes_later(room):
     losses = (1 + 100 * np.exp(-np.arange(600) / 10)) * np.exp(
         0.1 * LAWS["normal"](600, np.random.default_rng(5))
     )
@@ -68,7 +68,8 @@ def test_the_fall_of_a_model_that_learns_does_not_hide_what_comes_later():
     values = np.array([loss_of(loss) for loss in losses])
     found = alarms(values)
     assert len(found) == 1
-    assert 300 <= found[0] <= 330
+    assert found[0] >= 300
+    room.error(found[0] - 300, at_most=30)
 
 
 def test_values_that_are_not_finite_are_left_out():
@@ -78,13 +79,13 @@ def test_values_that_are_not_finite_are_left_out():
     assert [t - 3 for t in alarms(with_gaps)] == alarms(values)
 
 
-def test_the_sum_tells_when_the_change_began():
+def test_the_sum_tells_when_the_change_began(room):
     values = LAWS["normal"](2000, np.random.default_rng(4))
     values[1000:] += 1.5
     detector = DriftDetector()
     for t, value in enumerate(values.tolist()):
         if detector.update(value):
-            assert abs((t - detector.since + 1) - 1000) <= 5
+            room.error(abs((t - detector.since + 1) - 1000), at_most=5)
             return
     pytest.fail("the change was not found")
 

@@ -12,15 +12,11 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
+from commands import run
 from numpy.random import default_rng
 
 import atomstream
 from atomstream.cli import main
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
-
 
 # -- rows
 # --------------------------------------------------------------------------------------------------

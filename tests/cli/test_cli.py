@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -20,10 +21,6 @@ X = np.random.default_rng(0).random((300, 6)).round(4)
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import networkx as nx
 import numpy as np
 import pytest
+from commands import refused
 
 import atomstream
 from atomstream.cli import main
@@ -67,16 +68,6 @@ def folder(tmp_path_factory):
     nx.write_edgelist(nx.karate_club_graph(), folder / "edges.txt", data=False)
     Image.fromarray(np.full((9, 9, 3), 200, np.uint8)).save(folder / "picture.png")
     return folder
-
-
-def refused(capsys, *arguments):
-    """Return the one sentence of a command that ends with exit code 2."""
-    assert main([str(argument) for argument in arguments]) == 2
-    told = capsys.readouterr()
-    assert not told.out
-    assert told.err.startswith("Error: ")
-    assert told.err.count("\n") == 1
-    return told.err
 
 
 def test_all_classes_of_models_are_here(folder):

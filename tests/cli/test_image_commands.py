@@ -53,9 +53,9 @@ def read(path):
 
 
 @pytest.mark.slow
-def test_denoise(capsys, folder):
+def test_denoise(capsys, folder, room):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
-    assert told["sigma"] == pytest.approx(15, rel=0.5)
+    room.near(told["sigma"], 15, rel=0.5)
     assert (
         call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--sigma", "15", *FEW)[
             "sigma"
@@ -63,13 +63,16 @@ def test_denoise(capsys, folder):
         == 15
     )
     clean = read(folder / "clean.png")
-    assert images.psnr(picture(), clean) > images.psnr(picture(), read(folder / "noisy.png")) + 3
+    room.decibels(
+        images.psnr(picture(), clean) - images.psnr(picture(), read(folder / "noisy.png")),
+        at_least=3,
+    )
     call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["grey.png", "color.png"])
-def test_inpaint(capsys, folder, name):
+def test_inpaint(capsys, folder, name, room):
     told = call(capsys, folder, "inpaint", name, "--mask", "mask.png", "--out", "filled.png", *FEW)
     assert told["filled"] == pytest.approx(0.4, abs=0.05)
     before, after, mask = (
@@ -78,7 +81,7 @@ def test_inpaint(capsys, folder, name):
         read(folder / "mask.png") > 0,
     )
     assert (after[~mask] == before[~mask]).all()
-    assert images.psnr(before, after) > 25
+    room.decibels(images.psnr(before, after), at_least=25)
 
 
 def test_compress_and_decompress(capsys, folder):

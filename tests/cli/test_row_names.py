@@ -7,10 +7,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from commands import refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
-from atomstream.cli import main
 from atomstream.io import tables
 
 pa = pytest.importorskip("pyarrow")
@@ -21,15 +21,6 @@ N = 60
 X = np.random.default_rng(0).random((N, 3)).round(5)
 NAMES = [f"{i:03}" for i in range(N)]  # numbers that are names: zeros in front stay
 PLACES = [["=1+1", 'a,"b"', "\x1b[31m", "NA", "plain", ""][i % 6] for i in range(N)]
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
-
-
-def refused(capsys, *arguments):
-    assert main([str(argument) for argument in arguments]) == 2
-    return capsys.readouterr().err
 
 
 def read(path):

@@ -41,7 +41,7 @@ def test_a_consensus_that_fails_is_as_it_was():
         model.fit_stream([planted(50)], engine="threads")
 
 
-def test_chains_on_a_network_are_slots():
+def test_chains_on_a_network_are_slots(room):
     graph = nx.karate_club_graph()
     model = NetworkDictionary("path:4", 2, n_batches=40, batch_size=100, random_state=0)
     rounds = Rounds(warmup=400, first=100, batch=50)
@@ -51,7 +51,7 @@ def test_chains_on_a_network_are_slots():
     assert here.learner_.n_samples_seen_ == 4000
     serial = clone(model).fit(graph)
     patches = np.concatenate([*chain_of(graph).read(0, 2000)])
-    assert here.learner_.score(patches) > 1.05 * serial.learner_.score(patches)  # both negative
+    room.ratio(here.learner_.score(patches) / serial.learner_.score(patches), at_most=1.05)
     assert here.recent_importance_.sum() == pytest.approx(1)
     assert here.partial_fit(graph).learner_.n_samples_seen_ == 4100
     with pytest.raises(ValueError, match="chain='all' visits every copy"):

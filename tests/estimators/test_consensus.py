@@ -32,16 +32,16 @@ def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
     return X + noise * rng.random(X.shape), parts
 
 
-def test_the_planted_atoms_return_and_their_number_is_chosen():
+def test_the_planted_atoms_return_and_their_number_is_chosen(room):
     X, parts = planted()
     model = ConsensusNMF(range(2, 6), n_replicates=10, n_epochs=10, random_state=0).fit(X)
     assert model.n_components_ == 3
-    assert align(parts, model).similarity.min() > 0.95
-    assert model.stability_.min() > 0.9
+    room.share(align(parts, model).similarity.min(), at_least=0.95)
+    room.share(model.stability_.min(), at_least=0.9)
     assert "3" in model.choice_.reason
     assert_array_equal(model.choice_.ranks, [2, 3, 4, 5])
     codes = model.transform(X)
-    assert np.linalg.norm(model.inverse_transform(codes) - X) < 0.2 * np.linalg.norm(X)
+    room.error(np.linalg.norm(model.inverse_transform(codes) - X), at_most=0.2 * np.linalg.norm(X))
 
 
 def test_data_without_structure_are_said_to_have_none():
@@ -132,7 +132,7 @@ def test_batches_one_by_one_and_as_a_stream_are_the_same():
 
 
 @pytest.mark.parametrize("loss", ["squared", "kl"])
-def test_sparse_data_give_what_dense_data_give(loss):
+def test_sparse_data_give_what_dense_data_give(loss, room):
     rng = np.random.default_rng(0)
     X = rng.poisson(rng.exponential(size=(120, 2)) @ rng.gamma(0.5, 2, (2, 10))).astype(float)
     X = X[X.sum(axis=1) > 0]
@@ -144,11 +144,11 @@ def test_sparse_data_give_what_dense_data_give(loss):
         "random_state": 0,
     }
     dense, sparse = (ConsensusNMF(**settings).fit(A) for A in (X, sp.csr_array(X)))
-    assert align(dense, sparse).similarity.min() > 0.999
-    assert_allclose(dense.choice_.error, sparse.choice_.error, rtol=0.02)
+    room.share(align(dense, sparse).similarity.min(), at_least=0.999)
+    room.near(dense.choice_.error, sparse.choice_.error, rel=0.02)
 
 
-def test_counts_that_are_mostly_zero_are_learned_from_as_sparse_ones():
+def test_counts_that_are_mostly_zero_are_learned_from_as_sparse_ones(room):
     rng = np.random.default_rng(0)
     X = rng.poisson(0.2 * rng.exponential(size=(120, 2)) @ rng.gamma(0.5, 2, (2, 30))).astype(float)
     X = X[X.sum(axis=1) > 0]
@@ -157,9 +157,11 @@ def test_counts_that_are_mostly_zero_are_learned_from_as_sparse_ones():
     dense = model.fit(X).components_
     assert_array_equal(dense, model.fit(sp.csr_array(X)).components_)
     model.set_params(loss="squared", model=OnlineNMF(loss="kl", missing=True))
-    assert align(dense, model.fit(X)).similarity.min() > 0.99  # with gaps rows stay dense
+    room.share(
+        align(dense, model.fit(X)).similarity.min(), at_least=0.99
+    )  # with gaps rows stay dense
     X[rng.random(X.shape) < 0.02] = np.nan
-    assert align(dense, model.fit(X)).similarity.min() > 0.95
+    room.share(align(dense, model.fit(X)).similarity.min(), at_least=0.95)
 
 
 def test_a_batch_that_is_refused_leaves_the_model_as_it_was():
@@ -271,7 +273,7 @@ def test_threads_change_nothing():
     assert_array_equal(one.components_, two.components_)
 
 
-def test_signed_atoms_are_matched_whatever_their_sign():
+def test_signed_atoms_are_matched_whatever_their_sign(room):
     rng = np.random.default_rng(0)
     parts = rng.standard_normal((3, 12))
     usages = rng.choice([-1, 1], (300, 3)) * rng.uniform(1, 3, (300, 3))
@@ -281,12 +283,12 @@ def test_signed_atoms_are_matched_whatever_their_sign():
     consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, n_epochs=15, random_state=0)
     consensus.fit(X)
     assert consensus.n_components_ == 3
-    assert align(parts, consensus).similarity.min() > 0.99
+    room.share(align(parts, consensus).similarity.min(), at_least=0.99)
     flipped = consensus.consensus(3).labels
     assert (np.sort(flipped, axis=1) == np.arange(3)).all(axis=1).mean() > 0.5
 
 
-def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows():
+def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows(room):
     """The passes are the same; only the rounds tell the two apart."""
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(300, 4)) @ rng.random((4, 15)) ** 3 + 0.1 * rng.random((300, 15))
@@ -297,11 +299,11 @@ def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows():
     for ended, begun, weights in pairs:
         rows = weights > 0
         mean = [each.objective(X[rows], weights[rows]) for each in (ended, begun)]
-        assert mean[0] < mean[1]
+        room.error(mean[0], at_most=mean[1])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_does():
+def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_does(room):
     rng = np.random.default_rng(1)
     X = rng.exponential(size=(300, 4)) @ rng.random((4, 15)) ** 3 + 0.1 * rng.random((300, 15))
     model = ConsensusNMF(4, n_replicates=6, bootstrap=False, random_state=0).fit(X)
@@ -310,7 +312,7 @@ def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_
         own, codes = X[weights > 0], learned.transform(X[weights > 0])
         batch = NMF(4, init="custom", max_iter=1000)
         ended = batch.fit(own, W=codes.copy(), H=learned.components_.copy()).reconstruction_err_
-        assert np.linalg.norm(own - codes @ learned.components_) <= 1.001 * ended
+        room.ratio(np.linalg.norm(own - codes @ learned.components_) / ended, at_most=1.001)
 
 
 def test_files_of_releases_without_the_setting_hold_bootstraps():

@@ -59,7 +59,7 @@ def test_one_incomplete_row_changes_only_rounding_of_the_others():
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("codes", ["free", "simplex"])
-def test_hidden_entries_are_predicted_nearly_as_with_all_known(share, codes):
+def test_hidden_entries_are_predicted_nearly_as_with_all_known(share, codes, room):
     X = planted(noise=0.2)
     holes = with_holes(X, share)
     hidden = np.isnan(holes)
@@ -72,9 +72,9 @@ def test_hidden_entries_are_predicted_nearly_as_with_all_known(share, codes):
     full = model(codes=codes, n_epochs=2).fit(X)
     means = error(np.broadcast_to(np.nanmean(holes, axis=0), X.shape))
     found = error(learned.impute(holes))
-    assert found < 0.5 * means
+    room.error(found, at_most=0.5 * means)
     # the atoms of the full data, asked the same: what these incomplete rows can say at best
-    assert found < 1.25 * error(full.impute(holes))
+    room.ratio(found / error(full.impute(holes)), at_most=1.25)
 
 
 def test_codes_go_by_observed_entries_and_so_does_the_objective():
@@ -204,7 +204,7 @@ def test_features_that_no_row_shows_stay_finite():
     assert np.isfinite(learned.components_).all()
 
 
-def test_it_learns_as_much_from_incomplete_rows_as_nmf():
+def test_it_learns_as_much_from_incomplete_rows_as_nmf(room):
     """Another model of the same kind of data is the measure: no worse than half as much again."""
     X = planted(noise=0.1)
     holes = with_holes(X, 0.3)
@@ -213,4 +213,4 @@ def test_it_learns_as_much_from_incomplete_rows_as_nmf():
     ours = model(n_epochs=2).fit(holes).impute(holes)
     other = OnlineNMF(3, missing=True, n_epochs=20, random_state=0).fit(holes).impute(holes)
     ours, other = (np.sqrt(((it - X)[hidden] ** 2).mean()) for it in (ours, other))
-    assert ours < 1.5 * other
+    room.ratio(ours / other, at_most=1.5)

@@ -45,12 +45,12 @@ def test_every_setting_is_judged_from_the_same_origins():
     assert choice.season % 7 == 0
 
 
-def test_the_best_learns_from_all_rows():
+def test_the_best_learns_from_all_rows(room):
     Y = season() * np.exp(np.arange(120)[:, None] / 100)
     choice = choose_forecaster(pd.DataFrame(Y, columns=["a", "b"]), **GRID, random_state=0)
     best = choice.errors.mean(axis=1).argmin()
     assert choice.settings == choice.tried[best]
-    assert choice.errors[best] < 0.3 * choice.persistence
+    room.error(choice.errors[best], at_most=0.3 * choice.persistence)
     assert choice.model.n_rows_ == len(Y)
     assert list(choice.model.predict().columns) == ["a", "b"]
     twin = SeriesDictionary(**choice.settings, random_state=choice.seed).fit(Y)

@@ -66,15 +66,15 @@ QUICK = OnlineNMF(n_epochs=8)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [2, 4])
-def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank):
+def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank, room):
     rng = np.random.default_rng(rank)
     parts = rng.random((rank, 16)) * (rng.random((rank, 16)) < 0.5)
     X = rng.exponential(size=(250, rank)) @ parts + 0.05 * rng.random((250, 16))
     choice = choose_rank(X, range(1, 6), model=QUICK, random_state=0, n_seeds=10)
     assert choice.rank == rank
     assert choice.errors.shape == choice.similarities.shape == (5, 10)
-    assert choice.stability[rank - 1] > 0.9
-    assert choice.error[rank - 1] < 0.5 * choice.error[rank - 2]
+    room.share(choice.stability[rank - 1], at_least=0.9)
+    room.error(choice.error[rank - 1], at_most=0.5 * choice.error[rank - 2])
     assert [row["rank"] for row in choice.table if row["chosen"]] == [rank]
     figure = plots.rank(choice)
     line = figure.axes[0].lines[0]
@@ -194,7 +194,7 @@ def test_settings_out_of_range_are_refused():
             choose_rank(X, **wrong)
 
 
-def test_the_number_of_rank_one_atoms_of_tensors_is_found():
+def test_the_number_of_rank_one_atoms_of_tensors_is_found(room):
     rng = np.random.default_rng(1)
     loadings = [rng.random((size, 3)) ** 3 for size in (7, 6)]
     codes = rng.exponential(1.0, (400, 3))
@@ -207,7 +207,7 @@ def test_the_number_of_rank_one_atoms_of_tensors_is_found():
     true = np.einsum("ir,jr->rij", *loadings).reshape(3, -1)
     atoms = found.components_.reshape(3, -1)
     cosines = true @ atoms.T / np.outer(*(np.linalg.norm(rows, axis=1) for rows in (true, atoms)))
-    assert cosines.max(axis=1).min() > 0.97
+    room.share(cosines.max(axis=1).min(), at_least=0.97)
     assert model.transform(X[:4]).shape == (4, 3)
 
 

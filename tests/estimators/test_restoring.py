@@ -36,19 +36,19 @@ def model():
     return small().fit({"waves": material("waves"), "sand": material("sand")})
 
 
-def test_materials_get_their_colours_and_are_told_apart(model):
+def test_materials_get_their_colours_and_are_told_apart(model, room):
     original = np.concatenate([material("waves", seed=1), material("sand", seed=1)], axis=1)
     image, classes = model.restore(original @ LUMA)
     assert image.shape == original.shape
     assert classes.shape == (60, 120)
-    assert (classes == np.repeat([0, 1], 60)).mean() > 0.93
+    room.share((classes == np.repeat([0, 1], 60)).mean(), at_least=0.93)
     inside = np.r_[0:52, 68:120]
-    assert np.abs(image - original)[:, inside].mean() < 0.05
+    room.error(np.abs(image - original)[:, inside].mean(), at_most=0.05)
     missed = np.abs(image @ LUMA - original @ LUMA)
     assert (
         missed[((image > 0) & (image < 1)).all(axis=2)] < 0.002
     ).all()  # the weights sum to 0.9999
-    assert missed.max() < 0.01
+    room.error(missed.max(), at_most=0.01)
     assert model.materials_ == ["waves", "sand"]
 
 

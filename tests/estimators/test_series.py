@@ -124,13 +124,13 @@ def test_what_the_atoms_leave_of_the_last_row_is_carried_on():
     assert plain.predict()[0, 1] != whole.predict()[0, 1]
 
 
-def test_the_defaults_follow_series_that_grow():
+def test_the_defaults_follow_series_that_grow(room):
     t, rng = np.arange(160)[:, None], np.random.default_rng(0)
     season = np.sin(2 * np.pi * t / 12 + np.arange(3))
     Y = np.exp(t / 40) * (3 + season + 0.05 * rng.standard_normal((160, 3)))
     steps = SeriesDictionary(random_state=0).fit(Y).one_step_[-100:]
-    assert rms(steps - Y[-100:]) < 0.5 * rms(Y[-100:] - Y[-101:-1])
-    assert rms(steps - Y[-100:]) < 0.5 * rms(Y[-100:] - Y[-112:-12])
+    room.error(rms(steps - Y[-100:]), at_most=0.5 * rms(Y[-100:] - Y[-101:-1]))
+    room.error(rms(steps - Y[-100:]), at_most=0.5 * rms(Y[-100:] - Y[-112:-12]))
 
 
 def test_a_model_that_loses_to_persistence_says_so():
@@ -317,7 +317,7 @@ def test_bands_are_those_of_the_honest_errors():
             model.predict_interval(1, coverage)
 
 
-def test_one_step_bands_hold_what_they_say():
+def test_one_step_bands_hold_what_they_say(room):
     Y = waves(400, seed=2)
     model = new(memory=100).fit(Y[:200])
     inside = []
@@ -325,7 +325,7 @@ def test_one_step_bands_hold_what_they_say():
         low, high = model.predict_interval(1, 0.9)
         inside.append((low[0] <= row) & (row <= high[0]))
         model.partial_fit(row[None])
-    assert 0.85 < np.mean(inside) < 0.96
+    room.between(np.mean(inside), 0.85, 0.96)
 
 
 # -- rebuilding
@@ -360,7 +360,7 @@ def test_rows_are_rebuilt_with_the_dictionary_of_each_moment():
     assert_array_equal(model.reconstruct(Y, online=True), rebuilt)
 
 
-def test_missing_entries_are_filled_and_others_kept():
+def test_missing_entries_are_filled_and_others_kept(room):
     rng = np.random.default_rng(0)
     Y = 2 + np.sin(np.arange(300)[:, None] / 5 + np.arange(3)) + 0.05 * rng.random((300, 3))
     hidden = holes(Y)
@@ -369,8 +369,8 @@ def test_missing_entries_are_filled_and_others_kept():
     filled = model.impute(hidden)
     gone = np.isnan(hidden)
     assert_array_equal(filled[~gone], Y[~gone])
-    assert np.sqrt(np.mean((filled - Y)[gone] ** 2)) < 0.3 * Y.std()
-    assert np.abs(filled - Y)[100:130, 1].mean() < 0.3 * Y.std()
+    room.error(np.sqrt(np.mean((filled - Y)[gone] ** 2)), at_most=0.3 * Y.std())
+    room.error(np.abs(filled - Y)[100:130, 1].mean(), at_most=0.3 * Y.std())
 
 
 def test_where_nothing_reaches_nothing_is_made_up():

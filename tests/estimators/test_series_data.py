@@ -1,19 +1,15 @@
 """SeriesDictionary on real series: an epidemic in six countries, temperatures of four cities."""
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared import DATA, needs_data
 
 from atomstream import SeriesDictionary, series
 from atomstream.schedules import Constant
 
-DATA = Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[3] / "shared" / "data"))
-pytestmark = pytest.mark.skipif(
-    not DATA.exists() and os.environ.get("CI") != "true", reason=f"shared data missing: {DATA}"
-)
+pytestmark = needs_data
 
 
 def rms(error):
@@ -28,7 +24,7 @@ def epidemic():
     return series.Log1p().fit_transform(series.MovingAverage(5).fit_transform(Y))
 
 
-def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
+def test_in_sample_steps_of_the_epidemic_are_close(epidemic, room):
     for seed in range(3):
         model = SeriesDictionary(
             50,
@@ -41,12 +37,12 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic):
             schedule=lambda t, n, N: t**-4.0,
         )
         model.set_params(random_state=seed).fit(epidemic, init=epidemic)
-        assert rms(model.in_sample_ - epidemic) <= 0.20
+        room.error(rms(model.in_sample_ - epidemic), at_most=0.20)
         assert np.isnan(model.one_step_).all()
 
 
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
-def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
+def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic, room):
     settings = {
         "memory": 16,
         "alpha": 0.5,
@@ -63,19 +59,19 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic):
             steps.append(model.predict()[0])
             model.partial_fit(row[None])
         errors.append(rms(np.array(steps) - epidemic[40:]))
-    assert np.mean(errors) < 0.97 * rms(np.diff(epidemic[39:], axis=0))
+    room.error(np.mean(errors), at_most=0.97 * rms(np.diff(epidemic[39:], axis=0)))
 
 
-def test_the_defaults_follow_the_epidemic_as_well_as_the_last_day(epidemic):
+def test_the_defaults_follow_the_epidemic_as_well_as_the_last_day(epidemic, room):
     errors = []
     for seed in range(3):
         model = SeriesDictionary(n_init=40, random_state=seed).fit(epidemic)
         errors.append(rms(model.one_step_[40:] - epidemic[40:]))
-    assert np.mean(errors) < rms(np.diff(epidemic[39:], axis=0))
+    room.error(np.mean(errors), at_most=rms(np.diff(epidemic[39:], axis=0)))
 
 
 @pytest.mark.slow
-def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month():
+def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month(room):
     with (DATA / "temperature/monthly_mean_f_1944_2020.csv").open() as file:
         rows = list(csv.DictReader(file))
     Y = np.array(
@@ -93,4 +89,4 @@ def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month():
         .impute(Z)
     )
     west = hidden[:, :3]
-    assert rms((filled - Y)[:, :3][west]) <= 0.85 * rms((usual - Y)[:, :3][west])
+    room.error(rms((filled - Y)[:, :3][west]), at_most=0.85 * rms((usual - Y)[:, :3][west]))

@@ -4,10 +4,10 @@ import csv
 
 import numpy as np
 import pytest
+from commands import run
 from numpy.testing import assert_array_equal
 
 import atomstream
-from atomstream.cli import main
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs
 from atomstream.io.series_table import read_series
@@ -84,10 +84,6 @@ def test_other_decimal_signs_are_refused(tmp_path):
 def table(path):
     with path.open() as file:
         return list(csv.reader(file))
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def test_a_run_reads_all_tables_as_its_first_one(tmp_path):

@@ -4,20 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from commands import run
 from numpy.testing import assert_allclose
 
 from atomstream import cells
-from atomstream.cli import main
 from atomstream.runs.record import open_record
 
 anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
 
 rng = np.random.default_rng(0)
 COUNTS = rng.poisson(4 * rng.random((700, 3)) ** 3 @ rng.random((3, 40)))
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import ConsensusNMF, OnlineNMF
@@ -21,10 +22,6 @@ X = rng.exponential(size=(150, 3)) @ (rng.random((3, 8)) * (rng.random((3, 8)) <
 X += 0.05 * rng.random(X.shape)
 NAMES = [f"gene_{i}" for i in range(8)]
 SETTINGS = ("--atoms", "2-4", "--replicates", 6, "--epochs", 4, "--batch-size", 50)
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run
 from numpy.testing import assert_allclose
 
 import atomstream
-from atomstream.cli import main
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
 UNFINISHED = {
@@ -27,10 +27,6 @@ def copies(tmp_path, monkeypatch):
     shutil.copytree(GOLDEN, tmp_path / "golden")
     monkeypatch.chdir(tmp_path / "golden")
     return tmp_path / "golden"
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def same(folder, attribute):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import refused
 
 import atomstream
 from atomstream.cli import main
@@ -24,16 +25,6 @@ def folder(tmp_path, monkeypatch):
     shutil.copytree(GOLDEN, tmp_path / "golden")
     monkeypatch.chdir(tmp_path / "golden")
     return Path
-
-
-def refused(capsys, *arguments):
-    """The sentence of a call that must be refused."""
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == 2, arguments
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1, told
-    assert told.startswith("Error: ")
-    return told
 
 
 def newest(run):

@@ -8,11 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import NetworkDictionary, plots
-from atomstream.cli import main
 from atomstream.domains.networks.network import Network
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
@@ -22,10 +22,6 @@ from atomstream.runs.tasks.network import NetworkSettings, NetworkTask
 GRAPH = nx.Graph(
     nx.relabel_nodes(nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0), "node {}".format).edges
 )
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def table(path):

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -42,10 +43,6 @@ def atomstream_process(*arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "atomstream", *map(str, arguments)], text=True, **options
     )
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def same(run, other):

@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 import pytest
+from commands import run
 
-from atomstream.cli import main
 from atomstream.io.archive import read_archive
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import TASKS
@@ -120,10 +120,6 @@ def inputs(tmp_path, monkeypatch):
     monkeypatch.setattr("atomstream.domains.walks.trip_files.LINES", 200)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def result(folder):

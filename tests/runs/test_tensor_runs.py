@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 import xarray as xr
 import zarr
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -41,10 +42,6 @@ def tensor(n_samples=40, n_modes=2):
 
 X = tensor()
 SETTINGS = ("--atoms", 3, "--epochs", 3, "--batch-size", 16)
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")

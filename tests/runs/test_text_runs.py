@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from commands import run
 from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import TopicModel
 from atomstream.callbacks import History
-from atomstream.cli import main
 from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
@@ -28,10 +28,6 @@ WORDS = (
 def corpus():
     rng = np.random.default_rng(0)
     return [" ".join(rng.choice(WORDS[rng.integers(3)], 6)) for _ in range(100)]
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -25,10 +26,6 @@ DAYS = [date(2001, 1, 1) + timedelta(days=3 * i) for i in range(N)]
 SUBJECTS = [RNG.choice(3, p=[0.8 * (1 - i / N), 0.8 * i / N, 0.2]) for i in range(N)]
 TEXTS = [" ".join(RNG.choice(WORDS[subject], 6)) for subject in SUBJECTS]
 COMMON = ("--topics", 3, "--epochs", 3, "--batch-size", 40)
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def read(path):
@@ -50,7 +47,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_date_gives_topics_over_time(folder):
+def test_a_date_gives_topics_over_time(folder, room):
     model = atomstream.load(folder / "run")
     dated = [i for i in range(N) if i not in (5, 7)]
     expected = model.topics_over_time(
@@ -64,7 +61,8 @@ def test_a_date_gives_topics_over_time(folder):
     assert_allclose(shares, expected.shares)
     assert_allclose(shares.sum(axis=1), 1)
     fades = np.argmax([topic[0][0] in WORDS[0] for topic in model.top_words(1)])
-    assert shares[:4, fades].mean() > 0.5 > 0.3 > shares[-4:, fades].mean()
+    room.share(shares[:4, fades].mean(), at_least=0.5)
+    room.error(shares[-4:, fades].mean(), at_most=0.3)
 
 
 def test_the_report_shows_topics_over_time(folder):

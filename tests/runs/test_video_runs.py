@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import zarr
+from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
@@ -40,10 +41,6 @@ def video():
 FRAMES = video()
 IN_COLOUR = np.stack([FRAMES, FRAMES // 2, 255 - FRAMES], axis=-1)
 PIXELS = ("--mode", "pixels", "--atoms", 3, "--epochs", 2, "--batch-size", 50)
-
-
-def run(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 def frames_model(frames=FRAMES, **more):

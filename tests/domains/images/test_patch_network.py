@@ -71,14 +71,14 @@ def test_kernels_have_the_order_of_torch():
     assert_allclose(model.probabilities(rows), odds.softmax(dim=1).numpy(), rtol=1e-4)
 
 
-def test_textures_are_told_apart_and_a_seed_decides_all():
+def test_textures_are_told_apart_and_a_seed_decides_all(room):
     torch = pytest.importorskip("torch", reason="the extra atomstream[torch] is not installed")
     rows, labels = textures()
     state = torch.random.get_rng_state()
     model = ConvolutionalClassifier(6).fit(rows, labels, 0)
     assert torch.equal(torch.random.get_rng_state(), state)
     others, truth = textures(seed=1)
-    assert (model.probabilities(others).argmax(axis=1) == truth).mean() > 0.95
+    room.share((model.probabilities(others).argmax(axis=1) == truth).mean(), at_least=0.95)
     again = ConvolutionalClassifier(6).fit(rows, labels, 0)
     assert_array_equal(model.probabilities(others), again.probabilities(others))
     model.validate(6, 2)
@@ -96,14 +96,14 @@ def examples():
     }
 
 
-def test_a_picture_is_restored_and_a_file_needs_no_torch(tmp_path, monkeypatch):
+def test_a_picture_is_restored_and_a_file_needs_no_torch(tmp_path, monkeypatch, room):
     pytest.importorskip("torch", reason="the extra atomstream[torch] is not installed")
     pictures = examples()
     model = restorer().fit(pictures)
     grey = pictures["grass"][:20] @ LUMA
     image, classes = model.restore(grey)
     assert (classes == 0).all()
-    assert np.abs(image - pictures["grass"][:20]).mean() < 0.02
+    room.error(np.abs(image - pictures["grass"][:20]).mean(), at_most=0.02)
     atomstream.save(model, tmp_path / "m.atoms")
     monkeypatch.setitem(sys.modules, "torch", None)
     again = atomstream.load(tmp_path / "m.atoms")

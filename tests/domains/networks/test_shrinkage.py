@@ -23,22 +23,23 @@ def simulated(n_pairs=4000, seed=0):
     return rates, means, visits.astype(float), sum(np.square(values).sum() for values in proposals)
 
 
-def test_the_law_is_found_from_its_proposals():
+def test_the_law_is_found_from_its_proposals(room):
     _, means, visits, squares = simulated()
     law = Shrinkage.of(means, visits, squares)
-    assert_allclose([law.base, law.strength, law.scale], [BASE, STRENGTH, SCALE], rtol=0.1)
+    room.near([law.base, law.strength, law.scale], [BASE, STRENGTH, SCALE], rel=0.1)
 
 
-def test_scores_are_the_best_and_intervals_hold_what_they_say():
+def test_scores_are_the_best_and_intervals_hold_what_they_say(room):
     rates, means, visits, squares = simulated()
     found = Shrinkage.of(means, visits, squares).scores(means, visits)
     inside = (found.low <= rates) & (rates <= found.high)
     few = visits < 4
-    assert inside.mean() == pytest.approx(0.9, abs=0.02)
-    assert inside[few].mean() == pytest.approx(0.9, abs=0.05)
+    room.near(inside.mean(), 0.9, abs=0.02)
+    room.near(inside[few].mean(), 0.9, abs=0.05)
     best = Shrinkage(BASE, STRENGTH, SCALE).scores(means, visits).scores
     errors = [np.square(scores - rates)[few].mean() for scores in (found.scores, best, means)]
-    assert errors[0] < 1.02 * errors[1] < 0.6 * errors[2]
+    room.ratio(errors[0] / errors[1], at_most=1.02)
+    room.error(errors[1], at_most=0.6 * errors[2])
 
 
 def test_the_posterior_is_that_of_the_gamma_law():

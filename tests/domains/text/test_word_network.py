@@ -1,21 +1,15 @@
 """Word adjacency against counting by hand, and against the published matrix of a novel."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import DATA, needs_data
 
 from atomstream.domains.text import word_network
 from atomstream.domains.text.word_network import FUNCTION_WORDS, word_adjacency
 
-DATA = (
-    Path(os.environ.get("ATOMSTREAM_DATA", Path(__file__).parents[4] / "shared" / "data"))
-    / "word_adjacency"
-)
 WORDS = ["a", "b", "c"]
 
 
@@ -96,12 +90,11 @@ def test_bad_input_gets_one_sentence(arguments, told):
         word_adjacency("a b", ["a"], decay=0)
 
 
-@pytest.mark.skipif(
-    not DATA.exists() and os.environ.get("CI") != "true", reason=f"shared data missing: {DATA}"
-)
+@needs_data
 def test_a_novel_gives_the_published_matrix_up_to_its_edition():
     matrices, stream = (
-        np.load(DATA / name) for name in ("wan_matrices.npz", "huckleberry_finn_stream.npz")
+        np.load(DATA / "word_adjacency" / name)
+        for name in ("wan_matrices.npz", "huckleberry_finn_stream.npz")
     )
     words = [str(word) for word in stream["words"]]
     signs = {-1: "zzz", -2: "."} | dict(enumerate(words))
