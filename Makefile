@@ -27,9 +27,9 @@ types: .venv/ready
 unit: .venv/ready
 	$(PYTEST) -m "not long" --durations=10
 
-# The long forms of tests whose short form is in make test.
+# The long forms of tests whose short form is in make test, and more examples of properties.
 test-long: .venv/ready
-	$(PYTEST) -m long --durations=10
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile long --durations=10
 
 # Tests of what is learned, as other machines would run them: at most half an hour.
 test-elsewhere: .venv/ready

@@ -24,9 +24,10 @@ collect_ignore = ["typed", "without_extras.py"]
 SEED = "ATOMSTREAM_TEST_SEED"  # which base seed: make test-elsewhere
 
 # Derandomised: the same examples on every machine. No deadline: the first call of a kernel
-# compiles.
-settings.register_profile("atomstream", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("atomstream")
+# compiles. `make test-long` takes the profile "long".
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("long", settings.get_profile("short"), max_examples=100)
+settings.load_profile("short")
 
 
 def pytest_configure(config):
@@ -107,8 +108,12 @@ def pytest_collection_modifyitems(items):
 def pytest_terminal_summary(terminalreporter):
     """Print the ten tests that are nearest to their bounds."""
     reports = [report for found in terminalreporter.stats.values() for report in found]
-    noted = {r.nodeid: dict(r.user_properties) for r in reports if hasattr(r, "user_properties")}
-    used = {nodeid: found["room"] for nodeid, found in noted.items() if "room" in found}
+    used = {
+        report.nodeid: share
+        for report in reports
+        for name, share in getattr(report, "user_properties", ())
+        if name == "room"
+    }
     nearest = sorted(used, key=used.get, reverse=True)[:10]
     if nearest:
         terminalreporter.section("bounds on what was learned: room used")

@@ -96,7 +96,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
     ids=repr,
 )
 def test_every_rule_finds_nearly_the_best_codes(loss, rule, room):
-    X = positive(5, 3)
+    X = positive(2, 3)
     atoms = np.random.default_rng(1).random((2, 3)) + 0.1
     objective = Objective(loss, Box(1e-8, 1e8, l2=0.1), Free())
     coder = ProjectedSubgradient(rule=rule, max_iter=3000)
@@ -170,7 +170,9 @@ def test_losses_without_a_majoriser_take_the_steps_by_themselves(room):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kl", "is", "huber", "l2"])
+@pytest.mark.parametrize(
+    "name", ["kl", *(pytest.param(name, marks=pytest.mark.long) for name in ("is", "huber", "l2"))]
+)
 def test_both_doors_reach_critical_points_of_the_same_objective(name, room):
     X = positive(60, 5)
     fast = OnlineNMF(

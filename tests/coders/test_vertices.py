@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
@@ -32,7 +32,6 @@ def least(x, atoms, penalty):
     return result.fun
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     n_atoms=st.integers(1, 12),
     n_features=st.integers(1, 30),

@@ -111,7 +111,13 @@ def test_no_entry_of_the_start_is_so_small_that_it_would_stay():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "most"), [(0.0, 0.2), (0.05, 0.3), (0.3, 0.8)])
+@pytest.mark.parametrize(
+    ("share", "most"),
+    [
+        (0.05, 0.3),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in ((0.0, 0.2), (0.3, 0.8))),
+    ],
+)
 def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, most, room):
     X, clean = contaminated(2_000, share)
     errors = {

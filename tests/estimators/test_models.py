@@ -405,7 +405,7 @@ def test_learning_comes_near_the_batch_factorization(room):
         ).fit(noisy)
         for i in range(3)
     ]
-    room.ratio(max(model.objective(noisy) for model in exact) / optimum, at_most=1.0)
+    room.ratio(max(model.objective(noisy) for model in exact) / optimum, at_most=1.01)
 
 
 @pytest.mark.slow

@@ -165,7 +165,7 @@ def test_the_list_of_kinds_is_covered():
 @pytest.mark.parametrize(
     "names", [["x.npy"], ["x.csv", "x.parquet", "f.npz"], ["rows.npz", "x.mtx", "x.npy"]]
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(size=st.integers(1, 200), at=st.integers(0, 170))
 def test_batches_are_even_and_can_be_taken_up_anywhere(folder, names, size, at):
     inputs = [str(folder / name) for name in names]
@@ -189,7 +189,7 @@ cells = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.integers(1, 5).flatmap(
         lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1)
@@ -219,7 +219,10 @@ def test_tables_of_every_dialect_are_read_as_they_are(
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=3 * settings().max_examples,
+)
 @given(
     kind=st.sampled_from(
         [*(kind for kind in KINDS if "zarr" not in kind), ".zarr.zip", ".png", ".jpg", ".tif"]

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -66,7 +66,6 @@ def explicit(state, found, weight, objective, fixed):
     return {"atoms": new, "plus": plus, "minus": minus, "gram": gram}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     loss=st.sampled_from(LOSSES),
@@ -318,7 +317,6 @@ def test_factors_and_running_sums_are_formed_anew(monkeypatch):
     assert_allclose(often.components_, plain.components_, rtol=1e-10)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 10**6)), max_size=30), st.booleans())
 def test_every_version_of_columns_stays_what_it_was(changes, in_turns):
     version = Columns(np.zeros((6, 2)))

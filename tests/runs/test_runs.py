@@ -57,10 +57,11 @@ def same(run, other):
 
 
 @pytest.mark.slow
-def test_fifty_kills_and_fifty_runs_that_end_as_if_never_stopped(tmp_path):
+@pytest.mark.parametrize("n_kills", [10, pytest.param(50, marks=pytest.mark.long)])
+def test_runs_that_are_killed_end_as_if_never_stopped(tmp_path, n_kills):
     script = Path(__file__).parents[1] / "kill_and_resume.py"
     done = subprocess.run(
-        [sys.executable, script, str(tmp_path), "50"],
+        [sys.executable, script, str(tmp_path), str(n_kills)],
         capture_output=True,
         text=True,
         check=False,
@@ -68,9 +69,9 @@ def test_fifty_kills_and_fifty_runs_that_end_as_if_never_stopped(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found["equal"] == 50
-    assert found["caught"] >= 40  # the others had ended before the signal came
-    assert found["half_written"] >= 5
+    assert found["equal"] == n_kills
+    assert found["caught"] >= 0.8 * n_kills  # the others had ended before the signal came
+    assert found["half_written"] >= 0.1 * n_kills
 
 
 def test_a_run_is_partial_fit_on_the_batches_of_the_file(data, tmp_path):
