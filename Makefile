@@ -4,6 +4,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3 p
 SCRIPTS = $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN = .venv/$(SCRIPTS)
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
+# Hundreds of processes would compile the package anew where the shell asks to write no bytecode.
+export PYTHONDONTWRITEBYTECODE =
 BENCHMARKS = peers coding coding_cases sparse_model files divergences networks walks tensors ground at_hand \
 	learning first_use consensus cells drift real_streams engine engine_scale pictures photographs
 

@@ -276,7 +276,7 @@ def test_a_sampler(room):
     upper = np.triu(np.random.default_rng(0).random((12, 12)) < 0.4, 1)
     network = (upper | upper.T).astype(float)
     ours, twin, exact = (
-        NetworkDictionary("path:3", 4, chain=chain, n_batches=40, batch_size=100, random_state=0)
+        NetworkDictionary("path:3", 1, chain=chain, n_batches=40, batch_size=100, random_state=0)
         for chain in (Independent, "pivot", "all")
     )
     chain = Independent(Network.of(network), "path:3")

@@ -65,7 +65,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(COMMANDS)), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=[pytest.mark.long] if n % 3 else []) for n in range(len(COMMANDS))],
+    ids=COMMANDS,
+)
 def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
     name, command = list(COMMANDS.items())[number]
     sent = (signal.SIGINT, signal.SIGTERM)[number % 2]

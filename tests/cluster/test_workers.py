@@ -171,6 +171,7 @@ def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.long
 def test_dask_names_the_shard_that_kills_its_workers(client, tmp_path):
     listed = Shards([*drawn(2), Deadly(9, folder=str(tmp_path), times=99)])
     with pytest.raises(EngineError, match=r"Workers die[^;]* while they work on [^;]*drawn\[9\]"):

@@ -69,7 +69,9 @@ def test_atoms_stay_in_their_set_after_every_step(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS_NAMES)
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(
+    "scale", [1e3, *(pytest.param(scale, marks=pytest.mark.long) for scale in (1e-3, 1.0))]
+)
 def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
     X = scale * positive(200)
     settings = {

@@ -276,7 +276,9 @@ print(learn().n_steps_)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.05, 0.2, 0.4])
+@pytest.mark.parametrize(
+    "seconds", [0.2, *(pytest.param(seconds, marks=pytest.mark.long) for seconds in (0.05, 0.4))]
+)
 def test_an_interrupt_while_the_compiler_is_loaded_breaks_nothing(seconds):
     words = [sys.executable, "-c", COLD, str(seconds)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)

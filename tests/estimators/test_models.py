@@ -589,13 +589,19 @@ def test_inverse_transform_needs_codes_of_the_model():
         OnlineNMF(3).fit(X).inverse_transform(np.ones((2, 4)))
 
 
+CODES = ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"]
+ATOMS = ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(0.001)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "codes", ["free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"]
-)
-@pytest.mark.parametrize(
-    "atoms",
-    ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(-1, 1), Free(l1=0.001)],
+    ("codes", "atoms"),
+    [
+        # each set once; all pairs among the long tests
+        pytest.param(codes, atoms, marks=[pytest.mark.long] if i % len(CODES) != j else [])
+        for i, atoms in enumerate(ATOMS)
+        for j, codes in enumerate(CODES)
+    ],
 )
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms, room):
     # so that a code and an atom of length one can reach it

@@ -307,7 +307,6 @@ def test_standard_input_goes_on_with_what_comes(tmp_path):
     assert notes["position"] == [0, 0, 1000]
 
 
-@pytest.mark.slow
 def unread(pipe):
     """Return how many bytes of a pipe the other end has not read."""
     fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
@@ -506,7 +505,7 @@ def test_names_and_inputs_may_be_many(tmp_path):
 def test_numbers_of_every_kind_can_be_learned_and_saved(tmp_path, dtype):
     np.save(tmp_path / "x.npy", (10 * X).astype(dtype))
     run("learn", tmp_path / "x.npy", "--atoms", 2, "--out", tmp_path / "run")
-    run("report", tmp_path / "run")
+    run("inspect", tmp_path / "run")
 
 
 def test_sparse_and_dense_inputs_mix(tmp_path):

@@ -100,7 +100,7 @@ def test_missing_entries_and_sparse_rows_are_cross_fitted_too(room):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("loss", "of_plain"), [("huber:30", 1.2), ("l1", 0.6), ("l2", 0.7)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
 def test_more_passes_over_outliers_do_not_move_atoms_away_from_clean_rows(
     loss, of_plain, seed, room
 ):
