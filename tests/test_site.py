@@ -204,8 +204,6 @@ def test_the_release_checks_all_before_it_publishes():
     build, publish = jobs["build"], jobs["publish"]
     ran = [step["run"] for step in build["steps"] if step.get("run", "").startswith("make ")]
     assert ran == ["make test", "make docs", "make release-check"]
-    goals = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {line.removeprefix("make ") for line in ran} <= goals
     assert publish["needs"] == "build"
     assert publish["permissions"] == {"id-token": "write"}
     sent, taken = (
@@ -239,9 +237,46 @@ def test_the_hook_before_a_commit_is_make_lint():
     assert "\nlint:" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+def goals():
+    """Return the goals of the Makefile."""
+    return set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def commands(job):
+    """Return what a job runs, once for each goal where a matrix names goals."""
+    named = job.get("strategy", {}).get("matrix", {}).get("goal", [""])
+    ran = [step["run"] for step in job["steps"] if "run" in step]
+    return [line.replace("${{ matrix.goal }}", goal) for line in ran for goal in named]
+
+
+WORKFLOWS = {path.stem: parsed(path)["jobs"] for path in ROOT.glob(".github/workflows/*.yml")}
+
+
+def test_every_job_runs_goals_of_the_makefile_that_run_anywhere():
+    for name in ("tests", "weekly"):
+        for job in WORKFLOWS[name].values():
+            for line in commands(job):
+                assert re.fullmatch(r"make [\w-]+( PYTHON=python)?", line), line
+                assert line.split()[1] in goals(), line
+
+
+def test_a_push_is_tested_on_all_systems_and_releases_of_python():
+    jobs = WORKFLOWS["tests"]
+    named = {line.split()[1] for job in jobs.values() for line in commands(job)}
+    wanted = {"lint", "types", "unit", "test-floor", "test-elsewhere", "docs", "release-check"}
+    assert named == wanted
+    matrix = jobs["unit"]["strategy"]["matrix"]
+    assert {name.removesuffix("-latest") for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    classified = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["project"]["classifiers"]))
+    assert set(classified) <= set(matrix["python"])
+    weekly = {line for job in WORKFLOWS["weekly"].values() for line in commands(job)}
+    assert weekly == {"make test-next", "make test-long", "make fuzz", "make bench-guard"}
+    text = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert re.findall(r"^make ([\w-]+)$", text, re.MULTILINE) == ["test", "test-long", "docs"]
+
+
 def test_goals_that_pages_name_exist():
-    goals = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
     for page in pages:
         named = re.findall(r"`make ([\w-]+)", page.read_text(encoding="utf-8"))
-        assert set(named) <= goals, page.name
+        assert set(named) <= goals(), page.name
