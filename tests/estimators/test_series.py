@@ -39,6 +39,7 @@ def new(**settings):
         "ridge": 0.01,
         "schedule": "power",
         "correction": 0.0,
+        "center": False,
         "random_state": 0,
     } | settings
     return SeriesDictionary(**settings)
