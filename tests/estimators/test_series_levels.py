@@ -1,4 +1,4 @@
-"""SeriesDictionary on series with an offset, of unlike scales, that fall, come late, or fall silent."""
+"""SeriesDictionary on series with an offset, of unlike scales, that fall, begin late or end early."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils import get_tags
 
 import atomstream
 from atomstream import SeriesDictionary, choose_forecaster
@@ -119,6 +120,7 @@ def test_signed_series_are_learned_and_forecasts_may_be_negative():
     assert model.predict_interval(12, 0.5).low.min() < -3
     with pytest.raises(ValueError, match=r"must not be negative.*give center=True"):
         new(center=False).fit(Y)
+    assert get_tags(new(center=False)).input_tags.positive_only
 
 
 def test_without_centering_nothing_falls_below_zero():
@@ -236,7 +238,7 @@ def test_a_series_that_speaks_again_is_forecast_by_atoms():
 def test_honest_predictions_of_a_silent_series_are_its_last_value():
     Y = silent_for(10)
     model = new().fit(Y)
-    assert_array_equal(model.one_step_[-5:, 1], np.full(5, Y[-11, 1]))  # five rows are missing first
+    assert_array_equal(model.one_step_[-5:, 1], np.full(5, Y[-11, 1]))
 
 
 def test_where_all_series_are_silent_all_keep_their_last_values():
