@@ -1,4 +1,4 @@
-"""SeriesDictionary on series with an offset, of unlike scales, that fall, begin late or end early."""
+"""SeriesDictionary on series with an offset, in unlike units, that fall, begin late or end soon."""
 
 import warnings
 

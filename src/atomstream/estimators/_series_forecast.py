@@ -37,10 +37,10 @@ class SeriesForecast(SeriesReconstruction):
 
     forecast_alpha: float
     correction: float
+    memory: int | None
     _steps: NDArray
     _n_rows: int
     _first_honest: int
-    _memory: int
     _known: LastKnown
     _lag_errors: NDArray
 
@@ -152,6 +152,10 @@ class SeriesForecast(SeriesReconstruction):
         """One-step predictions of the last rows, those seen by the initialisation included."""
         check_is_fitted(self)
         return self._behind(self._predicted(honest=False))
+
+    @property
+    def _memory(self) -> int:
+        return 10 * self.window if self.memory is None else self.memory
 
     @property
     def _floor(self) -> float:

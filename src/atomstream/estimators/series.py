@@ -359,10 +359,6 @@ class SeriesDictionary(SeriesForecast):
         return self.learner_.n_features_in_ // d, d
 
     @property
-    def _memory(self) -> int:
-        return 10 * self.window if self.memory is None else self.memory
-
-    @property
     def _n_init(self) -> int:
         """How many rows must be there before the first can be learned from."""
         if not self.n_init_batches:
