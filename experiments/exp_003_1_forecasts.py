@@ -5,7 +5,8 @@ them stand persistence (the row before for the next) and seasonal persistence (t
 season before). Chosen on the first group, judged on the second: other days, cities, stocks,
 synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end
 is marked. Errors are root mean squares over all series, each divided by its largest value in the
-first rows; the epidemic's are in log units. `choose_forecaster` sees no row that is judged: it
+first rows; the epidemic's are in log units. The models learn these values as they are
+(``center=False``). `choose_forecaster` sees no row that is judged: it
 chooses on the rows before these.
 Leaves ``results/003-1-forecasts.json`` and a figure of the same name.
 """
@@ -171,7 +172,8 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
     rows, first, season = given
     scaler = series.NonnegativeScaler(shift=False).fit(rows[:first])
     Y = rows if name.startswith("epidemic") else scaler.transform(rows)
-    runs = [followed(SeriesDictionary(random_state=seed), Y, first) for seed in SEEDS]
+    plain = [SeriesDictionary(center=False, random_state=seed) for seed in SEEDS]
+    runs = [followed(model, Y, first) for model in plain]
     told = {
         "persistence": rms(Y[first:] - Y[first - 1 : -1]),
         "seasonal": rms(Y[first:] - Y[first - season : len(Y) - season]),
@@ -186,9 +188,10 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
             atoms=(10, 30),
             ridges=(0.05, 0.2),
             n_origins=min(100, first // 2),
+            model=SeriesDictionary(center=False),
             random_state=0,
         )
-        fresh = SeriesDictionary(**found.settings, random_state=0)
+        fresh = SeriesDictionary(**found.settings, center=False, random_state=0)
         told["chosen"] = followed(fresh, Y, first)[0]
         told["settings"] = found.settings
     return told

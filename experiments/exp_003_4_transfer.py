@@ -67,7 +67,13 @@ def begin(table: np.ndarray) -> int:
 def foretold(known: np.ndarray, source: np.ndarray | None, seed: int) -> np.ndarray:
     """Return the next seven days."""
     model = SeriesDictionary(
-        20, window=6, schedule=Harmonic(), memory=20, n_init=len(known), random_state=seed
+        20,
+        window=6,
+        center=False,
+        schedule=Harmonic(),
+        memory=20,
+        n_init=len(known),
+        random_state=seed,
     )
     with warnings.catch_warnings():
         # The model warns where persistence is better one step ahead; the table says where it is.

@@ -31,7 +31,14 @@ from sklearn.impute import IterativeImputer
 from atomstream import SeriesDictionary, series
 
 CITIES = ["LA", "SD", "SF", "NYC"]
-SETTINGS = {"n_components": 16, "window": 6, "memory": 50, "ridge": 0.01, "schedule": "power"}
+SETTINGS = {
+    "n_components": 16,
+    "window": 6,
+    "memory": 50,
+    "ridge": 0.01,
+    "schedule": "power",
+    "center": False,  # the scaler shifts and scales
+}
 VARIANTS = {
     "ours, 6 months": SETTINGS,
     "ours, 12 months": SETTINGS | {"window": 12},

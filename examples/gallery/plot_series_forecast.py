@@ -18,30 +18,27 @@ temperature = table.drop(columns="YEAR").to_numpy().reshape(-1, 1)
 first_year = int(table["YEAR"].iloc[0])
 
 # %%
-# The series must not be negative; it is measured from its smallest value so far.
+# The model learns the temperatures relative to an offset of its own, and returns degrees.
 
-low = temperature[:600].min()
-series = np.maximum(temperature - low, 0)
 horizon = 18
-model = SeriesDictionary(20, window=24, random_state=0).fit(series[:-horizon])
+model = SeriesDictionary(20, window=24, random_state=0).fit(temperature[:-horizon])
 ahead = model.predict(horizon)
 band = model.predict_interval(horizon, coverage=0.8)
-error = np.abs(ahead - series[-horizon:]).mean()
+error = np.abs(ahead - temperature[-horizon:]).mean()
 print(f"mean error over {horizon} months: {error:.2f} degrees")
 
 # %%
 # The band of the first month holds the truth with a chance of at least 80 %. Later bands are wider.
 
-months = first_year + np.arange(len(series)) / 12
+months = first_year + np.arange(len(temperature)) / 12
 past, future = slice(-horizon - 60, -horizon), slice(-horizon, None)
 figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
-axis.plot(months[past], low + series[past], color="black", label="known")
-axis.plot(months[future], low + series[future], "k.", label="what came")
-axis.plot(months[future], low + ahead, color="C1", label="forecast")
+axis.plot(months[past], temperature[past], color="black", label="known")
+axis.plot(months[future], temperature[future], "k.", label="what came")
+axis.plot(months[future], ahead, color="C1", label="forecast")
 axis.fill_between(
-    months[future], low + band.low[:, 0], low + band.high[:, 0], color="C1", alpha=0.25,
-    label="band of 80 %",
-)  # fmt: skip
+    months[future], band.low[:, 0], band.high[:, 0], color="C1", alpha=0.25, label="band of 80 %"
+)
 axis.set(ylabel="sea temperature, °C", title="Pacific near Peru, monthly")
 axis.legend(loc="upper left", ncols=2)
 

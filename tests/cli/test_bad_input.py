@@ -505,13 +505,17 @@ def series(folder):
 
 
 SERIES = {
-    "forecast negative.csv": (
-        "series forecast negative.csv --out new",
-        "is -9.363 at 2021-01-01: series forecast needs values of at least 0; --log and --scale",
+    "forecast negative.csv no-center": (
+        "series forecast negative.csv --no-center --out new",
+        "is -9.363 at 2021-01-01: series forecast needs values of at least 0 with --scale or",
+    ),
+    "forecast negative.csv log": (
+        "series forecast negative.csv --log --out new",
+        "is -9.363 at 2021-01-01: --log needs values above -1",
     ),
     "forecast negative.csv scale": (
         "series forecast negative.csv --scale --out new",
-        "--log and --scale do not shift, add a constant",
+        "with --scale or --no-center; leave it out, or add a constant",
     ),
     "forecast tail.csv window 6": (
         "series forecast tail.csv --window 6 --out new",
@@ -595,9 +599,9 @@ SERIES = {
         "series forecast gap.csv --config filled/run.toml --out new",
         "sets the domain 'series impute', which is not that of",
     ),
-    "impute negative.csv no-scale": (
-        "series impute negative.csv --no-scale --out new",
-        "series impute needs values of at least 0; --scale shifts series",
+    "impute negative.csv no-scale no-center": (
+        "series impute negative.csv --no-scale --no-center --out new",
+        "series impute needs values of at least 0; --scale and --center shift series",
     ),
     "impute negative.csv log": (
         "series impute negative.csv --log --out new",

@@ -172,6 +172,47 @@ def test_scales_do_not_look_ahead(tmp_path):
     assert_array_equal(shown[0][:-4], shown[1][:-4])
 
 
+def test_an_offset_does_not_ruin_a_forecast(tmp_path, room):
+    values = 280 + 5 * np.sin(np.arange(150)[:, None] / 4) + [[0, 1]]
+    write(tmp_path / "kelvin.csv", values[:138], days(138), ["a", "b"])
+    arguments = ("--window", 10, "--atoms", 10, "--horizon", 12, "--out", tmp_path / "run")
+    run("series", "forecast", tmp_path / "kelvin.csv", *arguments)
+    ahead = np.array([row[1::3] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
+    room.error(np.abs(ahead - values[138:]).mean(), at_most=1.2)
+
+
+def test_a_series_that_ends_in_gaps_is_named(tmp_path, capsys):
+    values = waves() + 230
+    values[-40:, 1] = np.nan
+    write(tmp_path / "silent.csv", values, days())
+    arguments = ("--window", 6, "--atoms", 8, "--horizon", 3, "--out", tmp_path / "run")
+    run("series", "forecast", tmp_path / "silent.csv", *arguments)
+    told = capsys.readouterr().err
+    assert told.count("Forecast at the last observed value") == 1
+    assert "then: 'Sud' (40 rows ago)." in told
+    table = np.array([row[1:] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
+    middle, low, high = np.moveaxis(table.reshape(3, 3, 3), 2, 0)
+    assert_array_equal(middle[:, 1], np.full(3, values[-41, 1]))
+    assert np.isfinite(table).all()
+    wide = (high - low)[:, 1] / (high - low)[0, 1]
+    assert_allclose(wide, np.sqrt(np.array([41, 42, 43]) / 41))
+    assert atomstream.load(tmp_path / "run").form_.names == tuple(NAMES)
+
+
+def test_signed_series_are_forecast_and_filled(folder, tmp_path):
+    holes = np.where(np.random.default_rng(1).random((150, 3)) < 0.1, np.nan, waves() - 50)
+    write(tmp_path / "signed.csv", holes, days())
+    settings = ("--window", 6, "--atoms", 8)
+    for verb in ("forecast", "impute"):
+        run("series", verb, tmp_path / "signed.csv", *settings, "--out", tmp_path / verb)
+    run("report", tmp_path / "forecast")
+    page = (tmp_path / "forecast/report.html").read_text()
+    assert "each series relative to its offset and in its own scale" in page
+    filled = np.array([row[1:] for row in read(tmp_path / "impute/imputed.csv")[1:]], float)
+    gone = np.isnan(holes)
+    assert np.sqrt(np.mean((filled - waves() + 50)[gone] ** 2)) < 0.3 * waves().std()
+
+
 def test_gaps_are_filled_and_all_else_is_as_it_was(folder, room):
     before, after = read(folder / "holes.csv"), read(folder / "filled/imputed.csv")
     assert before[0] == after[0]

@@ -13,6 +13,7 @@ from atomstream.core.checks import check_count
 from atomstream.core.progress import followed
 from atomstream.domains.series.persistence import rms
 from atomstream.estimators.series import SeriesDictionary
+from atomstream.exceptions import DataWarning
 
 __all__ = ["Baselines", "baselines", "first_origin", "prepared", "rolled"]
 
@@ -78,7 +79,7 @@ def rolled(
     """Return the root mean square error of each step ahead, over all origins."""
     model, errors = clone(model).fit(values[:first]), []
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The honest one-step errors", UserWarning)
+        warnings.simplefilter("ignore", DataWarning)
         origins = range(first, first + n_origins)
         for origin in followed(origins, n_origins, "judging forecasts"):
             errors.append(model.predict(horizon) - values[origin : origin + horizon])

@@ -254,6 +254,7 @@ SERIES = _table(
     memory=[COUNT, None],
     forecast_alpha=[AMOUNT],
     correction=[Number(0, 1)],
+    center=[TRUTH],
     n_init=[COUNT, None],
     n_init_batches=[Whole(0)],
     init_batch_size=[COUNT],

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
+from atomstream.core.checks import check_count, counted
 from atomstream.core.method import Method
-from atomstream.domains.series.conformal import half_widths
-from atomstream.domains.series.persistence import better_lag
+from atomstream.domains.series.conformal import half_widths, n_errors_needed
+from atomstream.domains.series.levels import LastKnown, Levels
+from atomstream.domains.series.persistence import better_lag, no_errors
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
+
+MAX_NAMED = 10  # series in a warning
 
 
 class Interval(NamedTuple):
@@ -34,15 +37,19 @@ class SeriesForecast(SeriesReconstruction):
 
     forecast_alpha: float
     correction: float
+    memory: int | None
     _steps: NDArray
     _n_rows: int
     _first_honest: int
+    _known: LastKnown
+    _lag_errors: NDArray
 
     def predict(self, horizon: int = 1) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.
 
         This is Algorithm 2, applied recursively, with the share ``correction`` of what the atoms
-        leave of the row before added to each prediction.
+        leave of the row before added to each prediction. A series of which the last ``window - 1``
+        rows hold nothing is forecast at its last observed value.
 
         Parameters
         ----------
@@ -52,16 +59,18 @@ class SeriesForecast(SeriesReconstruction):
         Returns
         -------
         array or frame of shape (horizon, n_series)
-            NaN where the last ``window - 1`` rows hold nothing to go by.
+            NaN for series that were never observed.
 
         Warns
         -----
         DataWarning
             Where the honest one-step errors so far are larger than those of persistence or seasonal
             persistence, which take an earlier row for the next; the last thousand rows or so count.
+            Where series are forecast at their last observed value.
         """
         self._check_horizon(horizon)
         self._warn_of_loss()
+        self._warn_of_silence()
         return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
@@ -72,7 +81,8 @@ class SeriesForecast(SeriesReconstruction):
         One step ahead the band is conformal: it holds the next value of a series with at least this
         chance, whatever the law of the errors, as far as the next error is exchangeable with the
         last ones. For later steps nothing is promised: the band is widened by the square root of
-        the step, as if errors were independent and added up.
+        the step, as if errors were independent and added up. Where a series is forecast at its
+        last observed value, the steps count from that.
 
         Parameters
         ----------
@@ -84,24 +94,52 @@ class SeriesForecast(SeriesReconstruction):
         Returns
         -------
         Interval
-            ``low`` (not below 0) and ``high``, each of shape (horizon, n_series).
+            ``low`` (without centering not below 0) and ``high``, each of shape (horizon, n_series).
+            NaN for series with too few honest predictions: coverage / (1 - coverage) are needed.
 
         Raises
         ------
         ValueError
-            Where there are too few honest predictions: coverage / (1 - coverage) of each series are
-            needed.
+            Where all series have too few.
+
+        Warns
+        -----
+        DataWarning
+            Where some series have too few, and where series are forecast at their last observed
+            value.
         """
         self._check_horizon(horizon)
         if isinstance(coverage, bool) or not isinstance(coverage, float) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number above 0 and below 1, got {coverage!r}.")
-        steps = self._predicted(honest=True)
-        errors = steps - self._rows[len(self._rows) - len(steps) :]
-        width = np.full(steps.shape[1], np.nan)
-        width[self._seen] = half_widths(errors[:, self._seen], coverage)
+        self._warn_of_silence()
+        silent = self._silent()
+        width = self._widths(silent, coverage)
         middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
-        reach = np.sqrt(np.arange(1, horizon + 1))[:, None] * width
-        return Interval(self._ahead(np.maximum(middle - reach, 0)), self._ahead(middle + reach))
+        steps = np.arange(1, horizon + 1)[:, None] + np.where(silent, self._known.ages, 0)
+        reach = np.sqrt(steps) * width
+        low = np.maximum(middle - reach, self._floor)
+        return Interval(self._ahead(low), self._ahead(middle + reach))
+
+    def _widths(self, silent: NDArray, coverage: float) -> NDArray:
+        """Return half the width of each band one step ahead; NaN for unknown series."""
+        rows, steps = self._honest()
+        width = half_widths(steps - rows, coverage)
+        width[silent] = half_widths(self._known.errors[:, silent], coverage)
+        known = self._seen | silent
+        short = known & np.isnan(width)
+        if short.any():
+            needed = (
+                f"coverage={coverage!r} needs at least {n_errors_needed(coverage)} honest one-step "
+                "predictions of each series"
+            )
+            if not (known & ~short).any():
+                raise ValueError(f"{needed}; ask for less, or give more rows.")
+            warnings.warn(
+                f"{needed}, and these series have fewer: {self._named(short)}. They get no bands.",
+                DataWarning,
+                stacklevel=3,
+            )
+        return width
 
     @property
     def one_step_(self) -> Any:
@@ -115,6 +153,33 @@ class SeriesForecast(SeriesReconstruction):
         check_is_fitted(self)
         return self._behind(self._predicted(honest=False))
 
+    @property
+    def _memory(self) -> int:
+        return 10 * self.window if self.memory is None else self.memory
+
+    @property
+    def _floor(self) -> float:
+        """The smallest value of forecasts."""
+        return -np.inf if self.center else 0.0
+
+    def _honest(self) -> tuple[NDArray, NDArray]:
+        """Return the last rows, and the honest predictions of them."""
+        steps = self._predicted(honest=True)
+        return self._rows[len(self._rows) - len(steps) :], steps
+
+    def _silent(self) -> NDArray:
+        """Return which series the atoms cannot forecast, and that have a last observed value."""
+        near = self.levels_.apply(self._rows[-(self.window - 1) :])
+        return np.isnan(near).all(axis=0) & ~np.isnan(self._known.values)
+
+    def _named(self, series: NDArray, more: list[str] | None = None) -> str:
+        """Return the names of these series, each with more words; of very many the first."""
+        places = np.flatnonzero(series).tolist()
+        words = more or [""] * len(series)
+        names = [self.form_.name_of(place) + words[place] for place in places[:MAX_NAMED]]
+        left = len(places) - len(names)
+        return ", ".join(names + [f"{left} more"] * (left > 0))
+
     def _predicted(self, *, honest: bool) -> NDArray:
         first = self._n_rows - len(self._steps)
         seen = honest & (np.arange(first, self._n_rows) < self._first_honest)
@@ -127,13 +192,15 @@ class SeriesForecast(SeriesReconstruction):
         if len(rows) < lags or not self.__sklearn_is_fitted__():
             return ahead
         both = np.concatenate([rows[len(rows) - lags :], ahead])
+        levels = self.levels_
         for step in range(horizon):
             sample = both[step : step + self.window]
-            if not np.isnan(sample).all():
-                made = self._from_atoms(sample.reshape(1, -1), method)[0]
+            units = levels.apply(sample)
+            if not np.isnan(units).all():
+                made = levels.undo(self._from_atoms(units.reshape(1, -1), method)[0])
                 left = np.nan_to_num(sample[-2] - made[-2])  # nothing where the last is missing
-                both[step + lags] = np.maximum(made[-1] + self.correction * left, 0)
-        return both[lags:]
+                both[step + lags] = np.maximum(made[-1] + self.correction * left, self._floor)
+        return np.where(self._silent(), self._known.values, both[lags:])
 
     def _warn_of_loss(self) -> None:
         """Warn where an earlier row is a better prediction than that of the atoms."""
@@ -150,6 +217,30 @@ class SeriesForecast(SeriesReconstruction):
                 DataWarning,
                 stacklevel=3,
             )
+
+    def _warn_of_silence(self) -> None:
+        """Warn of series that are forecast at their last observed value."""
+        silent = self._silent()
+        if silent.any():
+            since = [f" ({counted(age, 'row')} ago)" for age in self._known.ages.tolist()]
+            warnings.warn(
+                "Forecast at the last observed value, in bands that widen with the time since "
+                f"then: {self._named(silent, since)}. Atoms need an observed value in the last "
+                f"{self.window - 1} rows, and a whole window to begin with.",
+                DataWarning,
+                stacklevel=3,
+            )
+
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        """Take what a file holds, and make what older ones do not."""
+        super()._set_learned({"_lag_errors": no_errors(self._memory // 2)} | learned)
+        n_series = self._rows.shape[1]
+        if "levels_" not in learned:
+            self.levels_ = Levels.identity(n_series)
+        if "_known" not in learned:
+            self._known = LastKnown.nothing(n_series, self._memory)
+            for row, step in zip(*self._honest(), strict=True):
+                self._known = self._known.after(row, step - row)
 
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times

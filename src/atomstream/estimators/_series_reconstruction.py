@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.method import Method
 from atomstream.core.progress import followed
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
+from atomstream.domains.series.levels import Levels
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
@@ -25,13 +26,20 @@ class SeriesReconstruction(LearnerInside):
 
     window: int
     alpha: float
+    center: bool
     form_: Any
+    levels_: Levels
     _rows: NDArray
     _seed: int
     partial_fit: Any
     n_components: int
     ridge: float
     _seen: NDArray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.center
+        return tags
 
     def reconstruct(self, Y: object, *, online: bool = False) -> Any:
         """Reconstruct a table from the atoms.
@@ -85,12 +93,16 @@ class SeriesReconstruction(LearnerInside):
             np.where(np.isnan(table.values), self._reconstructed(table.values), table.values)
         )
 
+    def _table(self, data: object, name: str) -> Table:
+        """Return a validated table; without centering it must not be negative."""
+        return Table.of(data, name) if self.center else nonnegative_table(data, name)
+
     def _given(self, Y: object) -> Table:
         """Return a table to reconstruct, checked."""
         check_is_fitted(self)
         self.check()
         self._check_shape()
-        table = nonnegative_table(Y, "Y")
+        table = self._table(Y, "Y")
         check_series(table, self.form_, self._rows.shape[1], "Y")
         if len(table.values) < self.window:
             raise ValueError(
@@ -103,7 +115,7 @@ class SeriesReconstruction(LearnerInside):
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
         method, start = self._method(self.alpha), 0
         n_blocks = -(-(len(values) - self.window + 1) // BLOCK)
-        blocks = windows(values, self.window, BLOCK)
+        blocks = windows(self.levels_.apply(values), self.window, BLOCK)
         for rows in followed(blocks, n_blocks, "coding windows"):
             seen = ~np.isnan(rows).all(axis=1)
             reconstruction = self._from_atoms(rows, method)
@@ -112,14 +124,18 @@ class SeriesReconstruction(LearnerInside):
                 total[place] += np.where(seen[:, None], reconstruction[:, lag], 0)
                 count[place, 0] += seen
             start += len(rows)
-        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        mean = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        return self.levels_.undo(mean)
 
     def _method(self, alpha: float) -> Method:
         """Return the parts that code windows; checked when the model was."""
         return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
 
     def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
-        """Return reconstructions of windows from their observed entries; NaN in unknown series."""
+        """Return reconstructions of windows from their observed entries, in the units of atoms.
+
+        NaN in unknown series.
+        """
         dictionary = self.learner_.state_.dictionary
         codes = encode_exactly(
             method.coder, observe(rows, missing=True), dictionary, method.objective
@@ -140,3 +156,7 @@ class SeriesReconstruction(LearnerInside):
                     f"window is {self.window}, the atoms have {learned} times; call fit to start "
                     "anew."
                 )
+        if not self.center and (self.levels_.offset.any() or (self.levels_.scale != 1).any()):
+            raise ValueError(
+                "center is False, the atoms were learned with center=True; call fit to start anew."
+            )

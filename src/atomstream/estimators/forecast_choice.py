@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.domains.series.frames import nonnegative_table
 from atomstream.estimators._backtest import baselines, first_origin, prepared, rolled
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._types import RandomSource
@@ -85,7 +84,8 @@ def choose_forecaster(
     Parameters
     ----------
     Y : array, frame or xarray.DataArray of shape (n_times, n_series)
-        As in `SeriesDictionary.fit`. Large series outweigh small ones: scale them first.
+        As in `SeriesDictionary.fit`. Errors are in the units of the data: large series outweigh
+        small ones; scale them first where all shall count alike.
     windows : sequence of int, default=(6, 12, 24)
         Values of ``window``; all combinations with the next two are tried.
     atoms : sequence of int, default=(10, 20, 40)
@@ -130,14 +130,14 @@ def choose_forecaster(
     >>> choice.model.predict(2).shape
     (2, 2)
     """
-    values = nonnegative_table(Y, "Y").values
+    base = SeriesDictionary() if model is None else model
+    values = base._table(Y, "Y").values
     grid = {"n_components": atoms, "window": windows, "ridge": ridges}
     for name, numbers in zip(("atoms", "windows", "ridges"), grid.values(), strict=True):
         if not len(numbers):
             raise ValueError(f"{name} must hold at least one number.")
     tried = [dict(zip(grid, numbers, strict=True)) for numbers in product(*grid.values())]
     n_origins, first = first_origin(len(values), horizon, n_origins, needed=max(windows))
-    base = SeriesDictionary() if model is None else model
     seed = drawn_seed(base.random_state if random_state is None else random_state)
     models = [prepared(base, settings | {"random_state": seed}, first) for settings in tried]
     errors = np.array([rolled(each, values, first, n_origins, horizon) for each in models])

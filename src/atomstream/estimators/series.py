@@ -17,8 +17,8 @@ from atomstream.domains.series.frames import (
     check_series,
     labels_on,
     n_shared,
-    nonnegative_table,
 )
+from atomstream.domains.series.levels import LastKnown, Levels
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _constraints
@@ -38,13 +38,21 @@ FOLLOWING = Constant(weight=1.0)
 
 
 class SeriesDictionary(SeriesForecast):
-    r"""A dictionary of what several nonnegative series do together in ``window`` consecutive times.
+    r"""A dictionary of what several series do together in ``window`` consecutive times.
 
     Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3).
     Then the rows come in the order of time: each is predicted from the rows before it (Algorithm
     2), then all windows of the last ``memory`` rows are one batch of an `OnlineNMF` (Algorithm 1).
     The online phase goes on with the sums A and B and the clock of the initialisation, so that its
     first weight does not erase them.
+
+    Atoms are not negative, and a large offset leaves little of them for the changes. With
+    ``center=True`` each series is therefore learned in units of its own: its scale is the standard
+    deviation and its offset lies one scale below the minimum of the rows that the initialisation
+    sees (without one, of the first window; where a series is missing there, of its own first
+    window). Both are kept from then on. Forecasts, bands, reconstructions and errors are in the
+    units of the data. Values below the offset are 0 to the atoms; forecasts follow them through
+    ``correction``.
 
     Only the last ``memory + window`` rows and the last ``memory`` predictions are kept. No number
     depends on rows that came later: `fit` is `partial_fit` row by row.
@@ -68,6 +76,9 @@ class SeriesDictionary(SeriesForecast):
     correction : float, default=1.0
         Share, from 0 to 1, of what the atoms leave of the last row that is added to the prediction
         of the next (an intercept correction): with 1 the atoms predict the change, with 0 the row.
+    center : bool, default=True
+        Whether each series is learned relative to an offset and in a scale of its own. Without it
+        the data must not be negative, and forecasts are not.
     schedule : str or callable, default=Constant(weight=1.0)
         Of the online phase, as in `OnlineNMF`. The default follows the last ``memory`` rows and
         forgets those before, so that no convergence theorem covers it. "power" keeps all of the
@@ -84,7 +95,11 @@ class SeriesDictionary(SeriesForecast):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, window, n_series)
-        The atoms.
+        The atoms, in the units of ``levels_``: times ``levels_.scale`` they are in units of the
+        data. A window is ``levels_.offset`` plus its codes times these.
+    levels_ : Levels
+        ``offset`` and ``scale`` of each series, (n_series,); NaN before its first window, 0 and 1
+        without centering.
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the sum of the codes, initialisation included.
     initial_atoms_ : ndarray of shape (n_components, window, n_series), or None
@@ -95,7 +110,7 @@ class SeriesDictionary(SeriesForecast):
     in_sample_ : array or frame of shape (at most memory, n_series)
         The same, with those of rows that the initialisation had seen.
     learner_ : OnlineNMF
-        Codes windows of shape (n, window * n_series), times first.
+        Codes windows of shape (n, window * n_series), times first, in the units of ``levels_``.
     n_rows_, n_steps_ : int
         Rows learned from; steps made by the learner, initialisation included.
     form_ : Form
@@ -104,8 +119,8 @@ class SeriesDictionary(SeriesForecast):
     Raises
     ------
     ValueError
-        For settings out of range, tables that are negative, infinite or of another width, and times
-        that come twice, go backwards or leave gaps; the model stays as it was.
+        For settings out of range, tables that are infinite, of another width or (without centering)
+        negative, and times that come twice, go backwards or leave gaps; the model stays as it was.
 
     References
     ----------
@@ -128,9 +143,9 @@ class SeriesDictionary(SeriesForecast):
     True
     """
 
-    ACCEPTS = ("positive_only", "allow_nan", "two_d_array")
+    ACCEPTS = ("allow_nan", "two_d_array")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
-    ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0}
+    ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0, "center": False}
     LEARNED = (
         "learner_",
         "form_",
@@ -142,6 +157,8 @@ class SeriesDictionary(SeriesForecast):
         "_seed",
         "_seen",
         "_lag_errors",
+        "levels_",
+        "_known",
     )
 
     learner_: OnlineNMF
@@ -151,7 +168,6 @@ class SeriesDictionary(SeriesForecast):
     _steps: NDArray
     _n_rows: int
     _seen: NDArray
-    _lag_errors: NDArray
 
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
@@ -166,6 +182,7 @@ class SeriesDictionary(SeriesForecast):
         ridge: float = 0.05,
         forecast_alpha: float = 0.0,
         correction: float = 1.0,
+        center: bool = True,
         schedule: ScheduleChoice = FOLLOWING,
         n_init: int | None = None,
         n_init_batches: int = 20,
@@ -179,6 +196,7 @@ class SeriesDictionary(SeriesForecast):
         self.ridge = ridge
         self.forecast_alpha = forecast_alpha
         self.correction = correction
+        self.center = center
         self.schedule = schedule
         self.n_init = n_init
         self.n_init_batches = n_init_batches
@@ -193,7 +211,7 @@ class SeriesDictionary(SeriesForecast):
         Parameters
         ----------
         Y : array, frame or xarray.DataArray of shape (n_times, n_series)
-            Not negative; NaN where an entry is missing. Index and names are kept.
+            NaN where an entry is missing. Index and names are kept.
         y : ignored
         init : table of shape (n_other_times, n_series), optional
             What the initialisation sees instead of the first rows: another table of the same
@@ -202,8 +220,8 @@ class SeriesDictionary(SeriesForecast):
         """
         with Transaction(self):
             self.check()
-            table = nonnegative_table(Y, "Y")
-            other = None if init is None else nonnegative_table(init, "init")
+            table = self._table(Y, "Y")
+            other = None if init is None else self._table(init, "init")
             if other is not None:
                 check_series(other, table.form, table.values.shape[1], "init")
             name, given, needed = "Y", table, self._n_init
@@ -234,7 +252,7 @@ class SeriesDictionary(SeriesForecast):
         """
         with Transaction(self):
             self.check()
-            table = nonnegative_table(Y, "Y")
+            table = self._table(Y, "Y")
             first = "form_" not in self.__dict__
             if first:
                 self._begin(table)
@@ -263,17 +281,20 @@ class SeriesDictionary(SeriesForecast):
         self._n_rows = self._first_honest = 0
         self._lag_errors = no_errors(self._memory // 2)
         self._seen = np.zeros(d, dtype=bool)
+        self.levels_ = Levels.unknown(d) if self.center else Levels.identity(d)
+        self._known = LastKnown.nothing(d, self._memory)
         self._seed = drawn_seed(self.random_state)
 
     def _initialise(self, values: NDArray) -> None:
         """Make the first dictionary from windows drawn at random (Algorithm 3)."""
+        self.levels_ = self.levels_.learned(values)
         rng = np.random.default_rng(self._seed)
         seed = int(rng.integers(2**63))
         learner = OnlineNMF(self.n_components, missing=True, schedule="harmonic", random_state=seed)
         learner.set_params(alpha=self.alpha, ridge=self.ridge)
         self.initial_atoms_ = None
         if self.n_init_batches:
-            rows = next(windows(values, self.window, len(values)))
+            rows = next(windows(self.levels_.apply(values), self.window, len(values)))
             rows = rows[~np.isnan(rows).all(axis=1)]
             if not len(rows):
                 raise ValueError("The rows to initialise from hold nothing but missing entries.")
@@ -311,11 +332,15 @@ class SeriesDictionary(SeriesForecast):
             step = self._extrapolated(1, method)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
-            seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1}
-            seen["_seen"] = self._seen | ~np.isnan(row)
+            levels = self.levels_.following(rows, self.window)
+            near = levels.apply(rows[-self._memory :])
+            errors = np.full_like(row, np.nan)
+            seen = {"_rows": rows, "_steps": steps, "_n_rows": self._n_rows + 1, "levels_": levels}
+            seen["_seen"] = self._seen | ~np.isnan(near).all(axis=0)
             if self._n_rows >= self._first_honest:
+                errors = step[0] - row
                 seen["_lag_errors"] = compared(self._lag_errors, row, step[0], self._rows)
-            near = rows[-self._memory :]
+            seen["_known"] = self._known.after(row, errors)
             if len(near) < self.window or np.isnan(near).all():
                 self.__dict__.update(seen)
                 continue
@@ -334,10 +359,6 @@ class SeriesDictionary(SeriesForecast):
         return self.learner_.n_features_in_ // d, d
 
     @property
-    def _memory(self) -> int:
-        return 10 * self.window if self.memory is None else self.memory
-
-    @property
     def _n_init(self) -> int:
         """How many rows must be there before the first can be learned from."""
         if not self.n_init_batches:
@@ -351,16 +372,13 @@ class SeriesDictionary(SeriesForecast):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
 
-    def _set_learned(self, learned: dict[str, Any]) -> None:
-        """Take what a file holds; older ones hold no errors of earlier rows: they begin anew."""
-        super()._set_learned({"_lag_errors": no_errors(self._memory // 2)} | learned)
-
     def _validate_learned(self) -> None:
         rows, steps, d = self._rows, self._steps, self._rows.shape[1]
         self.form_.validate(d)
         check_arrays(self, {"_rows": (len(rows), d), "_steps": (len(steps), d)})
         counts = (self._n_rows, self._first_honest, self._seed)
-        good = rows.dtype == steps.dtype == np.float64 and not (rows < 0).any()
+        good = rows.dtype == steps.dtype == np.float64 and (self.center or not (rows < 0).any())
+        good &= self.levels_.offset.shape == self._known.values.shape == (d,)
         good &= all(isinstance(count, int) and count >= 0 for count in counts)
         good &= len(steps) <= len(rows) <= self._n_rows
         good &= self._seen.dtype == np.bool_ and self._seen.shape == (d,)

@@ -75,6 +75,8 @@ PART_MODULES = (
 )
 DOMAIN_PARTS = {
     "Form": "atomstream.domains.series.frames",
+    "LastKnown": "atomstream.domains.series.levels",
+    "Levels": "atomstream.domains.series.levels",
     "Motif": "atomstream.domains.networks.motifs",
     "Times": "atomstream.domains.series.time_index",
     "Vocabulary": "atomstream.domains.text.vocabulary",

@@ -7,7 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["half_widths"]
+__all__ = ["half_widths", "n_errors_needed"]
+
+
+def n_errors_needed(coverage: float) -> int:
+    """Return the number of past errors that a band of this coverage needs."""
+    return math.ceil(round(coverage / (1 - coverage), 9))
 
 
 def half_widths(errors: NDArray, coverage: float) -> NDArray:
@@ -27,11 +32,7 @@ def half_widths(errors: NDArray, coverage: float) -> NDArray:
     Returns
     -------
     ndarray of shape (n_series,)
-
-    Raises
-    ------
-    ValueError
-        For series with too few errors: at least coverage / (1 - coverage) are needed.
+        NaN for series with too few errors: at least coverage / (1 - coverage) are needed.
 
     References
     ----------
@@ -44,13 +45,6 @@ def half_widths(errors: NDArray, coverage: float) -> NDArray:
     array([8.])
     """
     counts = (~np.isnan(errors)).sum(axis=0)
-    places = np.array([math.ceil(round((n + 1) * coverage, 9)) for n in counts])
-    if (places > counts).any():
-        series = int(np.flatnonzero(places > counts)[0])
-        raise ValueError(
-            f"coverage={coverage!r} needs at least "
-            f"{math.ceil(round(coverage / (1 - coverage), 9))} honest one-step predictions of each "
-            f"series, series {series} has {counts[series]}; ask for less, or give more rows."
-        )
-    ordered = np.sort(np.abs(errors), axis=0)  # NaN last
-    return np.take_along_axis(ordered, places[None] - 1, axis=0)[0]
+    places = np.array([math.ceil(round((n + 1) * coverage, 9)) for n in counts], dtype=np.intp)
+    ordered = np.pad(np.sort(np.abs(errors), axis=0), ((0, 1), (0, 0)), constant_values=np.nan)
+    return np.take_along_axis(ordered, places[None] - 1, axis=0)[0]  # NaN beyond the last error

@@ -52,6 +52,11 @@ class Form:
         if not good or (self.names is not None and len(self.names) != n_series):
             raise ValueError("names or times that do not fit together")
 
+    def name_of(self, series: int) -> str:
+        """Return a series for messages: its name, or its number counted from 0."""
+        name = series if self.names is None else self.names[series]
+        return repr(name) if isinstance(name, str) else f"series {name}"
+
     def wrap(self, values: NDArray, labels: NDArray | None) -> Any:
         """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":
@@ -172,8 +177,8 @@ def nonnegative_table(data: object, name: str) -> Table:
         row, column = np.argwhere(table.values < 0)[0]
         raise ValueError(
             f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, "
-            f"column {column}, counted from 0; atomstream.series.NonnegativeScaler shifts and "
-            "scales."
+            f"column {column}, counted from 0; give center=True, or shift it with "
+            "atomstream.series.NonnegativeScaler."
         )
     return table
 

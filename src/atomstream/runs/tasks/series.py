@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -66,6 +66,12 @@ class SeriesSettings(checkpoints, Settings):
     alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
     ridge: float = option(
         0.05, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
+    )
+    center: bool = option(
+        True,
+        "Learn each series relative to an offset and in a scale of its own, those of the rows that "
+        "the initialisation sees.",
+        sets="center",
     )
     weight: float = option(1.0, WEIGHT, least=0)
     init_rows: int | None = option(
@@ -190,8 +196,9 @@ class _SeriesTask(Task):
     def shown(self, **more: Any) -> dict[str, Any]:
         """Return what the report shows."""
         table, code = self.table, self.model.learner_.transform
+        units = self.model.levels_.apply(self.values)
         return {
-            **samples_of_windows(self.values, table, self.settings.window, code).notes(),
+            **samples_of_windows(units, table, self.settings.window, code).notes(),
             **more,
             "figures": self.figures,
             "series": np.array(table.names, object),
@@ -249,11 +256,14 @@ class ForecastTask(_SeriesTask):
                 "--init-rows or"
             )
             self.table.check_observed(self.n_first, where)
-        needed = (
-            "series forecast needs values of at least 0; --log and --scale do not shift, add a "
-            "constant"
-        )
-        self.table.check_above(values < 0, needed)
+        if settings.scale or not settings.center:
+            needed = (
+                "series forecast needs values of at least 0 with --scale or --no-center; leave it "
+                "out, or add a constant"
+            )
+            self.table.check_above(values < 0, needed)
+        elif settings.log:
+            self.table.check_above(values <= -1, "--log needs values above -1")
 
     def begin(self) -> None:
         """Initialise from the first rows, and follow the table."""
@@ -268,6 +278,7 @@ class ForecastTask(_SeriesTask):
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the forecast with its bands, and judge the predictions of the past."""
         settings, names = self.settings, self.table.names
+        self.model.form_ = replace(self.model.form_, names=tuple(names))  # for its warnings
         columns = [("", self.undo(self.model.predict(settings.horizon)))]
         try:
             band = self.model.predict_interval(settings.horizon, settings.coverage)
@@ -309,7 +320,7 @@ class ForecastTask(_SeriesTask):
                 n_origins, first = first_origin(len(values), horizon, None, needed=least)
             except ValueError:  # too few rows: the forecast has the errors of one step alone
                 return
-            model = prepared(self.settings.new_model(), {"random_state": self.settings.seed}, first)
+            model = prepared(self.model, {"random_state": self.settings.seed}, first)
             errors = rolled(model, values, first, n_origins, horizon)
             self._note(horizon, errors, baselines(values, first, n_origins, horizon))
 
@@ -343,11 +354,11 @@ class ImputeTask(_SeriesTask):
         """Raise InputError for a table that cannot be learned from with these settings."""
         settings, values = self.settings, self.table.values
         self.table.check_rows(settings.window, "")
-        if settings.scale:
+        if settings.scale or settings.center:
             low = values <= (-1 if settings.log else -np.inf)
             self.table.check_above(low, "--log needs values above -1")
         else:
-            needed = "series impute needs values of at least 0; --scale shifts series"
+            needed = "series impute needs values of at least 0; --scale and --center shift series"
             self.table.check_above(values < 0, needed)
 
     def begin(self) -> None:

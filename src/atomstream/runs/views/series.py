@@ -74,7 +74,7 @@ class SeriesView(common.CommonView):
         caption = (
             f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
             "share of each in all codes: what the series do together in a window, "
-            f"{_units(record)}."
+            f"{_units_of_atoms(record)}."
         )
         found = [
             Section("atoms", "Atoms", caption, plots.series_atoms(model, names=names)),
@@ -160,8 +160,15 @@ def _names(record: Record) -> list[str]:
     return [str(i + 1) for i in range(n_series)] if known is None else [str(n) for n in known]
 
 
+def _units_of_atoms(record: Record) -> str:
+    """Return in which units the atoms are."""
+    if not record.model.center:
+        return _units(record)
+    return f"{_units(record)}, each series relative to its offset and in its own scale"
+
+
 def _units(record: Record) -> str:
-    """Return in which units the atoms are: what was done to the table, and nothing else."""
+    """Return in which units values and errors are: what was done to the table."""
     settings = record.settings
     if settings is None:
         return "in the units that were learned"
