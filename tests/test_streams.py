@@ -47,7 +47,8 @@ def test_rows_of_a_cube_are_those_of_the_reshaped_cube(axes, kind):
         assert_array_equal(rows[chosen], expected[chosen])
     for rng in (None, 0):
         assert_array_equal(
-            np.concatenate([*batches(rows, 4, rng=rng)]), np.vstack([*batches(expected, 4, rng=rng)])
+            np.concatenate([*batches(rows, 4, rng=rng)]),
+            np.vstack([*batches(expected, 4, rng=rng)]),
         )
 
 

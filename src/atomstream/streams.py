@@ -87,7 +87,7 @@ class CubeRows:
             return self[int(places) : int(places) + 1][0]
         if isinstance(self._cube, np.ndarray):
             at = np.unravel_index(places, self.sample_shape)
-            return self._cube.transpose(self._order)[at].reshape(len(places), -1)
+            return self._cube.transpose(self._order)[at].reshape(len(places), self.shape[1])
         return self._joined([self[place : place + 1] for place in places.tolist()])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
