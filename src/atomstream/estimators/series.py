@@ -86,7 +86,7 @@ class SeriesDictionary(SeriesForecast):
     components_ : ndarray of shape (n_components, window, n_series)
         The atoms.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the sum of the codes, initialisation included.
+        Share of each atom in the codes times its length, initialisation included.
     initial_atoms_ : ndarray of shape (n_components, window, n_series), or None
         The atoms before the online phase.
     one_step_ : array or frame of shape (at most memory, n_series)

@@ -105,6 +105,7 @@ class RowsSettings(checkpoints, Settings):
         None,
         "Axes of arrays of three axes or more that hold the samples, such as 0,1 for the pixels of "
         "a spectral image; the others hold the features.",
+        shown="the first one",
     )
     patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
     grey: bool = option(False, "Turn colour images into grey ones.")
