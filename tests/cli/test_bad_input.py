@@ -889,7 +889,7 @@ SIZES = {
     "series": 35,
     "pictures": 17,
     "tensors": 29,
-    "videos": 28,
+    "videos": 29,
 }
 
 
