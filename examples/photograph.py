@@ -50,7 +50,7 @@ def main(folder: Path) -> None:
         Section(
             "atoms",
             "Atoms",
-            "Sorted by importance: the share of each atom in all codes stands below it.",
+            "Sorted by importance, which stands below each: its share of code times length.",
             plots.atoms(model, (SIZE, SIZE)),
         ),
         Section(

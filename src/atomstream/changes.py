@@ -51,7 +51,7 @@ class Change:
     features : list of Part
         The ten features whose errors rose most, most first.
     atoms : list of Part
-        The ten atoms whose shares of the codes changed most, most first.
+        The ten atoms whose shares of the codes, times their lengths, changed most, most first.
     cause : {"loss", "usage"}
         What gave the alarm: the loss of batches, or the use of the one atom that is named.
     """

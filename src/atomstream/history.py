@@ -42,7 +42,7 @@ FIELDS: Mapping[str, str] = {
     "drift": "how near an alarm of `atomstream.drift` is, from 0 to 1; above 1 there is one",
     "n_alarms": "number of alarms so far",
     "n_changeovers": "times that `schedule='adaptive'` has left the past behind so far",
-    "usage": "share of each atom in the codes of the newest batch",
+    "usage": "share of each atom in the codes of the newest batch, times its length",
 }
 LATER = ("held_out", "n_changeovers")  # that older releases did not keep
 LOOKS = 32  # points for each look at rows held out

@@ -816,6 +816,10 @@ VIDEOS = {
     "frame 0": ("video learn v.npy --snapshots 0 --out new", "at least 1, got"),
     "no frames": ("video learn v.npy --snapshots 3 --mode pixels --out new", "snapshots need"),
     "passes": ("video learn v.npy --epochs 3 --out new", "epochs is 3, but frames come once"),
+    "as many passes as pixels have": (
+        "video learn v.npy --epochs 10 --out new",
+        "epochs is 10, but frames come once",
+    ),
     "more passes": ("resume frames --epochs 20", "epochs is 20, but frames come once"),
     "another mode": ("video learn v.npy --mode rows --out new", "needed is frames or pixels"),
     "other frames": ("encode frames odd --out c.csv", r"odd: Frame 1 has shape \(13, 10\)"),
@@ -885,7 +889,7 @@ SIZES = {
     "series": 35,
     "pictures": 17,
     "tensors": 29,
-    "videos": 28,
+    "videos": 29,
 }
 
 

@@ -155,11 +155,13 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
     assert shown["epochs"] == "10, more of a small video, until its atoms settle"
     told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
+    assert shown["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")
     assert shown["freq"] == f"the longest of which there are {ENOUGH} or more"
     assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
-    assert set(shown) == told | {"slots"} | {"time", "columns", "delimiter", "directed", "freq"}
+    told |= {"slots", "sample_axes", "time", "columns", "delimiter", "directed", "freq"}
+    assert set(shown) == told
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -196,6 +196,23 @@ def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
     np.testing.assert_allclose(frozen.memory_.cross, serial.memory_.cross, rtol=1e-6)
 
 
+def test_frozen_rounds_add_up_what_slots_used():
+    """Codes count by the length of the dictionary that all slots share."""
+    rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
+    model, shards = OnlineNMF(ATOMS, atoms="nonnegative", tol=1e-9, random_state=0), drawn(4)
+    X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
+    serial = fresh(model).fit_stream([X[:300]])
+    lengths = np.linalg.norm(serial.components_, axis=1)
+    assert lengths.min() > 1.01  # so that it shows whether they count
+    before, codes = serial.state_.usage.total, serial.transform(X[300:])
+    serial.fit_stream([X[300:]])
+    frozen = fresh(model).fit_stream(shards, slots=3, rounds=rounds)
+    np.testing.assert_allclose(frozen.state_.usage.total, serial.state_.usage.total, rtol=1e-6)
+    np.testing.assert_allclose(
+        frozen.state_.usage.total - before, codes.sum(axis=0) * lengths, rtol=1e-3
+    )
+
+
 def test_models_that_do_not_add_up_refuse_before_the_first_round():
     shards = drawn(2)
     for model, rounds, words in (

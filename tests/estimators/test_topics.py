@@ -125,9 +125,40 @@ def test_planted_topics_are_found(vectorizer):
     assert [share for _, share in model.top_words(3)[0]] == sorted(model.components_[0])[::-1][:3]
     if vectorizer == "counts":
         assert_allclose(model.transform(documents).sum(axis=1), 12, rtol=1e-6)
-    assert_array_equal(
-        model.topic_shares(["xyzzy unheard"] if vectorizer != "hashing" else ["the"]), [[0, 0, 0]]
-    )
+
+
+@pytest.mark.parametrize("vectorizer", ["counts", "tfidf", "hashing"])
+def test_documents_without_known_words_have_zeros(tmp_path, vectorizer):
+    model = learned(corpus()[0], vectorizer=vectorizer, n_epochs=2)
+    unknown = ["zebra giraffe cheetah leopard", "xyzzy", "the of", "", " \n"]
+    atomstream.save(model, tmp_path / "m.atoms")
+    for each in (model, atomstream.load(tmp_path / "m.atoms")):
+        assert_array_equal(each.topic_shares(unknown), np.zeros((5, 3)))
+        assert_array_equal(each.transform(unknown), np.zeros((5, 3)))
+    assert_array_equal(model.topics_over_time(unknown, range(5), bins=1).n_documents, [0])
+    assert_array_equal(model.topic_shares(["", "cat goat"])[1:], model.topic_shares(["cat goat"]))
+
+
+def test_unknown_words_do_not_change_the_codes_of_known_ones():
+    model = learned(corpus()[0], vectorizer="hashing", n_epochs=2)
+    for known in ("cat dog", "cat stock stock goal"):
+        assert_array_equal(
+            model.transform([f"{known} zebra giraffe zebra"]), model.transform([known])
+        )
+        counts = model.vocabulary_.count([known])
+        assert_array_equal(model.transform([known]), model.learner_.transform(counts))
+
+
+def test_words_become_known_along_a_stream():
+    model = TopicModel(2, batch_size=40, random_state=0).fit_stream(["cat dog", "stock bond"] * 20)
+    assert not model.topic_shares(["goal team"]).any()
+    model.partial_fit(["goal team", "cat dog"] * 20)
+    assert_allclose(model.topic_shares(["goal team"]).sum(), 1)
+
+
+def test_an_unknown_word_that_shares_the_feature_of_a_known_one_counts_as_it():
+    model = TopicModel(2, n_features=1, random_state=0).fit(["cat dog", "stock bond"] * 20)
+    assert_array_equal(model.transform(["zebra"]), model.transform(["cat"]))
 
 
 def test_fit_takes_any_iterable_of_documents():
@@ -363,7 +394,7 @@ def test_bad_documents_get_one_sentence_and_change_nothing(documents, told):
     if documents != ["the", "of"]:
         with pytest.raises(ValueError, match=told):
             model.partial_fit(documents)
-    if documents not in ([], ["the", "of"]):
+    if documents not in ([], ["the", "of"], ["cat", " \n"]):
         with pytest.raises(ValueError, match=told):
             model.topic_shares(documents)
     assert model.n_steps_ == 40

@@ -49,6 +49,32 @@ def test_frames_are_learned_in_their_order_as_the_model_below_would():
     assert_allclose(model.importance_.sum(), 1)
 
 
+def test_more_passes_over_frames_are_made(tmp_path, room):
+    video, settings = blobs(), {"batch_size": 7, "random_state": 0}
+    once = VideoDictionary(2, snapshots=(40,), **settings).fit(video)
+    model = VideoDictionary(2, snapshots=(40,), n_epochs=3, **settings).fit(video)
+    assert_array_equal(model.snapshots_, once.snapshots_)  # the first pass
+    assert (model.n_steps_, model.learner_.n_samples_seen_) == (18, 120)
+    assert model.learner_.clock_.mass == 40
+    lost = [-each.learner_.score(video.reshape(40, -1)) for each in (once, model)]
+    room.error(lost[1], at_most=0.5 * lost[0])
+    np.save(tmp_path / "v.npy", video)
+    for given in (list(video), tmp_path / "v.npy", dict(enumerate(video)).values()):
+        again = VideoDictionary(2, n_epochs=3, **settings).fit(given)
+        assert_array_equal(again.components_, model.components_)
+
+
+def test_more_passes_need_a_video_that_can_be_read_again():
+    model = VideoDictionary(2, n_epochs=3, random_state=0)
+    for video in (iter(blobs()), (frame for frame in blobs())):
+        with pytest.raises(
+            ValueError, match="n_epochs=3 needs a video that can be read again, got"
+        ):
+            model.fit(video)
+    assert not hasattr(model, "learner_")
+    assert VideoDictionary(2, n_epochs=1).fit(iter(blobs())).n_steps_ == 40
+
+
 def test_two_blobs_are_found_and_the_video_rebuilt(room):
     video = blobs(200)
     model = VideoDictionary(2, random_state=0).fit(video)

@@ -135,8 +135,26 @@ def test_new_documents_have_shares_too_and_empty_ones_none(folder, tmp_path):
     assert [row[:2] for row in rows] == [["a", "1"], ["b", "2"], ["c", "3"], ["d", "4"]]
     shares = np.array([row[2:] for row in rows], float)
     assert_allclose(shares[0].sum(), 1)
-    assert np.isnan(shares[[1, 3]]).all()  # nothing, and nothing but a stop word
-    assert np.isnan(shares[2]).all() or np.isclose(shares[2].sum(), 1)  # hashed words may be alike
+    assert np.isnan(shares[1:]).all()  # nothing, an unknown word, nothing but a stop word
+
+
+def test_a_line_of_json_without_text_has_no_shares_and_does_not_end_encode(
+    folder, tmp_path, capsys
+):
+    lines = ['{"body": "cat dog"}', '{"title": "cat"}', '{"body": null}', '{"body": "bond"}']
+    (tmp_path / "new.jsonl").write_text("\n".join(lines))
+    run("encode", folder / "run", tmp_path / "new.jsonl", "--out", tmp_path / "s.csv")
+    shares = np.array([row[-3:] for row in read(tmp_path / "s.csv")[1:]], float)
+    assert_array_equal(np.isnan(shares).all(axis=1), [False, True, True, False])
+    for line, told in (
+        (lines[1], "no line has text in the field 'body'; fields of the last one are title"),
+        ('{"body": 5}', "line 1: no text in the field 'body'"),
+    ):
+        (tmp_path / "new.jsonl").write_text(line)
+        command = ("encode", folder / "run", tmp_path / "new.jsonl", "--out", tmp_path / "t.csv")
+        assert main([*map(str, command)]) == 2
+        assert told in capsys.readouterr().err
+        assert not (tmp_path / "t.csv").exists()
 
 
 def test_files_that_are_documents_are_named(folder, tmp_path):

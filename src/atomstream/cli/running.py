@@ -62,7 +62,7 @@ def learning_command(task: str, name: str) -> click.Command:
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = settings.changed(inputs=tuple(places))
         folder.check_free()
-        run = Run(folder, checked("settings", lambda: task_of(kind, settings)))
+        run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         with folder.beginning(settings, run.task.sources):
             return _learn(run, max_time, as_json)
 

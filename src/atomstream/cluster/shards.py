@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, overload
@@ -10,9 +11,9 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from atomstream.core.checks import check_count, counted
-from atomstream.exceptions import ChangedShardError, InputError
+from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.inputs import InputOptions, reader_of
+from atomstream.io.inputs import InputOptions, check_axes, reader_of
 from atomstream.io.places import Place, Storage, Window, found, place_of, version_of
 from atomstream.io.source import Source, reading
 
@@ -198,7 +199,7 @@ def shards(
     storage_options : dict, optional
         Options of the store, for fsspec.
     **options
-        As in `atomstream.io.InputOptions`: columns, key, patch, grey, ...
+        As in `atomstream.io.InputOptions`: columns, key, sample_axes, patch, grey, ...
 
     Returns
     -------
@@ -226,17 +227,21 @@ def shards(
     except TypeError:
         raise TypeError(f"shards takes the options of InputOptions, got {[*options]}.") from None
     images: list[str] = []
-    made: list[Shard] = []
+    made: list[FileShard] = []
     for name in (each for pattern in names for each in found(pattern, storage)):
         inside = _images(name, storage)
         images.extend(inside)
         if not inside:
             made.extend(_cut(name, rows, storage, chosen))
     made.extend(_cut_images(images, rows, storage, chosen))
-    return Shards(made)
+    listed = Shards(made)
+    sentence = check_axes([made[0]._opened()[0]], chosen.sample_axes, listed.n_rows)
+    if sentence is not None:
+        warnings.warn(sentence, DataWarning, stacklevel=2)
+    return listed
 
 
-def _cut(uri: str, rows: int, storage: Storage, options: InputOptions) -> Iterator[Shard]:
+def _cut(uri: str, rows: int, storage: Storage, options: InputOptions) -> Iterator[FileShard]:
     place = place_of(uri, storage)
     version, source = version_of(place), _source(place, uri, options)
     make = FileShard(uri, 0, 0, 0, version, options, storage)
@@ -251,7 +256,7 @@ def _cut(uri: str, rows: int, storage: Storage, options: InputOptions) -> Iterat
         yield replace(make, first=first, last=last, n_rows=last - first)
 
 
-def _cut_lines(file: Any, make: FileShard, rows: int, *, headed: bool) -> Iterator[Shard]:
+def _cut_lines(file: Any, make: FileShard, rows: int, *, headed: bool) -> Iterator[FileShard]:
     """Yield shards of whole lines; blank ones are no rows."""
     head, begin, end, n_rows = b"", 0, 0, 0
     for line in file:
@@ -289,7 +294,7 @@ def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:
 
 def _cut_images(
     images: Sequence[str], rows: int, storage: Storage, options: InputOptions
-) -> Iterator[Shard]:
+) -> Iterator[FileShard]:
     """Yield shards of whole images, as many together as have that many patches."""
     step = max(rows // options.per_image, 1)
     for first in range(0, len(images), step):
@@ -310,7 +315,7 @@ def _source(place: Any, uri: str, options: InputOptions) -> Source:
         return rows
     from atomstream.io.arrays import Sliced
 
-    return Sliced(rows, place, [place])
+    return Sliced(rows, place, [place], options.sample_axes)
 
 
 def _images(uri: str, storage: Storage) -> list[str]:

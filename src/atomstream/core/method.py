@@ -20,7 +20,7 @@ from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Method", "absorb", "check_compatible", "cross_fit", "explain", "step"]
+__all__ = ["Method", "absorb", "check_compatible", "cross_fit", "explain", "measured", "step"]
 
 LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
 
@@ -111,14 +111,37 @@ def explain(
     features = batch.touched if method.statistics.merges(objective) else None
     if features is None:
         codes = method.coder.encode(batch, dictionary, objective, accuracy, start)
-        return codes, method.statistics.measure(batch, codes, dictionary, objective)
+        return codes, measured(batch, codes, dictionary, method)
     part = dictionary.on(features).atoms()
     rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
     atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
     batch = batch.merged(features)
     codes = method.coder.encode(batch, atoms, objective, accuracy, start)
     delta: Any = method.statistics.measure(batch, codes, atoms, objective)
-    return codes, delta.touching(features, dictionary)
+    return codes, _by_length(delta.touching(features, dictionary), dictionary, objective)
+
+
+def measured(batch: Batch, codes: Codes, dictionary: Any, method: Method) -> Delta:
+    """Return what a coded batch adds, the usage of each atom in units of its length."""
+    delta = method.statistics.measure(batch, codes, dictionary, method.objective)
+    return _by_length(delta, dictionary, method.objective)
+
+
+def _by_length(delta: Delta, dictionary: Any, objective: Objective) -> Delta:
+    """Return a delta whose absolute codes are multiplied by the lengths of their atoms."""
+    return replace(delta, usage=delta.usage * lengths(dictionary, objective.atoms))
+
+
+def lengths(dictionary: Any, atoms: Any) -> NDArray:
+    """Return the length of each atom as its set measures it, (n_components,).
+
+    It is Euclidean, but on a simplex the sum of the entries, which is the same for all atoms: a
+    code there says how much of the sum of a sample its atom explains.
+    """
+    shape = getattr(atoms, "shape", None)
+    if shape is not None and shape.total > 0:
+        return np.full(dictionary.shape[0], shape.total)
+    return np.sqrt(np.maximum(dictionary.gram().diagonal(), 0))
 
 
 def cross_fit(
@@ -152,7 +175,8 @@ def cross_fit(
         latest.append(Explained(there, codes, part))
     values = np.mean([item.codes.values for item in latest], axis=0)
     residual = np.max([item.codes.residual for item in latest], axis=0)
-    return Codes(values, residual), type(deltas[0]).across(parts, deltas, batch.mass), latest
+    delta = type(deltas[0]).across(parts, deltas, batch.mass)
+    return Codes(values, residual), _by_length(delta, dictionary, method.objective), latest
 
 
 def _weaker(objective: Objective, share: float) -> Objective:

@@ -19,6 +19,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.loop import Progress
 from atomstream.core.merging import Alone, Part, check_additive, improve, merged
+from atomstream.core.method import measured
 from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators._rollback import Transaction
 
@@ -147,9 +148,7 @@ class LearningApart:
                     codes = method.coder.encode(
                         batch, run.state.dictionary, method.objective, run.clock.tolerance
                     )
-                    delta = method.statistics.measure(
-                        batch, codes, run.state.dictionary, method.objective
-                    )
+                    delta = measured(batch, codes, run.state.dictionary, method)
                     whole = delta if whole is None else whole + delta
                 else:
                     _, delta = method.step(batch, run.state, run.clock, run.rng)
@@ -191,9 +190,7 @@ class LearningApart:
             with one_blas_thread:
                 codes, n_reseeded = improve(method, state, run.clock, outcome.latest, run.rng)
             run.n_reseeded += n_reseeded
-            delta = method.statistics.measure(
-                outcome.latest, codes, state.dictionary, method.objective
-            )
+            delta = measured(outcome.latest, codes, state.dictionary, method)
             return Progress(outcome.latest, codes, delta, n_reseeded)
 
     def _progress_of(self, X: Any) -> Progress | None:
@@ -205,5 +202,5 @@ class LearningApart:
         method, state = model.method_, self._run.state
         accuracy = self._run.clock.tolerance
         codes = method.coder.encode(batch, state.dictionary, method.objective, accuracy)
-        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        delta = measured(batch, codes, state.dictionary, method)
         return Progress(batch, codes, delta, 0)

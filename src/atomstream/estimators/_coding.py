@@ -286,9 +286,10 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     @property
     def importance_(self) -> NDArray:
-        """Share of each atom in the sum of the absolute codes of the run, (n_components,).
+        """Share of each atom in all that codes have put together so far, (n_components,).
 
-        Codes count by the weights of their samples.
+        Every code counts by its absolute value, by the length that its atom had then, and by the
+        weight of its sample. The length is Euclidean; atoms on a simplex all have the same.
         """
         check_is_fitted(self)
         usage = self.state_.usage.total

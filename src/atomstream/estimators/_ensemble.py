@@ -169,12 +169,8 @@ class Ensemble:
         return np.array([_atoms(learner) for learner in self._learned(index)])
 
     def importances(self, index: int) -> NDArray:
-        """Return the share of each atom in codes times lengths, (n_learned, n_components)."""
-        shares = [
-            learner.importance_ * np.linalg.norm(_atoms(learner), axis=1)
-            for learner in self._learned(index)
-        ]
-        return np.array([share / max(share.sum(), np.finfo(float).tiny) for share in shares])
+        """Return the importance of the atoms of all replicates, (n_learned, n_components)."""
+        return np.array([learner.importance_ for learner in self._learned(index)])
 
     def _learned(self, index: int) -> list[Any]:
         # A replicate whose rows have not come yet has no atoms.

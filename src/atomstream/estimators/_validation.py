@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,9 +52,11 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         One sentence that names what came and what was needed.
     """
     if reset or not _is_plain(model, X):
+        X = checked_numbers(X)
+        _check_two_axes(model, X)
         X = validate_data(
             model,
-            checked_numbers(X),
+            X,
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
@@ -84,6 +87,20 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         )
     known = None if reset else model._run.dtype
     return X if known is None or X.dtype == known else X.astype(known)
+
+
+def _check_two_axes(model: BaseEstimator, X: Any) -> None:
+    """Refuse an array of more than two axes, saying how to name those of the samples."""
+    shape = tuple(X.shape)
+    if len(shape) < 3:
+        return
+    first = tuple(range(len(shape) - 1))
+    raise ValueError(
+        f"X has shape {shape}, and {type(speaker(model)).__name__} needs rows: "
+        f"streams.CubeRows(X, {first}) has {math.prod(shape[:-1]):,} rows of {shape[-1]:,} "
+        f"features, and streams.CubeRows(X, 0) has {shape[0]:,} of {math.prod(shape[1:]):,}; "
+        "sample_axes names the axes of the samples."
+    )
 
 
 def _is_plain(model: BaseEstimator, X: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -77,8 +77,7 @@ class VideoCoding(LearnerInside):
 
     def _blocks(self, video: object) -> Iterator[NDArray]:
         """Yield flattened frames, some at a time."""
-        frames = as_frames(video, grey=self.grey)
-        while batch := list(islice(frames, BLOCK)):
+        for batch in in_batches([as_frames(video, grey=self.grey)], BLOCK):
             self._check_shape(batch[0].shape)
             yield np.stack(batch).reshape(len(batch), -1)
 
@@ -121,3 +120,10 @@ class VideoCoding(LearnerInside):
             raise ValueError(
                 f"Frames are of shape {shape}, the model has learned {self.frame_shape_}."
             )
+
+
+def in_batches(passes: Iterable[Iterator[NDArray]], size: int) -> Iterator[list[NDArray]]:
+    """Yield the frames of passes in lists, none of which reaches across two passes."""
+    for frames in passes:
+        while batch := list(islice(frames, size)):
+            yield batch

@@ -74,7 +74,7 @@ class NetworkDictionary(NetworkReconstruction):
     components_ : ndarray of shape (n_components, k, k)
         The atoms; entry (a, b) weighs the edge from node a of the motif to node b.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the sum of the codes over the run.
+        Share of each atom in the codes of the run, times its length.
     recent_importance_ : ndarray of shape (n_components,)
         The same over the last half of the batches (over a little more where they are many): without
         the search of the beginning.
@@ -296,7 +296,7 @@ class NetworkDictionary(NetworkReconstruction):
 
     @property
     def recent_importance_(self) -> NDArray:
-        """Share of each atom in the codes of the last half of the batches, (n_components,)."""
+        """As `importance_`, of the last half of the batches, (n_components,)."""
         check_is_fitted(self)
         half = self._totals[min(self._n_steps // 2 // self._spacing, len(self._totals) - 1)]
         usage = self.learner_.state_.usage.total - half

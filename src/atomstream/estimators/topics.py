@@ -74,8 +74,8 @@ class TopicModel(LearnerInside):
     Raises
     ------
     ValueError
-        For settings out of range and for documents that are empty or not text; the model stays as
-        it was.
+        For settings out of range, for documents that are not text, and where it learns for empty
+        ones; the model stays as it was.
 
     References
     ----------
@@ -324,11 +324,12 @@ class TopicModel(LearnerInside):
         Returns
         -------
         ndarray of shape (n_documents, n_components)
-            Rows sum to the number of known words ("tfidf": to their weights).
+            Rows sum to the number of known words ("tfidf": to their weights). Under "hashing" a
+            word is known if it, or another word of the same feature, was learned from.
         """
         check_is_fitted(self)
         blocks = blocks_of(check_documents(documents), TOGETHER)
-        codes = [self.learner_.transform(self.vocabulary_.count(block)) for block in blocks]
+        codes = [self.learner_.transform(self.vocabulary_.count_known(block)) for block in blocks]
         return np.concatenate([np.zeros((0, len(self.components_))), *codes])
 
     def topic_shares(self, documents: Iterable[str]) -> NDArray:
@@ -341,7 +342,7 @@ class TopicModel(LearnerInside):
         Returns
         -------
         ndarray of shape (n_documents, n_components)
-            Rows sum to one; a document without known words has zeros.
+            Rows sum to one; a document without known words, such as an empty one, has zeros.
         """
         return shares_of(self.transform(documents))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_size
-from atomstream.estimators._video_coding import VideoCoding
+from atomstream.estimators._video_coding import VideoCoding, in_batches
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
@@ -41,7 +40,8 @@ class VideoDictionary(VideoCoding):
     maps are read a batch of pixels at a time.
 
     Integers are taken as shares of the largest value of their type: an 8-bit video lies in [0, 1].
-    Signed movies, such as relative changes of fluorescence, need ``nonnegative=False``.
+    Cells in a movie of fluorescence are found by mode "pixels", in the movie as it was recorded; a
+    movie with negative values needs ``nonnegative=False``.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ class VideoDictionary(VideoCoding):
     batch_size : int, optional
         Samples per step; 1 frame or 256 pixels by default.
     n_epochs : int, optional
-        Passes over the pixels. By default 10 of a large video, and as many of a small one (of at
-        most 2^20 numbers, no ``batch_size`` given) as it takes to learn what a batch method does:
-        each is one step with exact codes, until `OnlineNMF.stationarity` is at most 0.001, or for
-        1000 passes. Frames come once.
+        Passes of `fit`. Over frames 1 by default; more need a video that can be read again. Over
+        pixels 10 of a large video by default, and as many of a small one (of at most 2^20 numbers,
+        no ``batch_size`` given) as it takes to learn what a batch method does: each is one step
+        with exact codes, until `OnlineNMF.stationarity` is at most 0.001, or for 1000 passes.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -76,7 +76,7 @@ class VideoDictionary(VideoCoding):
     n_frames)
         The atoms.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the sum of the codes over the run.
+        Share of each atom in the absolute codes of the run, times its length.
     snapshots_ : ndarray of shape (n_snapshots, n_components, height, width[, n_channels])
         The atoms at chosen times, as far as these have come.
     snapshot_times_ : ndarray of int of shape (n_snapshots,)
@@ -167,7 +167,7 @@ class VideoDictionary(VideoCoding):
         with Transaction(self):
             self._begin()
             if self.mode == "frames":
-                self._follow(video)
+                self._follow(video, self.n_epochs or 1)
             else:
                 self.fit_pixels(video)
         return self
@@ -196,7 +196,7 @@ class VideoDictionary(VideoCoding):
                 return self
             in_a_pass = -(-n_pixels // self._batch_size)
             done = seen // n_pixels * in_a_pass + seen % n_pixels // self._batch_size
-            n_batches = in_a_pass * self._n_passes
+            n_batches = in_a_pass * (self.n_epochs or PASSES)
             self._learn(self._across(frames, done), n_batches - done, horizon=n_pixels)
         return self
 
@@ -233,12 +233,21 @@ class VideoDictionary(VideoCoding):
         for name in ("frame_shape_", "settled_"):
             self.__dict__.pop(name, None)
 
-    def _follow(self, video: object) -> None:
-        """Learn frames as they come."""
-        video = opened(video, grey=self.grey)
+    def _follow(self, video: object, n_passes: int = 1) -> None:
+        """Learn frames in the order of time, pass after pass."""
+        video, horizon = opened(video, grey=self.grey), np.inf
         n_frames = n_frames_of(video)
-        n_batches = None if n_frames is None else -(-n_frames // self._batch_size)
-        self._learn(self._along(as_frames(video, grey=self.grey)), n_batches)
+        if n_passes > 1:
+            if isinstance(video, Iterator):
+                raise ValueError(
+                    f"n_epochs={n_passes} needs a video that can be read again, got a "
+                    f"{type(video).__name__}; give an array, a list or a path."
+                )
+            n_frames = n_frames or sum(1 for _ in as_frames(video, grey=self.grey))
+            horizon = n_frames
+        n_batches = None if n_frames is None else n_passes * -(-n_frames // self._batch_size)
+        passes = (as_frames(video, grey=self.grey) for _ in range(n_passes))
+        self._learn(self._along(passes), n_batches, horizon)
 
     def _learn(
         self,
@@ -252,9 +261,9 @@ class VideoDictionary(VideoCoding):
         settings |= {"alpha": self.alpha, "schedule": self.schedule, "init": self.init}
         self._teach(batches, n_batches, horizon, **settings)
 
-    def _along(self, frames: Iterator[NDArray]) -> Generator[NDArray]:
+    def _along(self, passes: Iterable[Iterator[NDArray]]) -> Generator[NDArray]:
         """Yield batches of frames in the order of time, and keep snapshots of the atoms."""
-        while batch := list(islice(frames, self._batch_size)):
+        for batch in in_batches(passes, self._batch_size):
             self.__dict__.setdefault("frame_shape_", batch[0].shape)
             self._check_shape(batch[0].shape)
             before = self._n_seen
@@ -269,7 +278,7 @@ class VideoDictionary(VideoCoding):
         """Yield the batches that are left of the courses of pixels, each pass in another order."""
         rng = np.random.default_rng(self.learner_.random_state)
         size, n_pixels = self._batch_size, int(np.prod(frames.shape[1:]))
-        for epoch in range(self._n_passes):
+        for epoch in range(self.n_epochs or PASSES):
             order = rng.permutation(n_pixels)  # drawn for earlier passes too: the same as at first
             first = max(done - epoch * -(-n_pixels // size), 0) * size
             yield from pixel_courses(frames, order[first:], size)
@@ -286,10 +295,6 @@ class VideoDictionary(VideoCoding):
             if n_passes % 10 == 0:
                 settled = self.learner_.stationarity(rows) <= SETTLED
                 self.settled_ = bool(settled or n_passes >= MOST_PASSES)
-
-    @property
-    def _n_passes(self) -> int:
-        return PASSES if self.n_epochs is None else self.n_epochs
 
     @property
     def _batch_size(self) -> int:

@@ -6,7 +6,7 @@ import gzip
 import io
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.budget import need, size_of
 from atomstream.io.hdf5 import opened
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
+from atomstream.streams import CubeRows
 
 __all__ = ["hdf5", "matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
 
@@ -31,11 +32,25 @@ DENSEST = (
 )
 
 
+Axes = Sequence[int] | None  # of the samples; None: the first one
+
+
 class _Array(Source):
-    """An array in files whose rows are samples: axes after the first are flattened."""
+    """An array in files whose rows are samples: axes after the first are flattened.
+
+    Parameters
+    ----------
+    axes : sequence of int, optional
+        The axes of the array that were made the first one of ``shape``.
+    """
 
     def __init__(
-        self, name: str, shape: tuple[int, ...], dtype: np.dtype, files: list[Path]
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        files: list[Path],
+        axes: Axes = None,
     ) -> None:
         check_numeric(dtype, name)
         if len(shape) < 2:
@@ -45,13 +60,29 @@ class _Array(Source):
         self.name, self.files = name, files
         self.n_rows, self.n_features = int(shape[0]), int(np.prod(shape[1:]))
         self.shape = shape[1:] if len(shape) > 2 else None
+        self.flattened = shape if len(shape) > 2 and axes is None else None
 
 
 class Sliced(_Array):
-    """An array with direct access to any rows: a memory map, a Zarr array, a sparse matrix."""
+    """An array with direct access to any rows: a memory map, a Zarr array, a sparse matrix.
 
-    def __init__(self, array: Any, path: Path, files: list[Path]) -> None:
-        super().__init__(str(path), tuple(array.shape), np.dtype(array.dtype), files)
+    Parameters
+    ----------
+    array : array of two axes or more
+    path : path
+        Its name in messages.
+    files : list of path
+        What is read.
+    axes : sequence of int, optional
+        The axes of the samples of a dense array, if not the first one.
+    """
+
+    def __init__(self, array: Any, path: Path, files: list[Path], axes: Axes = None) -> None:
+        shape, self.takes_axes = tuple(array.shape), not sp.issparse(array)
+        if axes is not None and self.takes_axes:
+            array = _as_rows(array, axes, str(path))
+            shape = (len(array), *array.feature_shape)
+        super().__init__(str(path), shape, np.dtype(array.dtype), files, axes)
         self._array, self._row_bytes = array, self.n_features * array.dtype.itemsize
         # Rows that are read as a whole, where the array is stored in chunks.
         self.chunk_rows = (getattr(array, "chunks", None) or (1,))[0]
@@ -64,14 +95,22 @@ class Sliced(_Array):
             yield numbered(part if dense is None else dense, rows.start)
 
 
-def npy(path: Path) -> Source:
+def _as_rows(array: Any, axes: Sequence[int], name: str) -> CubeRows:
+    """Return an array as rows that run through some of its axes."""
+    try:
+        return CubeRows(array, axes)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def npy(path: Path, axes: Axes = None) -> Source:
     """Open a .npy file as a memory map."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
             raise InputError(f"{path} cannot be read: it is no .npy file.")
     if not isinstance(path, Path):
-        return Sliced(_Ranges(path), path, [path])
-    return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path])
+        return Sliced(_Ranges(path), path, [path], axes)
+    return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path], axes)
 
 
 class _Ranges:
@@ -93,13 +132,16 @@ class _Ranges:
         if self._fortran or self.dtype.hasobject:
             raise InputError(f"{place} is stored by columns, needed are rows; write it in C order.")
 
-    def __getitem__(self, rows: slice) -> NDArray:
-        """Return some rows."""
+    def __getitem__(self, index: slice | tuple[slice, ...]) -> NDArray:
+        """Return a part; along the first axis only what is asked for is read."""
+        first, *others = index if isinstance(index, tuple) else (index,)
+        start, stop, _ = first.indices(self.shape[0])
         width = math.prod(self.shape[1:]) * self.dtype.itemsize
         with self._place.open() as file:
-            file.seek(self._begin + rows.start * width)
-            data = file.read((rows.stop - rows.start) * width)
-        return np.frombuffer(data, self.dtype).reshape(-1, *self.shape[1:])
+            file.seek(self._begin + start * width)
+            data = file.read((stop - start) * width)
+        part = np.frombuffer(data, self.dtype).reshape(-1, *self.shape[1:])
+        return part[(slice(None), *others)]
 
 
 def matrix_market(path: Path) -> Source:
@@ -149,16 +191,16 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
     need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
 
 
-def zarr_array(path: Path, key: str | None) -> Source:
+def zarr_array(path: Path, key: str | None, axes: Axes = None) -> Source:
     """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
     storage = dict(getattr(path, "storage", ())) or None
     node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
     need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
-    return Sliced(array, path, files_of(path) if isinstance(path, Path) else [path])
+    return Sliced(array, path, files_of(path) if isinstance(path, Path) else [path], axes)
 
 
-def hdf5(path: Path, key: str | None) -> Source:
+def hdf5(path: Path, key: str | None, axes: Axes = None) -> Source:
     """Open the only dataset with two axes or more of an HDF5 file, or the one named ``key``."""
     tables: dict[str, Any] = {}
 
@@ -173,7 +215,7 @@ def hdf5(path: Path, key: str | None) -> Source:
         raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
     chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
     need(2 * chunk, f"A chunk of {path}")
-    return Sliced(array, path, [path])
+    return Sliced(array, path, [path], axes)
 
 
 def check_archive(path: Path) -> None:
@@ -185,15 +227,19 @@ def check_archive(path: Path) -> None:
         need(2 * math.prod(member.shape) * member.dtype.itemsize, f"{name!r} of {path}")
 
 
-def npz(path: Path, key: str | None) -> Source:
-    """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote."""
+def npz(path: Path, key: str | None, axes: Axes = None) -> Source:
+    """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote.
+
+    An array whose axes of the samples are named is loaded as a whole.
+    """
     with zipfile.ZipFile(path) as archive:
         members = {name.removesuffix(".npy") for name in archive.namelist()}
     if {"data", "indices", "indptr", "shape"} <= members and key is None:
         return _sparse(path, members)
     opened = {name: _Member(path, name) for name in sorted(members)}
     tables = {name: member for name, member in opened.items() if member.is_table}
-    return _Streamed(path, tables[chosen(path, tables, key)])
+    member = tables[chosen(path, tables, key)]
+    return _Streamed(path, member) if axes is None else Sliced(member.whole(), path, [path], axes)
 
 
 def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0) -> str:
@@ -269,7 +315,7 @@ class _Streamed(_Array):
 
     def __init__(self, path: Path, member: _Member) -> None:
         super().__init__(f"{path}:{member.name}", member.shape, member.dtype, [path])
-        self._member = member
+        self._member, self.takes_axes = member, True
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; an array stored by columns is loaded as a whole."""

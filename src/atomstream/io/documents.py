@@ -43,7 +43,7 @@ class DocumentOptions:
     known : sequence of str, default=()
         Further ones, which may be absent.
     empty : bool, default=False
-        Whether documents may be empty.
+        Whether documents may be empty: so is a line of JSON without the field.
     """
 
     per: str = "line"
@@ -162,7 +162,7 @@ class DocumentFile:
                 yield Entry(f"line {number}", line)
 
     def _fields(self, file: IO[str], names: list[str]) -> Iterator[Entry]:
-        field = self._options.column or self._options.field
+        field, n_lines, n_texts = self._options.column or self._options.field, 0, 0
         for number, line in enumerate(self._lines(file), 1):
             if not line.strip():
                 continue
@@ -170,14 +170,27 @@ class DocumentFile:
                 entry: Any = json.loads(line)
             except (ValueError, RecursionError) as error:
                 raise InputError(f"{self.name}, line {number}: not valid JSON ({error}).") from None
-            is_object = isinstance(entry, dict)
-            text = entry.get(field) if is_object else None
-            lacking = [name for name in self._options.labels if is_object and name not in entry]
-            if not isinstance(text, str) or lacking:
-                found = f"fields are {', '.join(entry)}" if is_object else "it is not an object"
-                wanted = f"field {lacking[0]!r}" if lacking else f"text in the field {field!r}"
-                raise InputError(f"{self.name}, line {number}: no {wanted}; {found:.200}.")
-            yield Entry(f"line {number}", text, tuple(_text(entry.get(name)) for name in names))
+            text = self._field(entry, field, f"line {number}")
+            n_lines, n_texts = n_lines + 1, n_texts + (text is not None)
+            labels = tuple(_text(entry.get(name)) for name in names)
+            yield Entry(f"line {number}", text or "", labels)
+        if n_lines and not n_texts:
+            raise InputError(
+                f"{self.name}: no line has text in the field {field!r}; fields of the last one "
+                f"are {', '.join(entry):.200}."
+            )
+
+    def _field(self, entry: Any, field: str, place: str) -> str | None:
+        """Return the text of a line of JSON; None where it has none and may be empty."""
+        is_object = isinstance(entry, dict)
+        text = entry.get(field) if is_object else None
+        lacking = [name for name in self._options.labels if is_object and name not in entry]
+        absent = is_object and text is None and self._options.empty
+        if lacking or not (isinstance(text, str) or absent):
+            found = f"fields are {', '.join(entry)}" if is_object else "it is not an object"
+            wanted = f"field {lacking[0]!r}" if lacking else f"text in the field {field!r}"
+            raise InputError(f"{self.name}, {place}: no {wanted}; {found:.200}.")
+        return text
 
     def _cells(self, file: IO[str], names: list[str]) -> Iterator[Entry]:
         rows = csv.reader(self._lines(file), delimiter=self._delimiter)

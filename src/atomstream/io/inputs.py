@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = [
     "Naming",
     "Position",
     "Source",
+    "axes_of",
+    "check_axes",
     "images_in",
     "open_inputs",
     "reader_of",
@@ -55,6 +58,9 @@ class InputOptions:
         Whether a line of a table that cannot be read is a row of missing entries.
     naming : Naming, default=UNNAMED
         Columns of tables that name rows.
+    sample_axes : sequence of int, optional
+        The axes of dense arrays that hold the samples, as in `atomstream.streams.CubeRows`; without
+        them the first one.
     """
 
     columns: Sequence[str] = ()
@@ -67,6 +73,7 @@ class InputOptions:
     decimal: str = "."
     skip: bool = False
     naming: Naming = UNNAMED
+    sample_axes: Sequence[int] | None = None
 
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
@@ -78,6 +85,14 @@ def _lines(path: Path | None, options: InputOptions) -> Source:
     )
 
 
+def _zarr(path: Path, options: InputOptions) -> Source:
+    return arrays.zarr_array(path, options.key, options.sample_axes)
+
+
+def _hdf5(path: Path, options: InputOptions) -> Source:
+    return arrays.hdf5(path, options.key, options.sample_axes)
+
+
 KINDS: dict[str, Reader] = {
     ".csv": _lines,
     ".tsv": _lines,
@@ -85,14 +100,14 @@ KINDS: dict[str, Reader] = {
     ".tsv.gz": _lines,
     ".jsonl": lambda path, options: JsonLines(path, options.columns),
     ".parquet": lambda path, options: Parquet(path, options.columns, options.naming),
-    ".npy": lambda path, _: arrays.npy(path),
-    ".npz": lambda path, options: arrays.npz(path, options.key),
+    ".npy": lambda path, options: arrays.npy(path, options.sample_axes),
+    ".npz": lambda path, options: arrays.npz(path, options.key, options.sample_axes),
     ".mtx": lambda path, _: arrays.matrix_market(path),
     ".mtx.gz": lambda path, _: arrays.matrix_market(path),
-    ".zarr": lambda path, options: arrays.zarr_array(path, options.key),
-    ".h5": lambda path, options: arrays.hdf5(path, options.key),
-    ".hdf5": lambda path, options: arrays.hdf5(path, options.key),
-    ".zarr.zip": lambda path, options: arrays.zarr_array(path, options.key),
+    ".zarr": _zarr,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+    ".zarr.zip": _zarr,
 }
 STANDARD_INPUT = "-"
 
@@ -227,7 +242,65 @@ def _opened(path: Path, reader: Reader, options: InputOptions) -> Source:
         raise InputError(f"{path} is a folder, needed is a file.")
     with reading(str(path)):
         rows = reader(path, options)
-        return rows if isinstance(rows, Source) else arrays.Sliced(rows, path, [path])
+        if isinstance(rows, Source):
+            return rows
+        return arrays.Sliced(rows, path, [path], options.sample_axes)
+
+
+def axes_of(text: str | None) -> tuple[int, ...] | None:
+    """Return the numbers of axes in a text such as "0,1"."""
+    if text is None:
+        return None
+    numbers = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch(r"-?\d{1,2}", number) for number in numbers):
+        raise InputError(f"--sample-axes is {text!r:.80}, needed are numbers of axes, such as 0,1.")
+    return tuple(map(int, numbers))
+
+
+def check_axes(sources: Sequence[Source], axes: object, n_rows: int | None = None) -> str | None:
+    """Check that the axes of the samples of arrays are named where they have to be.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        What was opened.
+    axes : object
+        The axes that were named; None if none were.
+    n_rows : int, optional
+        Rows of all inputs, where ``sources`` are not all of them.
+
+    Returns
+    -------
+    str or None
+        A sentence that says how an array was flattened, where nothing named its axes.
+
+    Raises
+    ------
+    InputError
+        Where an array would be flattened to fewer rows than features, and for axes of what is not a
+        dense array.
+    """
+    tables = [source for source in sources if not source.takes_axes]
+    if axes is not None and tables:
+        raise InputError(
+            f"--sample-axes names axes of arrays, and {tables[0].name} is not a dense array."
+        )
+    source = next((source for source in sources if source.flattened is not None), None)
+    if source is None or source.flattened is None:
+        return None
+    n_rows = sum(each.n_rows or 0 for each in sources) if n_rows is None else n_rows
+    shape, width = source.flattened, source.n_features
+    pixels = ",".join(map(str, range(len(shape) - 1)))
+    if n_rows < width:
+        raise InputError(
+            f"{source.name} has shape {shape}: its first axis would give {n_rows:,} rows of "
+            f"{width:,} features. Name the axes of the samples: --sample-axes {pixels} gives rows "
+            f"of {shape[-1]:,} features, --sample-axes 0 flattens it all the same."
+        )
+    return (
+        f"{source.name} has shape {shape}: the first axis was taken for the samples, and the "
+        f"others were flattened to {width:,} features; --sample-axes names the axes of the samples."
+    )
 
 
 def images_in(folder: Path) -> list[Path]:

@@ -63,6 +63,11 @@ class Source(ABC):
         Whether it takes the columns of `InputOptions`.
     shape : tuple of int or None
         Shape of one sample, if rows are flattened patches or images.
+    flattened : tuple of int or None
+        Shape of an array of several axes whose first axis was taken for the rows, because nothing
+        said which axes hold them.
+    takes_axes : bool
+        Whether it is a dense array, of which `InputOptions` may name the axes of the rows.
     files : sequence of path
         What is read; empty for a stream that can be read only once.
     deviation : ndarray of shape (n_features,), optional
@@ -78,6 +83,8 @@ class Source(ABC):
     waiting: bool = True
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
+    flattened: tuple[int, ...] | None = None
+    takes_axes: bool = False
     files: Sequence[Path] = ()
     deviation: NDArray | None = None
 

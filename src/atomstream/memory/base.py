@@ -32,7 +32,8 @@ class Delta:
     Attributes
     ----------
     usage : ndarray of shape (n_components,)
-        Sum of weights times absolute codes.
+        Sum of weights times absolute codes; in what a step adds, times the lengths of the atoms
+        (`atomstream.core.method.measured`).
     objective : float
         Sum of weights times the objective of each sample at its code and the dictionary it was
         coded with.

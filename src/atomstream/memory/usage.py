@@ -22,7 +22,8 @@ class Usage:
     Attributes
     ----------
     total : ndarray of shape (n_components,)
-        Sum over the run of absolute codes times sample weights.
+        Sum over the run of absolute codes times the length that the atom had then, times sample
+        weights.
     idle : ndarray of shape (n_components,)
         Mass of the samples that came since an atom was last of use.
     """

@@ -124,17 +124,18 @@ class RowWise:
         h = np.concatenate([codes for codes, _ in parts])
         masses = np.ones(len(h)) if batch.weights is None else batch.weights
         values = np.concatenate([objective for _, objective in parts])
-        r, d = state.dictionary.shape
+        (r, d), gram = state.dictionary.shape, state.dictionary.gram()
         delta = GramDelta(
             gram=np.zeros((r, r)),
             cross=np.zeros((r, d)),
             constant=0.0,
-            usage=masses @ np.abs(h),
+            # Atoms move with every row: their lengths after the last one stand for all.
+            usage=masses @ np.abs(h) * np.sqrt(gram.diagonal()),
             objective=float(masses @ values),
             mass=batch.mass,
         )
         energy = state.memory.atom_energy(state.dictionary)
-        state.usage.absorb(delta, energy, state.dictionary.gram())
+        state.usage.absorb(delta, energy, gram)
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:

@@ -60,7 +60,8 @@ class Moment(NamedTuple):
     similarity : float
         Cosine with the same atom at the snapshot before; NaN for one that is new.
     usage : float
-        Mean share of the codes since the snapshot before; NaN where it is not known.
+        Mean share of the codes, times the length of the atom, since the snapshot before; NaN where
+        it is not known.
     """
 
     n_samples: int

@@ -170,16 +170,44 @@ class Vocabulary:
     def count(self, documents: Iterable[str]) -> sp.csr_array:
         """Return documents as sparse rows, (n_documents, n_features); unknown words are left out.
 
+        "hashing" counts all words, also those of features without a name.
+
         Raises
         ------
         ValueError
             If a document is empty, or words have not been learned.
         """
+        return self._counted(_checked(documents))
+
+    def count_known(self, documents: Iterable[str]) -> sp.csr_array:
+        """Return the counts of the learned words alone, (n_documents, n_features).
+
+        Under "hashing" a word counts as learned where its feature has a name: where it, or another
+        word of the same feature, occurred in what was learned. A document without learned words,
+        such as an empty one, is a row of zeros.
+
+        Raises
+        ------
+        ValueError
+            If words have not been learned.
+        """
+        counts = self._counted(_texts(documents))
+        if self.kind == "hashing" and self.names is not None:
+            counts.data[self.names[counts.indices] == ""] = 0
+            counts.eliminate_zeros()
+        return counts
+
+    def word(self, feature: int) -> str:
+        """Return the word that names a feature, or its number if no word is known."""
+        name = "" if self.names is None else str(self.names[feature])
+        return name or f"#{feature}"
+
+    def _counted(self, documents: Iterator[str]) -> sp.csr_array:
         if not self.ready:
             raise ValueError(
                 f"The words of vectorizer={self.kind!r} have not been learned; call learned first."
             )
-        counts, words = _table(_checked(documents), self.analyzer())
+        counts, words = _table(documents, self.analyzer())
         if self.kind == "hashing":
             columns, n_features = self._hashed(words), self.n_features
         else:
@@ -200,11 +228,6 @@ class Vocabulary:
             dtype=float,
         )
         return X if self.kind != "tfidf" else self._weighted(X)
-
-    def word(self, feature: int) -> str:
-        """Return the word that names a feature, or its number if no word is known."""
-        name = "" if self.names is None else str(self.names[feature])
-        return name or f"#{feature}"
 
     def _weighted(self, X: sp.csr_array) -> sp.csr_array:
         X.data *= np.asarray(self.weights)[X.indices]
@@ -246,7 +269,15 @@ def blocks_of(documents: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def _checked(documents: Iterable[str]) -> Iterator[str]:
-    """Yield documents, each validated."""
+    """Yield documents, none of which may be empty."""
+    for number, document in enumerate(_texts(documents)):
+        if not document.strip():
+            raise ValueError(f"Document {number} is empty; leave it out.")
+        yield document
+
+
+def _texts(documents: Iterable[str]) -> Iterator[str]:
+    """Yield documents, each of which must be a text."""
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
     for number, document in enumerate(documents):
@@ -256,8 +287,6 @@ def _checked(documents: Iterable[str]) -> Iterator[str]:
             raise ValueError(
                 f"Document {number} must be a str, got {type(document).__name__}{help_}."
             )
-        if not document.strip():
-            raise ValueError(f"Document {number} is empty; leave it out.")
         yield document
 
 

@@ -23,6 +23,8 @@ from atomstream.io.inputs import (
     STANDARD_INPUT,
     InputOptions,
     Naming,
+    axes_of,
+    check_axes,
     open_inputs,
     register_reader,
 )
@@ -98,7 +100,13 @@ class RowsSettings(checkpoints, Settings):
         whole=True,
     )
     decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
-    key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
+    key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
+    sample_axes: str | None = option(
+        None,
+        "Axes of arrays of three axes or more that hold the samples, such as 0,1 for the pixels of "
+        "a spectral image; the others hold the features.",
+        shown="the first one",
+    )
     patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
     grey: bool = option(False, "Turn colour images into grey ones.")
     per_image: int = option(20_000, "Patches drawn from each image in a pass.", least=1)
@@ -127,20 +135,10 @@ class RowsSettings(checkpoints, Settings):
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
-        center = "patch" if self.center else None
-        skip = self.on_bad_line == "skip"
-        return InputOptions(
-            self.columns,
-            self.key,
-            self.patch,
-            self.grey,
-            self.per_image,
-            center,
-            self.seed,
-            self.decimal,
-            skip,
-            Naming(self.id, kept=bool(self.id)),
-        )
+        of_images = (self.patch, self.grey, self.per_image, "patch" if self.center else None)
+        of_tables = (self.decimal, self.on_bad_line == "skip", Naming(self.id, kept=bool(self.id)))
+        axes = axes_of(self.sample_axes)
+        return InputOptions(self.columns, self.key, *of_images, self.seed, *of_tables, axes)
 
     def bad_rows(self, X: Any) -> NDArray:
         """Return which rows the model would refuse; those that hold nothing are among them."""
@@ -249,6 +247,7 @@ class RowsTask(PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
+        self._flattening = check_axes(self.sources, settings.sample_axes)
         divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
@@ -309,7 +308,9 @@ class RowsTask(PassesTask):
         return rows
 
     def _look_at(self, rows: Any) -> None:
-        """Warn where the first batch says that one column decides what is learned."""
+        """Warn where the first batch shows that what is learned may not be what was meant."""
+        if self._flattening is not None:
+            warnings.warn(self._flattening, DataWarning, stacklevel=2)
         settings, is_image = self.settings, self.sources[0].shape is not None
         if is_image or (settings.scale, settings.loss) != ("none", "squared"):
             return

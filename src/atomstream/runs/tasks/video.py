@@ -70,7 +70,7 @@ class VideoSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
-        if self.mode == "frames" and self.epochs not in (None, PASSES):
+        if self.mode == "frames" and self.epochs is not None:
             raise ValueError(
                 f"epochs is {self.epochs}, but frames come once; leave it out or choose "
                 "mode pixels."

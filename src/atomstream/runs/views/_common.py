@@ -157,7 +157,7 @@ def atoms_table(
     for atom in np.argsort(-model.importance_, kind="stable")[:most].tolist():
         shares = float(model.importance_[atom]), float(energy[atom])
         rows.append((atom, *shares) if text is None else (atom, *shares, text(atom)))
-    heads = {"code_share": "share of the code", "energy_share": "share of the energy"}
+    heads = {"code_share": "share of code times length", "energy_share": "share of the energy"}
     return Table("atom", heads if text is None else heads | {"features": last}, rows)
 
 

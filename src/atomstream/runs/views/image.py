@@ -41,7 +41,7 @@ class ImageView(common.CommonView):
         model = record.model
         caption = (
             f"{counted(len(model.components_), 'atom')} as patches, most important first, "
-            "with their shares in all codes; each from its smallest entry, black, to its largest, "
+            "with their importance; each from its smallest entry, black, to its largest, "
             "white."
         )
         figure = plots.atoms(record.learner, model.patch_shape_)

@@ -122,7 +122,7 @@ class NetworkView(common.CommonView):
             )
             shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
             rows.append((atom, *shares, text))
-        heads = {"code_share": "share of the code", "recent_share": "second half"}
+        heads = {"code_share": "share of code times length", "recent_share": "second half"}
         return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:

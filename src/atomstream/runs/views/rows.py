@@ -116,7 +116,7 @@ class RowsView(common.CommonView):
             n_drawn = min(len(figure.axes), n_atoms)
         caption = (
             f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
-            f"of the table), with the share of each in all codes.{units}"
+            f"of the table), with the importance of each.{units}"
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = common.atoms_table(record, len(table.rows))

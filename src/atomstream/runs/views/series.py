@@ -73,7 +73,7 @@ class SeriesView(common.CommonView):
         n_atoms = len(model.atoms_)
         caption = (
             f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
-            "share of each in all codes: what the series do together in a window, "
+            "importance of each: what the series do together in a window, "
             f"{_units_of_atoms(record)}."
         )
         found = [

@@ -60,7 +60,7 @@ class TensorView(common.CommonView):
         model, n_atoms = record.model, record.model.n_components
         caption = (
             f"{min(DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
-            "share of each in all codes. An atom is the outer product of the vectors beside each "
+            "importance of each. An atom is the outer product of the vectors beside each "
             "other, one for each axis; entries are numbered from 0 in the order of the axis."
         ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(model))
         note = f"Of each axis up to {LISTED} labels, the largest loading first."

@@ -167,9 +167,7 @@ def _shares(model: Any, files: Sequence[DocumentFile]) -> Iterator[tuple[Labels,
     """Yield what documents are called, and the shares of the topics in them."""
     entries = chain.from_iterable(file.entries() for file in files)
     while block := list(islice(entries, DOCUMENTS)):
-        full = np.array([bool(entry.text.strip()) for entry in block])
-        shares = np.zeros((len(block), len(model.components_)))
-        shares[full] = model.topic_shares([entry.text for entry in block if entry.text.strip()])
+        shares = model.topic_shares([entry.text for entry in block])
         shares[~shares.any(axis=1)] = np.nan
         labels = zip(*(entry.labels for entry in block), strict=True)
         yield [np.array(part, object) for part in labels], shares

@@ -146,8 +146,8 @@ def _images(record: Record) -> list[Section]:
     found, title = [], "Atoms"
     if not fits or (len(times) and times[-1] < record.learner.n_samples_seen_):
         caption = (
-            f"{counted(n_atoms, 'atom')} as images, most important first, with the share of "
-            "each in all codes; each is scaled by its own extremes."
+            f"{counted(n_atoms, 'atom')} as images, most important first, with the importance "
+            "of each; each is scaled by its own extremes."
         )
         if not drawable:
             shape = (shape[0], shape[1] * shape[2])
@@ -187,7 +187,7 @@ def _curves(record: Record) -> list[Section]:
     model, changes = record.model, _changes(record)
     caption = (
         f"{counted(model.n_components, 'atom')} as curves over the frames, most important "
-        "first, with the share of each in all codes; each is over its largest absolute value."
+        "first, with the importance of each; each is over its largest absolute value."
     )
     facts = {"changes": _told(changes)}
     if changes is not None and len(changes.times):

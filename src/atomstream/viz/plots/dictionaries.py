@@ -149,7 +149,7 @@ def bars_data(
 ) -> list[tuple[list[str], NDArray, float]]:
     """Return what `bars` draws.
 
-    For each atom: the names of its largest features, their values, and its share of the code.
+    For each atom: the names of its largest features, their values, and its importance.
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
