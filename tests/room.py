@@ -35,7 +35,11 @@ class Room:
 
     def gain(self, value, *, at_least):
         """Bound a figure from below that knows no best."""
-        self._note(at_least, float(value), 0.0)
+        self._note(at_least, max(float(value), 0.0), 0.0)
+
+    def fall(self, value, start, *, at_least):
+        """Bound from below the share of ``start`` by which a figure has fallen."""
+        self.gain(1.0 - float(value) / float(start), at_least=at_least)
 
     def decibels(self, value, *, at_least):
         """Bound decibels from below: errors are compared, 20 decibels are a factor of ten."""
@@ -51,6 +55,8 @@ class Room:
         self._note(abs(float(value) - (low + high) / 2), (high - low) / 2, 0.0)
 
     def _note(self, value, bound, best):
+        missed = f"{value:.4g} stands against a bound of {bound:.4g}"
+        assert bound > best, missed
         used = (float(value) - best) / (float(bound) - best)
         self.used.append(max(used, 0.0) if used == used else float("inf"))
-        assert value <= bound, f"the bound is missed: {used:.3f} of its room is used"
+        assert value <= bound, missed

@@ -71,7 +71,7 @@ def test_missing_entries_and_sparse_rows_start_from_least_squares_too(room):
     holes = np.random.default_rng(1).random(X.shape) < 0.2
     model = OnlineNMF(N_ATOMS, loss="l1", missing=True, random_state=0)
     filled = model.fit(np.where(holes, np.nan, X)).clean(np.where(holes, np.nan, X))
-    room.error(np.abs(filled - clean).mean(), at_most=0.02 * clean.mean())
+    room.error(np.abs(filled - clean).mean(), at_most=0.035 * clean.mean())
     dense, sparse = (
         OnlineNMF(N_ATOMS, loss="l1", random_state=0).partial_fit(rows).components_
         for rows in (X, sp.csr_array(X))

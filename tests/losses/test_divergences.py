@@ -105,7 +105,7 @@ def test_learning_by_name_lowers_the_objective(name, method, room):
     for _ in range(20):
         for start in range(0, 120, 30):
             model.partial_fit(X[start : start + 30])
-    room.error(model.objective(X), at_most=first)
+    room.fall(model.objective(X), first, at_least=0.005)
     assert np.isfinite(model.transform(X)).all()
 
 
@@ -211,7 +211,7 @@ def test_missing_entries_are_not_looked_at(loss, room):
     assert_allclose(filled[~holes], X[~holes])
     assert np.isfinite(filled).all()
     means = np.where(holes, np.nanmean(seen, axis=0), X)
-    room.error(np.abs(filled - X)[holes].mean(), at_most=np.abs(means - X)[holes].mean())
+    room.fall(np.abs(filled - X)[holes].mean(), np.abs(means - X)[holes].mean(), at_least=0.1)
     whole, bare = (
         OnlineNMF(3, **(settings | {"missing": flag})).fit(X).components_ for flag in (True, False)
     )
@@ -322,7 +322,7 @@ def test_scaling_atoms_and_past_codes_leaves_the_surrogate(loss):
         )
 
 
-def test_the_surrogate_stays_above_the_loss_at_stored_codes(room):
+def test_the_surrogate_stays_above_the_loss_at_stored_codes():
     X = positive(200)
     for loss in ("kl", "is", "hellinger", "huber:0.5", "l2"):
         model = OnlineNMF(
@@ -348,7 +348,7 @@ def test_the_surrogate_stays_above_the_loss_at_stored_codes(room):
                 for b, h in stored
             ]
         )
-        room.error(0.9 * met, at_most=model.surrogate())  # 180 of the 200 samples
+        assert model.surrogate() >= 0.9 * met  # 180 of the 200 samples
 
 
 def test_the_second_proposal_is_taken_where_atoms_are_alike(room):
@@ -362,7 +362,7 @@ def test_the_second_proposal_is_taken_where_atoms_are_alike(room):
             10, loss="kl", method=method, batch_size=100, n_epochs=2, random_state=0
         ).fit(X)
         values[method] = model.objective(X)
-    room.error(values["auto"], at_most=0.8 * values["majorise"])
+    room.fall(values["auto"], values["majorise"], at_least=0.1)
 
 
 def test_outliers_are_what_goes_beyond_the_threshold(room):
@@ -392,9 +392,8 @@ def test_the_stored_objective_is_the_mean_over_all_rows_met(room):
     model.set_callbacks(history).fit(X)
     assert history.n_samples == list(range(30, 901, 30))
     assert history.objective[-1] >= model.objective(X) - 1e-9
-    room.error(
-        history.objective[-1], at_most=history.objective[2]
-    )  # the first that has met all rows
+    met_all = history.objective[2]
+    room.fall(history.objective[-1], met_all, at_least=0.15)
 
 
 def test_members_of_families_are_the_losses_they_are():

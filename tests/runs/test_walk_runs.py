@@ -77,7 +77,7 @@ def test_the_scaled_law_is_factorized_on_demand(folder, tmp_path, room):
     run("walk", "partition", folder / "walk.npy", "--states", *common, "--out", tmp_path / "run")
     model = atomstream.load(tmp_path / "run/model.atoms")
     assert model.scaling == "stationary"
-    room.between(model.singular_values_[0], 0.9, 1.1)  # of the law itself it is below 0.2
+    room.between(model.singular_values_[0], 0.6, 1.4)  # of the law itself it is below 0.2
 
 
 def test_columns_by_name_do_the_same(folder, tmp_path, capsys):
