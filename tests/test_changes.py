@@ -36,7 +36,7 @@ def test_the_features_and_atoms_that_changed_are_named_and_so_is_when(room):
     _, watch = watched(stream(400, 300, np.random.default_rng(3), other))
     change = watch.found[0]
     assert change.step > 300
-    room.error(change.step - 300, at_most=15)
+    room.error(change.step - 300, at_most=20)
     room.error(abs(change.began - 6000), at_most=40)
     errors = {part.name: part.after / part.before for part in change.features}
     assert min(errors[2], errors[5]) > 3

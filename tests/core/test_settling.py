@@ -79,8 +79,11 @@ def test_fit_ends_where_batch_factorization_ends(name, rank, loss, room):
     ]()
     kl = {"solver": "mu", "beta_loss": "kullback-leibler"} if loss == "kl" else {}
     batch = NMF(rank, init="nndsvda", max_iter=500, random_state=0, **kl).fit(X)
-    model = OnlineNMF(rank, loss=loss, random_state=0).fit(X)
-    room.ratio(np.sqrt(2 * model.losses(X).sum()) / batch.reconstruction_err_, at_most=1.01)
+    ends = [
+        np.sqrt(2 * OnlineNMF(rank, loss=loss, random_state=seed).fit(X).losses(X).sum())
+        for seed in range(3)
+    ]
+    room.ratio(np.median(ends) / batch.reconstruction_err_, at_most=1.01)
 
 
 def test_passes_that_are_asked_for_are_all_there_is(room):

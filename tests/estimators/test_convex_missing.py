@@ -72,7 +72,7 @@ def test_hidden_entries_are_predicted_nearly_as_with_all_known(share, codes, roo
     full = model(codes=codes, n_epochs=2).fit(X)
     means = error(np.broadcast_to(np.nanmean(holes, axis=0), X.shape))
     found = error(learned.impute(holes))
-    room.error(found, at_most=0.5 * means)
+    room.error(found, at_most=0.55 * means)
     # the atoms of the full data, asked the same: what these incomplete rows can say at best
     room.ratio(found / error(full.impute(holes)), at_most=1.25)
 

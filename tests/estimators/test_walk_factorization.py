@@ -125,7 +125,7 @@ def test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law(room):
     model = RandomWalkFactorization(2, n_states=9, scaling="stationary", random_state=0)
     model.fit(walk(P, 400_000, 0))
     for found, true in ((model.left_, left[:, :2]), (model.right_, right[:2].T)):
-        room.error(1 - np.linalg.svd(found.T @ true, compute_uv=False).min() ** 2, at_most=0.004)
+        room.error(1 - np.linalg.svd(found.T @ true, compute_uv=False).min() ** 2, at_most=0.01)
     assert_allclose(model.singular_values_, values[:2], rtol=0.02)
     assert_allclose(np.abs(model.right_[:, 0]), root, atol=0.02)
     assert_allclose(model.embedding_, model.right_ / np.sqrt(model.stationary_)[:, None])
