@@ -101,8 +101,8 @@ def _is_plain(model: BaseEstimator, X: Any) -> bool:
 def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     """Return rows fit for a loss that is infinite at zeros: raise or refuse these.
 
-    Zeros are raised to 1e-8 of the mean of their row. Rows without anything else are raised to
-    1e-8.
+    Zeros are raised to 1e-8 of the mean of their row, at least to the smallest normal number. Rows
+    without anything else are raised to 1e-8.
 
     Raises
     ------
@@ -125,7 +125,8 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     means = known.sum(axis=1, keepdims=True) / np.maximum(
         (~np.isnan(X)).sum(axis=1, keepdims=True), 1
     )
-    return np.where(bare, ZERO * np.where(means > 0, means, 1), X).astype(X.dtype, copy=False)
+    raised = np.maximum(ZERO * np.where(means > 0, means, 1), np.finfo(X.dtype).tiny)
+    return np.where(bare, raised, X).astype(X.dtype, copy=False)
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
@@ -145,6 +146,11 @@ def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: A
 
 def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     """Return the mass of all rows that have an observed entry, refusing none."""
+    if weights is not None and not weights.any():
+        name = "sample_weight" if weights.ndim == 1 else "entry_weight"
+        raise ValueError(
+            f"{name} is zero everywhere; at least one sample needs a positive weight."
+        )
     if weights is not None and weights.ndim == 2:
         weights = relative_weights(X, weights)[1]
     if missing:
@@ -158,8 +164,6 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
         raise ValueError(
             "X has no row with a positive weight and an observed entry; at least one sample must "
             "count."
-            if missing
-            else "sample_weight is zero everywhere; at least one sample needs a positive weight."
         )
     return mass
 
