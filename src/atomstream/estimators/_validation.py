@@ -37,6 +37,7 @@ ACCURATE = {
     np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
     np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
 }
+LENGTHS = 1e-150, 1e150  # of the largest entry of an atom, so that squares are numbers
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -238,16 +239,34 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = N
 
 def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
-    atoms = check_array(
-        checked_numbers(components, "components"),
-        dtype=[np.float64, np.float32],
-        input_name="components",
-    )
+    atoms = check_matrix(components)
     if shape is not None and atoms.shape != shape:
         raise ValueError(
             f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}."
         )
+    check_lengths("components" if shape is None else "init", np.abs(atoms).max(axis=1))
     return atoms
+
+
+def check_matrix(components: object) -> NDArray:
+    """Return given atoms or loadings as a finite float array with two axes."""
+    matrix: NDArray = check_array(
+        checked_numbers(components, "components"),
+        dtype=[np.float64, np.float32],
+        input_name="components",
+    )
+    return matrix
+
+
+def check_lengths(name: str, largest: NDArray) -> None:
+    """Refuse atoms whose products are not finite, or 0, by the largest entry of each."""
+    low, high = LENGTHS
+    bad = np.flatnonzero((largest > high) | ((largest > 0) & (largest < low)))
+    if len(bad):
+        raise ValueError(
+            f"{name} has an atom whose largest entry is {largest[bad[0]]:.2g} (atom {bad[0]}, "
+            f"counted from 0), needed is one from {low:.0e} to {high:.0e}, or 0; rescale the atom."
+        )
 
 
 def cut(
