@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 
 import atomstream
 from atomstream.core.matrices import checked_numbers
@@ -200,6 +201,31 @@ def test_numbers_too_small_or_large_to_be_learned_well_are_told(dtype, loss):
             model().fit(X)
     with pytest.raises(ValueError, match=r"entries of .*, whose sums are not finite in"):
         model().fit(np.full((3, 3), np.finfo(dtype).max))
+
+
+OF_ANY_SIZE = {
+    "nmf": lambda scale: atomstream.OnlineNMF(3, random_state=0, n_epochs=3),
+    "spread": lambda scale: atomstream.OnlineNMF(3, init="spread", random_state=0, n_epochs=3),
+    "signed": lambda scale: atomstream.OnlineDictionaryLearning(
+        3, alpha=0.1 * scale, random_state=0, n_epochs=3
+    ),
+    "tensors": lambda scale: atomstream.OnlineCPDictionary(3, random_state=0, n_epochs=3),
+    "kl": lambda scale: atomstream.OnlineNMF(3, loss="kl", random_state=0, n_epochs=3),
+    "hulls": lambda scale: atomstream.OnlineConvexMF(3, alpha=0, random_state=0, n_epochs=1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The largest entry of X")
+@pytest.mark.parametrize("scale", [1e-100, 1e-40, 1e-30, 1e30, 1e100, 1e120])
+@pytest.mark.parametrize("name", OF_ANY_SIZE)
+def test_data_of_any_size_are_learned_alike(name, scale):
+    if scale == 1e-100 and name in ("kl", "hulls"):
+        scale = 1e-60  # below, products of four numbers are none
+    X, make = data(60), OF_ANY_SIZE[name]
+    plain, other = make(1).fit(X), make(scale).fit(scale * X)
+    unit = scale if name == "kl" else scale**2
+    assert_allclose(other.objective(scale * X) / unit, plain.objective(X), rtol=1e-6)
+    assert_allclose(other.stationarity(scale * X), plain.stationarity(X), rtol=1e-3, atol=1e-6)
 
 
 ATOMS = np.random.default_rng(1).random((3, COLUMNS))

@@ -261,6 +261,7 @@ def check_matrix(components: object) -> NDArray:
 def check_lengths(name: str, largest: NDArray) -> None:
     """Refuse atoms whose products are not finite, or 0, by the largest entry of each."""
     low, high = LENGTHS
+    largest = largest.astype(np.float64)
     bad = np.flatnonzero((largest > high) | ((largest > 0) & (largest < low)))
     if len(bad):
         raise ValueError(
