@@ -20,6 +20,7 @@ from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
 from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
+from atomstream.losses import Loss
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 
@@ -327,6 +328,19 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
                 stacklevel=6,  # the caller of fit, fit_stream or partial_fit
             )
         yield batch
+
+
+def warn_of_no_majoriser(loss: Loss) -> None:
+    """Warn that ``fit`` ends before the minimum, for a loss that nothing better learns with."""
+    if loss.quadratic or loss.exponents:
+        return
+    warnings.warn(
+        f"{type(loss).__name__} has no majoriser, so fit makes ten passes of projected subgradient "
+        "steps, which may end far above the minimum; give the loss exponents and split "
+        "(docs/how-to/extend.md), or choose n_epochs.",
+        NotConvergedWarning,
+        stacklevel=6,  # the caller of fit
+    )
 
 
 def warn_of_schedule(name: object, schedule: Schedule) -> None:
