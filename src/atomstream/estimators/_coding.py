@@ -41,7 +41,6 @@ from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
 
-
 FAR = 10.0  # times the largest observed entry: what is filled in beyond that is no prediction
 
 

@@ -150,9 +150,7 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     """Return the mass of all rows that have an observed entry, refusing none."""
     if weights is not None and not weights.any():
         name = "sample_weight" if weights.ndim == 1 else "entry_weight"
-        raise ValueError(
-            f"{name} is zero everywhere; at least one sample needs a positive weight."
-        )
+        raise ValueError(f"{name} is zero everywhere; at least one sample needs a positive weight.")
     if weights is not None and weights.ndim == 2:
         weights = relative_weights(X, weights)[1]
     if missing:
