@@ -12,6 +12,7 @@ from atomstream import (
     IncompatiblePartsError,
     InputError,
     NetworkDictionary,
+    NotConvergedWarning,
     OnlineDictionaryLearning,
     OnlineNMF,
     load,
@@ -67,6 +68,19 @@ def test_a_loss(loss, updater, room):
     assert type(model.method_.updater).__name__ == updater
     start = OnlineNMF.from_components(np.ones((4, 12)), loss=loss)
     room.error(-model.score(X), at_most=0.05 * -start.score(X))
+
+
+def test_fit_to_the_default_end_warns_once_of_a_loss_without_a_majoriser():
+    X = data(60)
+    sentence = r"LogCosh has no majoriser, so fit .*; give the loss exponents and split .*n_epochs"
+    model = OnlineNMF(4, loss=LogCosh(), random_state=0)
+    with pytest.warns(NotConvergedWarning, match=sentence) as told:
+        model.fit(X)
+    assert [warning.filename for warning in told] == [__file__]
+    # What was asked for is no surprise, and warnings are errors in this suite.
+    model.set_params(n_epochs=2).fit(X)
+    model.set_params(n_epochs=None, method="spsg").fit(X)
+    OnlineNMF(4, loss=LogCosh(), random_state=0).fit_stream([X])
 
 
 # -- sets, of atoms and of codes

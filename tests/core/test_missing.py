@@ -10,6 +10,7 @@ from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.dictionaries import Rows
+from atomstream.exceptions import DataWarning
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
@@ -237,6 +238,36 @@ def test_both_coders_agree_where_entries_are_missing():
     objective, batch = model.method_.objective, model._batch(X)
     values = [objective.values(batch, code, model.state_.dictionary) for code in codes]
     assert_allclose(values[0], values[1], rtol=1e-8, atol=1e-10)
+
+
+def holed(share):
+    """Data of size 1 with noise, of rank five, of which a share is missing; and the clean data."""
+    rng = np.random.default_rng(0)
+    clean = rng.random((150, 5)) @ rng.random((5, 30)) * 0.4
+    noisy = np.maximum(clean + 0.05 * rng.standard_normal(clean.shape), 0)
+    return np.where(rng.random(clean.shape) < share, np.nan, noisy), clean
+
+
+def test_rows_filled_in_far_beyond_what_was_observed_are_told():
+    X, clean = holed(0.9)
+    settings = {"missing": True, "n_epochs": 3, "batch_size": 50, "random_state": 0}
+    model = OnlineNMF(5, **settings).fit(X)
+    with pytest.warns(DataWarning, match=r"of 150 rows are filled in .* ridge \(0.0001") as told:
+        wild = model.impute(X)
+    assert len(told) == 1
+    held = OnlineNMF(5, ridge=1e-3, **settings).fit(X).impute(X)
+    hidden = np.isnan(X)
+    errors = [np.abs(filled - clean)[hidden].mean() for filled in (wild, held)]
+    assert errors[0] > 1
+    assert errors[1] < 0.2
+
+
+def test_rows_of_which_enough_was_observed_are_filled_in_without_a_word():
+    X, clean = holed(0.3)
+    model = OnlineNMF(5, missing=True, n_epochs=3, batch_size=50, random_state=0).fit(X)
+    assert np.abs(model.impute(X) - clean)[np.isnan(X)].mean() < 0.06
+    one = np.where(np.arange(30) < 20, X[:1], np.nan)  # of ten features nothing is known here
+    model.impute(one)
 
 
 def test_rows_that_determine_nothing_are_said_so():

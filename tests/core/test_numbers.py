@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import re
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 
 import atomstream
 from atomstream.core.matrices import checked_numbers
@@ -199,6 +201,65 @@ def test_numbers_too_small_or_large_to_be_learned_well_are_told(dtype, loss):
             model().fit(X)
     with pytest.raises(ValueError, match=r"entries of .*, whose sums are not finite in"):
         model().fit(np.full((3, 3), np.finfo(dtype).max))
+
+
+OF_ANY_SIZE = {
+    "nmf": lambda scale: atomstream.OnlineNMF(3, random_state=0, n_epochs=3),
+    "spread": lambda scale: atomstream.OnlineNMF(3, init="spread", random_state=0, n_epochs=3),
+    "signed": lambda scale: atomstream.OnlineDictionaryLearning(
+        3, alpha=0.1 * scale, random_state=0, n_epochs=3
+    ),
+    "tensors": lambda scale: atomstream.OnlineCPDictionary(3, random_state=0, n_epochs=3),
+    "kl": lambda scale: atomstream.OnlineNMF(3, loss="kl", random_state=0, n_epochs=3),
+    "hulls": lambda scale: atomstream.OnlineConvexMF(3, alpha=0, random_state=0, n_epochs=1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The largest entry of X")
+@pytest.mark.parametrize("scale", [1e-100, 1e-40, 1e-30, 1e30, 1e100, 1e120])
+@pytest.mark.parametrize("name", OF_ANY_SIZE)
+def test_data_of_any_size_are_learned_alike(name, scale):
+    if scale == 1e-100 and name in ("kl", "hulls"):
+        scale = 1e-60  # below, products of four numbers are none
+    X, make = data(60), OF_ANY_SIZE[name]
+    plain, other = make(1).fit(X), make(scale).fit(scale * X)
+    unit = scale if name == "kl" else scale**2
+    assert_allclose(other.objective(scale * X) / unit, plain.objective(X), rtol=1e-6)
+    assert_allclose(other.stationarity(scale * X), plain.stationarity(X), rtol=1e-3, atol=1e-6)
+
+
+ATOMS = np.random.default_rng(1).random((3, COLUMNS))
+WITH_ATOMS = {
+    "from_components": lambda D: atomstream.OnlineNMF.from_components(D).transform(data()),
+    "init": lambda D: atomstream.OnlineDictionaryLearning(3, init=D).fit(data()),
+    "sparse_encode": lambda D: atomstream.sparse_encode(data(), D),
+    "loadings": lambda D: atomstream.OnlineCPDictionary.from_components([D.T]).transform(data()),
+    "modes": lambda D: atomstream.OnlineCPDictionary.from_components([D.T, np.sign(D).T]),
+    "start": lambda D: atomstream.OnlineCPDictionary(3, init=[D.T]).fit(data()),
+}
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e160, 1e-160, 1e-300])
+@pytest.mark.parametrize("door", WITH_ATOMS)
+def test_atoms_whose_products_are_no_numbers_are_refused(door, scale):
+    D = ATOMS * np.array([[1.0], [scale], [1.0]])
+    largest = re.escape(f"{D[1].max():.2g}")
+    with pytest.raises(ValueError, match=rf"has an atom whose .* is {largest} \(atom 1, .*rescale"):
+        WITH_ATOMS[door](D)
+
+
+@pytest.mark.parametrize("scale", [1e140, 1e-140, 0])
+@pytest.mark.parametrize("door", WITH_ATOMS)
+def test_atoms_of_other_sizes_and_zero_are_taken(door, scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        WITH_ATOMS[door](ATOMS * np.array([[1.0], [scale], [1.0]]))
+
+
+def test_loadings_whose_products_are_no_numbers_are_refused():
+    for scale in (1e100, 1e-100):
+        with pytest.raises(ValueError, match="components has an atom whose largest entry"):
+            atomstream.OnlineCPDictionary.from_components([scale * ATOMS.T, scale * ATOMS.T])
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e9])

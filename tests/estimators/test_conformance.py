@@ -5,8 +5,10 @@ a kind, and through the same demands on data of their own.
 """
 
 import inspect
+import re
 from copy import deepcopy
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +22,11 @@ from zoo import ZOO, use
 import atomstream
 from atomstream import OnlineConvexMF, OnlineCPDictionary, SeriesDictionary
 
-SHAPES = "tensors of any order are refused in words of their own"
-HORIZON = "predict takes a number of rows to forecast, not samples"
-SERIES = "rows are times: a table is refused in words of its own"
+# The page docs/promises.md lists them with these reasons.
+SHAPES = "samples may be tensors of any order: data of a wrong shape are refused in other words"
+HORIZON = "`predict` takes a number of rows to forecast, not samples"
+SERIES = "rows are times: a table with too few, or of another width, is refused in other words"
+WEIGHTS = "a row of weight 4 makes one step, and four rows make four"
 FAILING = {
     OnlineCPDictionary: {
         "check_estimators_empty_data_messages": SHAPES,
@@ -30,8 +34,8 @@ FAILING = {
         "check_n_features_in_after_fitting": SHAPES,
     },
     OnlineConvexMF: {
-        "check_sample_weight_equivalence_on_dense_data": "weights do not choose representatives",
-        "check_sample_weight_equivalence_on_sparse_data": "weights do not choose representatives",
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
     },
     SeriesDictionary: {
         **dict.fromkeys(
@@ -70,6 +74,16 @@ OF_ROWS = [
 @parametrize_with_checks(OF_ROWS, expected_failed_checks=lambda model: FAILING[type(model)])
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+def test_the_page_of_promises_lists_what_is_expected_to_fail():
+    page = (Path(__file__).parents[2] / "docs/promises.md").read_text(encoding="utf-8")
+    listed = {}
+    for model, checks, reason in re.findall(r"^\| `(\w+)` \| (.*check_.*) \| (.*) \|$", page, re.M):
+        listed.setdefault(model, {}).update(
+            dict.fromkeys(re.findall(r"`(check_\w+)`", checks), reason)
+        )
+    assert listed == {model.__name__: failing for model, failing in FAILING.items()}
 
 
 # Those of scikit-learn's checks that ask nothing of the data, and one that it leaves out.

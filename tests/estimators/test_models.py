@@ -31,6 +31,7 @@ from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
+from atomstream.updates import Updater
 
 BOTH = [OnlineNMF, OnlineDictionaryLearning]
 
@@ -173,6 +174,25 @@ def test_parts_of_the_wrong_kind_are_refused():
         OnlineDictionaryLearning(codes="unit_ball", coder="active_set").fit(X)
 
 
+@pytest.mark.parametrize("choice", [{}, {"name": 3}, {"name": "kl", "nonsense": 1}])
+@pytest.mark.parametrize("name", ["loss", "method", "coder", "codes", "atoms", "schedule", "tol"])
+def test_a_dict_is_no_part(name, choice):
+    for cls in BOTH:
+        if name in cls().get_params():
+            with pytest.raises(TypeError, match=rf"{name}.* must be .*[Gg]ot {choice}"):
+                cls(2, **{name: choice}).fit(X)
+
+
+class _WithoutStatistics(Updater):
+    def update(self, state, objective, clock, latest=()):
+        """Leave the dictionary as it is."""
+
+
+def test_an_updater_without_statistics_is_told_what_it_lacks():
+    with pytest.raises(TypeError, match=r"method must be .* with statistics, got .*WithoutStat"):
+        OnlineNMF(2, method=_WithoutStatistics()).fit(X)
+
+
 @pytest.mark.parametrize("weights", [np.ones(3), np.full(200, -1.0), np.full(200, np.nan)])
 def test_bad_weights_are_refused(weights):
     with pytest.raises(ValueError, match="sample_weight must be"):
@@ -182,6 +202,17 @@ def test_bad_weights_are_refused(weights):
 def test_weights_that_are_zero_everywhere_are_refused_by_fit():
     with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
         OnlineNMF().fit(X, sample_weight=np.zeros(200))
+    with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
+        OnlineNMF(missing=True).fit(X, sample_weight=np.zeros(200))
+
+
+def test_rows_of_which_nothing_was_observed_are_refused_by_fit():
+    nothing = np.full((5, 3), np.nan)
+    with pytest.raises(ValueError, match="X has no row with a positive weight and an observed"):
+        OnlineNMF(2, missing=True).fit(nothing)
+    half = np.where(np.arange(5)[:, None] < 2, 1.0, nothing)
+    with pytest.raises(ValueError, match="X has no row with a positive weight and an observed"):
+        OnlineNMF(2, missing=True).fit(half, sample_weight=[0, 0, 1, 1, 1])
 
 
 @pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from atomstream.cli import main
-from atomstream.io.outputs import write_table
+from atomstream.exceptions import InputError
+from atomstream.io.outputs import check_out, write_table
 
 WILD = [
     "=1+1",
@@ -49,6 +50,16 @@ def test_names_of_columns_reach_the_screen_as_escapes(tmp_path, capsys):
     told = capsys.readouterr()
     assert "\x1b" not in told.out + told.err
     assert "\\x1b[31m" in told.out
+
+
+def test_a_link_to_itself_is_replaced_by_the_table_and_is_no_input(tmp_path):
+    loop, other = tmp_path / "loop.csv", tmp_path / "other.csv"
+    loop.symlink_to(loop.name)
+    check_out(loop, other)
+    with pytest.raises(InputError, match="is the input itself"):
+        check_out(other, loop, other)
+    write_table(loop, ["a"], [[1.0]])
+    assert loop.read_text().split() == ["a", "1.0"]
 
 
 @pytest.mark.slow

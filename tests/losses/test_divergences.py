@@ -245,6 +245,17 @@ def test_another_loss_is_refused_after_the_first_step():
     assert_array_equal(model.components_, before)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_itakura_saito_is_finite_on_the_smallest_numbers(dtype):
+    least = np.finfo(dtype).smallest_subnormal
+    X = positive(40, 6).astype(dtype)
+    X[::7, 2], X[3], X[5, 1] = least, least, 0
+    X[5, 2:] = least  # a mean of which the share that raises zeros is no number
+    model = OnlineNMF(3, loss="is", random_state=0, n_epochs=2).fit(X)
+    assert np.isfinite(model.losses(X)).all()
+    assert np.isfinite([model.objective(X), model.score(X), model.surrogate()]).all()
+
+
 def test_zeros_are_raised_in_proportion_or_refused():
     X = positive(60, 6)
     X[5, 2] = 0

@@ -190,6 +190,18 @@ def test_the_slopes_at_zero_are_those_of_the_losses():
             assert np.ptp(slopes) > 0
 
 
+def test_itakura_saito_far_below_the_reconstruction_is_what_logarithms_say():
+    x = np.array([[5e-324, 1e-300, 1e-40, 1e-17, 1e-15, 1e-4, 0.5, 1.0, 2.0]])
+    for y in (1.0, 1e-3, 1e3):
+        expected = (x / y - np.log(x) + np.log(y) - 1).sum(axis=1)
+        found = ItakuraSaito().value(x, np.full_like(x, y))
+        assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_itakura_saito_is_infinite_at_zeros_without_a_word():
+    assert ItakuraSaito().value(np.array([[0.0, 1.0]]), np.ones((1, 2))) == np.inf
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [

@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from hypothesis import given
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from strategies import PENALTIES, matrix
 
 import atomstream.penalties as penalties
@@ -93,6 +93,15 @@ def test_projection_lands_in_the_set_and_stays(penalty, X):
     assert np.isfinite(penalty.value(inside)).all()
     assert_allclose(penalty.prox(inside, 0.0), inside, atol=1e-12)
     assert np.isfinite(penalty.value(penalty.normalize(X))).all()
+
+
+@parametrize
+def test_normalizing_takes_rows_of_any_size(penalty):
+    X = np.abs(np.random.default_rng(0).standard_normal((4, 6)))
+    X[1] = 0
+    for power in (-1000, -500, -200, 200, 500, 1000):
+        assert_array_equal(penalty.normalize(np.ldexp(X, power)), penalty.normalize(X))
+    assert np.isfinite(penalty.normalize(X)).all()
 
 
 @parametrize

@@ -118,6 +118,28 @@ def test_links_out_of_a_run_are_not_followed_and_pipes_not_waited_for(folder, ca
     assert outside.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "entry", ["run.toml", "log.jsonl", "model.atoms", "inputs.json", "checkpoints", "checkpoint"]
+)
+def test_links_to_themselves_are_refused(folder, capsys, entry):
+    run = folder("rows-nmf-unfinished")
+    path = newest(run) if entry == "checkpoint" else run / entry
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    path.symlink_to(path.name)
+    for verb in ("inspect", "report", "resume"):
+        told = refused(capsys, verb, run)
+        assert f"{path.name} is a link to itself or to nothing" in told
+
+
+def test_a_run_that_links_to_itself_is_refused(folder, capsys):
+    folder("loop").symlink_to("loop")
+    for verb in ("inspect", "report", "resume", "watch"):
+        assert "loop" in refused(capsys, verb, "loop")
+
+
 def test_a_folder_of_checkpoints_elsewhere_is_left_alone(folder, capsys):
     run = folder("rows-nmf-unfinished")
     elsewhere = run.resolve().parent / "elsewhere"

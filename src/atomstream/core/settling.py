@@ -41,7 +41,9 @@ def rounds(
 
     A round finds the codes of all rows, each from its last one, and gives the updater what these
     alone add up to: nothing of earlier codes is left in the memory. So no round raises the
-    objective, unlike those of the online loop, and the end is a stationary point.
+    objective, unlike those of the online loop, and where a round changes nothing the codes and the
+    dictionary are stationary. The last round gained little, which is not the same: under
+    Kullback-Leibler rounds may creep where data can be fitted exactly.
 
     Parameters
     ----------

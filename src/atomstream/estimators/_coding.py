@@ -41,6 +41,8 @@ from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
 
+FAR = 10.0  # times the largest observed entry: what is filled in beyond that is no prediction
+
 
 def _of_run(attribute: str, doc: str) -> property:
     """Return a property that shows an attribute of the run; absent before there is one."""
@@ -248,27 +250,43 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         DataWarning
             Where rows have fewer observed entries than there are atoms and nothing in the model
             (alpha, ridge, a bounded set of codes) holds their codes back: what is filled in there
-            may be anything.
+            may be anything. And where rows are filled in with entries ten times as large as any
+            that was observed.
         """
         check_is_fitted(self)
         batch = self._batch(X, mask)
         if batch.mask is None:
             whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
             return like(X, self._samples(whole))
-        n_seen = batch.mask.sum(axis=1)
-        codes = self.method_.objective.codes
-        r = self.state_.dictionary.shape[0]
-        loose = int(((n_seen > 0) & (n_seen < r)).sum())
-        if loose and not (codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all()):
-            warnings.warn(
-                f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
-                "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take "
-                "fewer atoms.",
-                DataWarning,
-                stacklevel=2,
-            )
         made = self.state_.dictionary.decode(self._encode(batch).values)
+        if sentence := self._doubt(batch, made):
+            warnings.warn(sentence, DataWarning, stacklevel=2)
         return like(X, self._samples(batch.complete(made)))
+
+    def _doubt(self, batch: Batch, made: NDArray) -> str:
+        """Return why what is filled in may be far from the truth, or nothing."""
+        seen: Any = batch.mask
+        n_seen, largest = seen.sum(axis=1), float(np.abs(batch.seen).max(initial=0))
+        # Nothing is known of the size of features in which no row has an entry.
+        known = (seen == 0) & (seen > 0).any(axis=0)
+        filled = np.where(known, np.abs(made), 0).max(axis=1, initial=0)
+        far = ~(filled <= FAR * largest) & (n_seen > 0)
+        if far.any():
+            return (
+                f"{int(far.sum())} of {len(far)} rows are filled in with entries of up to "
+                f"{filled[far].max():.2g}, and the largest that was observed is {largest:.2g}: too "
+                "few entries of these rows determine their codes; learn with ridge (0.0001 to "
+                "0.01) or with fewer atoms."
+            )
+        codes, r = self.method_.objective.codes, self.state_.dictionary.shape[0]
+        loose = int(((n_seen > 0) & (n_seen < r)).sum())
+        if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
+            return ""
+        return (
+            f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
+            "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take fewer "
+            "atoms."
+        )
 
     # -- what was learned
 

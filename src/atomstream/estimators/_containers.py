@@ -61,6 +61,12 @@ def check_stream(batches: Any) -> None:
             "fit_stream needs an iterable of batches, got a lazy frame; give the frame's "
             "collect_batches()."
         )
+    if type(batches).__name__ == "BlockView":
+        raise ValueError(
+            f"fit_stream needs an iterable of batches, got the view of the {batches.size} blocks "
+            "of a dask array; give X.rechunk({1: -1}).blocks.ravel(), a list of blocks of whole "
+            "rows."
+        )
     if hasattr(batches, "shape"):
         raise ValueError(
             f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
-from atomstream.estimators._validation import check_start
+from atomstream.estimators._validation import check_lengths, check_matrix
 from atomstream.penalties.base import TINY
 from atomstream.updates.reseeding import starting_atoms
 
@@ -57,12 +57,13 @@ def starting_loadings(
         raise ValueError(
             f"init must hold a matrix for each of {len(sizes)} modes, got {len(init)}."
         )
-    rows = [check_start(U).T for U in init]
+    rows = [check_matrix(U).T for U in init]
     for U, size in zip(rows, sizes, strict=True):
         if U.shape != (r, size):
             raise ValueError(
                 f"init must hold matrices of shape (I_k, {r}), {(size, r)} here, got {U.T.shape}."
             )
+        check_lengths("init", np.abs(U).max(axis=1))
     return rows
 
 
@@ -97,13 +98,16 @@ def loadings_stationarity(delta: Any, dictionary: Loadings, sets: Any, fixed: in
 
 
 def check_loadings(components: Sequence[ArrayLike]) -> list[NDArray]:
-    """Return loading matrices, refusing those of different ranks."""
-    matrices = [check_start(matrix) for matrix in components]
+    """Return loading matrices, refusing those of different ranks and atoms out of all bounds."""
+    matrices = [check_matrix(matrix) for matrix in components]
     ranks = {matrix.shape[1] for matrix in matrices}
     if len(ranks) != 1:
         raise ValueError(
             f"components must be matrices with one number of columns, got {sorted(ranks)}."
         )
+    with np.errstate(over="ignore"):
+        largest = np.prod([np.abs(matrix).max(axis=0) for matrix in matrices], axis=0, dtype=float)
+    check_lengths("components", largest)
     return matrices
 
 

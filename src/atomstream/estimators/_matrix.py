@@ -21,6 +21,7 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._containers import like
 from atomstream.estimators._entries import by_rows, hidden
 from atomstream.estimators._types import Samples
+from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.estimators.registry import (
     SETS,
     resolve,
@@ -78,10 +79,14 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
 
+        Before that, warn where the default end of `fit` will not be that of batch methods.
+
         The sums of the squared loss follow exactly: with codes as they are, B is what it would have
         been. Those of other losses do not, so there a column keeps the scale that it has when it is
         first learned from. A later pass over the same data changes no scale.
         """
+        if whole and self.n_epochs is None and self.method == "auto":
+            warn_of_no_majoriser(self.method_.objective.loss)
         X, weights = by_rows(X, weights)
         run = self._run
         if self.scale == "none" and "scaling" not in vars(run):

@@ -21,6 +21,7 @@ from atomstream.core.objective import Objective
 from atomstream.estimators._called import speaker
 from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
+from atomstream.losses import Loss
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 
@@ -38,6 +39,7 @@ ACCURATE = {
     np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
     np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
 }
+LENGTHS = 1e-150, 1e150  # of the largest entry of an atom, so that squares are numbers
 ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
@@ -118,8 +120,8 @@ def _is_plain(model: BaseEstimator, X: Any) -> bool:
 def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     """Return rows fit for a loss that is infinite at zeros: raise or refuse these.
 
-    Zeros are raised to 1e-8 of the mean of their row. Rows without anything else are raised to
-    1e-8.
+    Zeros are raised to 1e-8 of the mean of their row, at least to the smallest normal number. Rows
+    without anything else are raised to 1e-8.
 
     Raises
     ------
@@ -142,7 +144,8 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     means = known.sum(axis=1, keepdims=True) / np.maximum(
         (~np.isnan(X)).sum(axis=1, keepdims=True), 1
     )
-    return np.where(bare, ZERO * np.where(means > 0, means, 1), X).astype(X.dtype, copy=False)
+    raised = np.maximum(ZERO * np.where(means > 0, means, 1), np.finfo(X.dtype).tiny)
+    return np.where(bare, raised, X).astype(X.dtype, copy=False)
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
@@ -162,6 +165,9 @@ def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: A
 
 def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     """Return the mass of all rows that have an observed entry, refusing none."""
+    if weights is not None and not weights.any():
+        name = "sample_weight" if weights.ndim == 1 else "entry_weight"
+        raise ValueError(f"{name} is zero everywhere; at least one sample needs a positive weight.")
     if weights is not None and weights.ndim == 2:
         weights = relative_weights(X, weights)[1]
     if missing:
@@ -175,8 +181,6 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
         raise ValueError(
             "X has no row with a positive weight and an observed entry; at least one sample must "
             "count."
-            if missing
-            else "sample_weight is zero everywhere; at least one sample needs a positive weight."
         )
     return mass
 
@@ -251,16 +255,35 @@ def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = N
 
 def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:
     """Return given atoms as a float array of the shape that is needed."""
-    atoms = check_array(
-        checked_numbers(components, "components"),
-        dtype=[np.float64, np.float32],
-        input_name="components",
-    )
+    atoms = check_matrix(components)
     if shape is not None and atoms.shape != shape:
         raise ValueError(
             f"init must be of shape (n_components, n_features) = {shape}, got {atoms.shape}."
         )
+    check_lengths("components" if shape is None else "init", np.abs(atoms).max(axis=1))
     return atoms
+
+
+def check_matrix(components: object) -> NDArray:
+    """Return given atoms or loadings as a finite float array with two axes."""
+    matrix: NDArray = check_array(
+        checked_numbers(components, "components"),
+        dtype=[np.float64, np.float32],
+        input_name="components",
+    )
+    return matrix
+
+
+def check_lengths(name: str, largest: NDArray) -> None:
+    """Refuse atoms whose products are not finite, or 0, by the largest entry of each."""
+    low, high = LENGTHS
+    largest = largest.astype(np.float64)
+    bad = np.flatnonzero((largest > high) | ((largest > 0) & (largest < low)))
+    if len(bad):
+        raise ValueError(
+            f"{name} has an atom whose largest entry is {largest[bad[0]]:.2g} (atom {bad[0]}, "
+            f"counted from 0), needed is one from {low:.0e} to {high:.0e}, or 0; rescale the atom."
+        )
 
 
 def cut(
@@ -320,6 +343,19 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
                 stacklevel=6,  # the caller of fit, fit_stream or partial_fit
             )
         yield batch
+
+
+def warn_of_no_majoriser(loss: Loss) -> None:
+    """Warn that ``fit`` ends before the minimum, for a loss that nothing better learns with."""
+    if loss.quadratic or loss.exponents:
+        return
+    warnings.warn(
+        f"{type(loss).__name__} has no majoriser, so fit makes ten passes of projected subgradient "
+        "steps, which may end far above the minimum; give the loss exponents and split "
+        "(docs/how-to/extend.md), or choose n_epochs.",
+        NotConvergedWarning,
+        stacklevel=6,  # the caller of fit
+    )
 
 
 def warn_of_schedule(name: object, schedule: Schedule) -> None:

@@ -19,7 +19,7 @@ from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._types import Samples
-from atomstream.estimators._validation import NotConvergedWarning
+from atomstream.estimators._validation import NotConvergedWarning, check_lengths
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
@@ -109,6 +109,7 @@ def sparse_encode(
     samples = check_array(checked_numbers(X), accept_sparse="csr", dtype=floats, input_name="X")
     atoms = checked_numbers(dictionary, "dictionary")
     atoms = check_array(atoms, dtype=samples.dtype, input_name="dictionary")
+    check_lengths("dictionary", np.abs(atoms).max(axis=1))
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(
             f"dictionary has {atoms.shape[1]} features and X has {samples.shape[1]}; they must "

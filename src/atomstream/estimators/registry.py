@@ -232,7 +232,13 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
         auto = BlockCoordinate
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
-    part = resolve("method", choice, {**METHODS, "auto": auto}, "update")
+    known = {**METHODS, "auto": auto}
+    part = resolve("method", choice, known, "update")
+    if not isinstance(part, Updater) or not hasattr(part, "statistics"):
+        raise TypeError(
+            f"method must be one of {', '.join(sorted(known))} or an Updater of atomstream.updates "
+            f"with statistics, got {part!r:.80}."
+        )
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 

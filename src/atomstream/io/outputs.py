@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -38,9 +39,10 @@ def check_out(out: Path, *inputs: str | Path) -> None:
     """Raise InputError for a place where no file can be written, or that is one of the inputs."""
     if out.is_dir():
         raise InputError(f"{out} cannot be written: it is a folder.")
-    if not out.resolve().parent.is_dir():
+    place = os.path.realpath(out)  # Path.resolve raises at a link to itself
+    if not Path(place).parent.is_dir():
         raise InputError(f"{out} cannot be written: its folder is missing.")
-    if any(out.resolve() == Path(name).resolve() for name in inputs):
+    if any(place == os.path.realpath(name) for name in inputs):
         raise InputError(f"{out} is the input itself; choose another --out.")
 
 

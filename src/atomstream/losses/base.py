@@ -22,7 +22,8 @@ class Loss(ABC):
 
     A loss of your own inherits from this class, or from `Entrywise`, and defines ``value`` (there
     ``entries``) and ``gradient``; all else has a default, which the attributes below name. With no
-    more than that projected subgradient steps learn with it.
+    more than that projected subgradient steps learn with it; ``exponents`` and ``split`` give it a
+    majoriser, whose updates end lower in less time.
 
     Attributes
     ----------

@@ -25,6 +25,7 @@ __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
 # Parameters as near to a limit as this are the limit: the general formula cancels there.
 LIMIT = 1e-7
+FAR = -0.999  # of (x - y) / y: there 1 + (x - y) / y has lost three digits
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,15 @@ class ItakuraSaito(Entrywise):
     exponents: ClassVar[tuple[float, float] | None] = (1.0, -1.0)
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
-        """Return x/y - log(x/y) - 1."""
-        # x/y - 1 - log(x/y) without the cancellation that comes where x is near y.
+        """Return x/y - log(x/y) - 1, infinite where x is 0."""
+        # x/y - 1 - log(x/y) without the cancellation that comes where x is near y; where x is far
+        # below y, it is 1 + excess that cancels.
         excess = (x - y) / y
-        return excess - np.log1p(excess)
+        far = excess < FAR
+        logs = np.log1p(np.where(far, 0, excess))
+        with np.errstate(divide="ignore"):
+            logs[far] = np.log(x[far]) - np.log(y[far])
+        return excess - logs
 
     def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return 1/y - x/y^2."""

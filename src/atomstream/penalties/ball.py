@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import SLACK, TINY, ElasticNetOnSet, Penalty, Shape
+from atomstream.penalties.base import SLACK, ElasticNetOnSet, Penalty, Shape, directions
 
 __all__ = ["NonnegativeBall", "NormBall", "UnitBall", "UnitSphere"]
 
@@ -26,7 +26,9 @@ class UnitBall(ElasticNetOnSet):
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
 
     def _support(self, rows: NDArray) -> NDArray:
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), max(self.l2, TINY))
+        if not self.l2:
+            return directions(rows)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), self.l2)
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class NonnegativeBall(ElasticNetOnSet):
 
     def _support(self, rows: NDArray) -> NDArray:
         clipped = np.maximum(rows, 0)
-        return clipped / np.maximum(
-            np.linalg.norm(clipped, axis=1, keepdims=True), max(self.l2, TINY)
-        )
+        if not self.l2:
+            return directions(clipped)
+        return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), self.l2)
 
 
 @dataclass(frozen=True)

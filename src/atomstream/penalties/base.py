@@ -9,11 +9,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ElasticNetOnSet", "Penalty", "Shape", "kernel_form", "project", "weakened"]
+__all__ = [
+    "ElasticNetOnSet",
+    "Penalty",
+    "Shape",
+    "balanced",
+    "directions",
+    "kernel_form",
+    "project",
+    "weakened",
+]
 
 # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 SLACK = 1e-5
-TINY = 1e-30
+TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where a sum of squares is divided by
 
 
 class Shape(NamedTuple):
@@ -110,12 +119,27 @@ class Penalty(ABC):
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to the size of the set (length one) and project them, for starting atoms."""
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return self.prox(rows / np.maximum(lengths, TINY), 0.0).astype(rows.dtype, copy=False)
+        return self.prox(directions(rows), 0.0).astype(rows.dtype, copy=False)
 
     def beside(self, rows: NDArray) -> Penalty:
         """Return the set of what may stand beside some rows: itself, unless rows are tied."""
         return self
+
+
+def balanced(rows: NDArray) -> NDArray:
+    """Return rows times powers of two, so that the largest entry of each is from 1/2 to 1.
+
+    Nothing is rounded, and squares and sums are numbers whatever the size of the rows. Rows of
+    zeros stay.
+    """
+    _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True, initial=0))
+    return np.ldexp(rows, -exponents)
+
+
+def directions(rows: NDArray) -> NDArray:
+    """Return rows divided by their lengths; rows of zeros stay."""
+    rows = balanced(rows)  # of length 1/2 or more
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 0.5)
 
 
 def kernel_form(penalty: Penalty) -> tuple[float, float, float, float, float, float]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import SLACK, TINY, Penalty
+from atomstream.penalties.base import SLACK, Penalty, balanced
 from atomstream.penalties.simplex import Simplex
 
 __all__ = ["Covering"]
@@ -58,5 +58,6 @@ class Covering(Penalty):
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale rows to a largest entry of one and project them on the set."""
-        peaks = np.abs(rows).max(axis=1, keepdims=True)
-        return self.prox((rows / np.maximum(peaks, TINY)).astype(rows.dtype, copy=False), 0.0)
+        rows = balanced(rows)
+        peaks = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 0.5)  # less only of zeros
+        return self.prox((rows / peaks).astype(rows.dtype, copy=False), 0.0)

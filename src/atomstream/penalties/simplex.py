@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.penalties.base import TINY, ElasticNetOnSet, Shape
+from atomstream.penalties.base import ElasticNetOnSet, Shape, balanced
 
 __all__ = ["Simplex"]
 
@@ -42,9 +42,9 @@ class Simplex(ElasticNetOnSet):
 
     def normalize(self, rows: NDArray) -> NDArray:
         """Scale the nonnegative part of each row to the sum of the simplex."""
-        clipped = np.maximum(rows, 0)
-        sums = clipped.sum(axis=1, keepdims=True)
-        scaled = clipped * (self.total / np.maximum(sums, TINY))
+        clipped = balanced(np.maximum(rows, 0))
+        sums = np.maximum(clipped.sum(axis=1, keepdims=True), 0.5)  # less only where all are zero
+        scaled = clipped * (self.total / sums)
         return self._project(scaled).astype(rows.dtype, copy=False)
 
     def conjugate(self, rows: NDArray) -> NDArray:

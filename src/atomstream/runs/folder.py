@@ -105,14 +105,16 @@ class RunFolder:
             )
 
     def _check_entries(self) -> None:
-        """Refuse links out of the run, and pipes and devices, which would be waited for."""
-        inside = self.path.resolve()
+        """Refuse links out of the run or to nothing, and pipes and devices, which never end."""
+        inside = os.path.realpath(self.path)  # Path.resolve raises at a link to itself
         for folder in (self.path, self.checkpoints, self.path / "figures"):
             for entry in folder.iterdir() if folder.is_dir() else ():
-                if not entry.resolve().is_relative_to(inside):
+                if not Path(os.path.realpath(entry)).is_relative_to(inside):
                     raise InputError(
                         f"{entry} is a link out of the run; put the file in its place."
                     )
+                if entry.is_symlink() and not entry.exists():
+                    raise InputError(f"{entry} is a link to itself or to nothing; remove it.")
                 if entry.exists() and not (entry.is_file() or entry.is_dir()):
                     raise InputError(f"{entry} is neither a file nor a folder; remove it.")
 

@@ -219,6 +219,9 @@ def _spread(rows: Matrix, weights: NDArray, n_drawn: int, rng: np.random.Generat
     from sklearn.preprocessing import normalize
 
     seed = int(rng.integers(2**31))
+    # Scikit-learn takes rows shorter than rounding for zeros. A power of two rounds nothing.
+    exponent = min(-int(np.frexp(abs(rows).max())[1]), np.finfo(rows.dtype).maxexp - 2)
+    rows = rows * rows.dtype.type(2.0**exponent)
     return kmeans_plusplus(normalize(rows), n_drawn, sample_weight=weights, random_state=seed)[1]
 
 
