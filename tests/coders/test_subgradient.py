@@ -92,6 +92,8 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
         for loss in LOSSES
         for rule in ("armijo", "constant", "polyak")
         if rule == "polyak" or not loss.has_kinks or loss.smoothness  # kinks need Polyak's rule
+        # A long first step can end in the corner, where what is not convex may be critical.
+        if loss.convex or rule != "armijo"
     ],
     ids=repr,
 )
@@ -103,9 +105,7 @@ def test_every_rule_finds_nearly_the_best_codes(loss, rule, room):
     codes = coder.encode(Batch(X), Rows(atoms), objective, Accuracy(1e-6, 1e-12)).values
     values = objective.values(Batch(X), codes, Rows(atoms))
     for x, value in zip(X, values, strict=True):
-        # What is not convex has several critical points: one of them is enough.
-        worst = min if loss.convex else max
-        best = worst(
+        best = min(
             minimize(
                 lambda h, x=x: float(objective.values(Batch(x[None]), h[None], Rows(atoms))[0]),
                 start,
