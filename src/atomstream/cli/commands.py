@@ -189,7 +189,8 @@ def plot(run: Path, as_json: bool) -> int:
 def watch(run: Path, once: bool, html: Path | None) -> int:
     """Follow RUN in the terminal: how the objective falls, how atoms move, what they are.
 
-    Ctrl-C ends the watching; the run goes on.
+    It ends when the run is complete or its process has ended. Ctrl-C ends the watching; the run
+    goes on.
     """
     from atomstream.cli import watching
 

@@ -262,10 +262,11 @@ class RowsTask(PassesTask):
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
-        """Return whether all passes are done; None for standard input."""
-        live = STANDARD_INPUT in settings.inputs
-        if live or "position" not in notes:
-            return None if live else super().finished(settings, model, notes)
+        """Return whether all passes are done; None for standard input that has not ended."""
+        if STANDARD_INPUT in settings.inputs:
+            return True if notes.get("finished") else None
+        if "position" not in notes:
+            return super().finished(settings, model, notes)
         return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:
