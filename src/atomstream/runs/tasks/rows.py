@@ -220,6 +220,7 @@ class LearnSettings(RowsSettings):
         above=0,
         duration=True,
         free=True,
+        shown="1h",
     )
 
     def check(self) -> None:
