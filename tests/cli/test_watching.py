@@ -154,7 +154,9 @@ def live(tmp_path, monkeypatch):
         assert main([*words]) == 0
         return tmp_path / "run"
 
-    return lambda *words: learned(*(words or ("learn", "-", *SETTINGS, "--out", str(tmp_path / "run"))))
+    return lambda *words: learned(
+        *(words or ("learn", "-", *SETTINGS, "--out", str(tmp_path / "run")))
+    )
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
 from atomstream.domains.cells.cell_rows import Cells
+from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
@@ -115,7 +116,8 @@ class RowsSettings(checkpoints, Settings):
     )
 
     def check(self) -> None:
-        """Raise ValueError where the settings do not go together."""
+        """Raise ValueError where the settings do not go together; keep our name of the loss."""
+        object.__setattr__(self, "loss", THEIR_LOSSES.get(self.loss, self.loss))
         if self.half_life is not None and self.schedule != "power":
             raise ValueError(
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
