@@ -100,6 +100,11 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
+# What a part of one's own must name in its class, by the method that it is known by.
+NAMED = {
+    "update": "statistics, what it measures of a batch, as in statistics = memory.GramSums()",
+    "prox": "couples, which entries it ties together, as in couples = 'rows'",
+}
 # What to write for the names that scikit-learn has for its ways to code.
 _EXACT = "write coder='auto' and alpha={alpha}: the lasso's exact minimum, however it is found"
 _FEW = "write codes=atomstream.penalties.TopK({most}) and alpha=0: at most so many atoms per row"
@@ -154,6 +159,8 @@ def resolve(
             f"{argument} must be one of {', '.join(sorted(known))} "
             f"or a part with a method {need!r}, got {choice!r}."
         )
+    if need in NAMED and not hasattr(choice, NAMED[need].partition(",")[0]):
+        raise TypeError(f"{argument}={choice!r:.80} does not name its {NAMED[need]}.")
     return choice
 
 

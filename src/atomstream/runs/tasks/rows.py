@@ -28,6 +28,7 @@ from atomstream.io.inputs import (
     register_reader,
 )
 from atomstream.io.source import divide_alike
+from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -145,13 +146,8 @@ class RowsSettings(checkpoints, Settings):
         )
 
     def bad_rows(self, X: Any) -> NDArray:
-        """Return which rows the model would refuse; those that hold nothing are among them."""
-        if sp.issparse(X):
-            return np.zeros(X.shape[0], bool)
-        missing = np.isnan(X)
-        bad: NDArray = missing.all(axis=1) if self.missing else missing.any(axis=1)
-        bad |= np.isinf(X).any(axis=1)
-        return bad | (X < 0).any(axis=1) if self.model == "nmf" else bad
+        """Return which rows the model would refuse."""
+        return bad_rows(X, missing=self.missing, nonnegative=self.model == "nmf")
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
