@@ -184,7 +184,7 @@ def test_learning_says_on_standard_error_how_many_rows_were_left_out(
     learn, tmp_path, monkeypatch, capsys, live
 ):
     data = lines(X, [BAD["words"]] * 2, [5, 120])
-    _, folder, told = learn(data, "--on-bad-line", "skip", live=live)
+    _, _, told = learn(data, "--on-bad-line", "skip", live=live)
     assert "left out" not in told.err  # --json tells it on standard output
     assert json.loads(told.out)["skipped"] == 2
     monkeypatch.setattr(tables, "_standard_input", io.BytesIO(data).readinto)
