@@ -251,6 +251,25 @@ def test_an_updater_of_signed_atoms(room):
         model.set_params(method="majorise").fit(X)
 
 
+def test_what_has_no_default_and_is_left_out_is_named():
+    @dataclass(frozen=True)
+    class Silent(Updater):
+        def update(self, state, objective, clock, latest=()):
+            raise NotImplementedError
+
+    @dataclass(frozen=True)
+    class Loose(Penalty):
+        def prox(self, rows, step):
+            return rows
+
+    with pytest.raises(TypeError, match=r"method=.*Silent\(\) does not name its statistics, what "):
+        OnlineNMF(2, method=Silent()).fit(data())
+    for argument in ("atoms", "codes"):
+        words = rf"{argument}=.*Loose\(\) does not name its couples, which entries "
+        with pytest.raises(TypeError, match=words):
+            OnlineDictionaryLearning(2, **{argument: Loose()}).fit(data())
+
+
 # -- a schedule
 
 

@@ -14,6 +14,7 @@ import atomstream
 from atomstream.cli import main
 from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
+from atomstream.cluster.gathering import ROUND_LIMIT
 from atomstream.domains.text.time_bins import ENOUGH
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
@@ -57,7 +58,6 @@ NOT_GIVEN = {
     "destination",
     "snapshots",
     "engine",
-    "round_timeout",
     ("", "columns"),
     ("consensus", "columns"),
 }
@@ -160,7 +160,17 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert shown["directed"].startswith("graphs keep theirs")
     assert shown["freq"] == f"the longest of which there are {ENOUGH} or more"
     assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
-    told |= {"slots", "sample_axes", "time", "columns", "delimiter", "directed", "freq"}
+    assert (shown["round_timeout"], ROUND_LIMIT) == ("1h", 3600)
+    told |= {
+        "slots",
+        "round_timeout",
+        "sample_axes",
+        "time",
+        "columns",
+        "delimiter",
+        "directed",
+        "freq",
+    }
     assert set(shown) == told
 
 

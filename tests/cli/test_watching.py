@@ -1,10 +1,12 @@
 """``watch``: what the screen tells, in 80 columns, for runs at work, stopped, complete and old."""
 
 import io
+import json
 import math
 import shutil
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,12 @@ from rich.console import Console
 
 from atomstream.cli import main, watching
 from atomstream.history import Trace
+from atomstream.io import tables
+from atomstream.runs import folder as folder_module
 from atomstream.runs.folder import RunFolder
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
+SETTINGS = ("--atoms", "2", "--holdout", "0")
 
 
 def screen(folder, width=80, height=24):
@@ -128,13 +133,94 @@ def test_a_stopped_run_says_since_when_there_is_no_news(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
     assert main([*words, "--max-time", "0s"]) == 0
-    assert "learning: " in screen(tmp_path / "run")
+    assert "stopped: " in screen(tmp_path / "run")
+    with RunFolder(tmp_path / "run").writing():
+        assert "learning: " in screen(tmp_path / "run")
     (tmp_path / "run/model.atoms").rename(tmp_path / "model.atoms")
     assert "Atoms are shown once the first checkpoint is written." in screen(tmp_path / "run")
     (tmp_path / "model.atoms").rename(tmp_path / "run/model.atoms")
     later = time.time() + 3700
     monkeypatch.setattr(watching.time, "time", lambda: later)
     assert "no news for 1 h 1 min" in screen(tmp_path / "run")
+
+
+@pytest.fixture
+def live(tmp_path, monkeypatch):
+    """Learn lines of standard input, or go on with a run; return its folder."""
+
+    def learned(*words):
+        lines = b"".join(b"%d,%d,1\n" % (row % 7, row % 5) for row in range(200))
+        monkeypatch.setattr(tables, "_standard_input", io.BytesIO(lines).readinto)
+        assert main([*words]) == 0
+        return tmp_path / "run"
+
+    return lambda *words: learned(
+        *(words or ("learn", "-", *SETTINGS, "--out", str(tmp_path / "run")))
+    )
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Watch in a terminal until that ends; return what is on it then."""
+
+    def watched(folder):
+        file = io.StringIO()
+        how = {"width": 80, "height": 24, "file": file, "force_terminal": True}
+        monkeypatch.setattr(watching, "Console", lambda: Console(**how))
+        monkeypatch.setattr(watching, "PAUSE", 0.01)
+        watch = partial(watching.watch, folder, once=False, html=None)
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive(), "the watching does not end"
+        return file.getvalue()
+
+    return watched
+
+
+def test_a_stream_that_has_ended_is_complete_and_its_watching_ends(live, terminal, capsys):
+    folder = live()
+    assert "complete: " in terminal(folder)
+    capsys.readouterr()
+    assert main(["inspect", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"] is True
+
+
+def test_a_stream_that_has_ended_goes_on_with_what_comes(live, monkeypatch):
+    folder = live()
+    looks = []
+
+    def resumed(*_):
+        looks.append(screen(folder).split(":")[0])
+
+    monkeypatch.setattr(RunFolder, "write_settings", resumed)  # called by resume, when it holds it
+    live("resume", str(folder), "--json")
+    assert looks == ["learning"]
+    assert "400 samples" in screen(folder)
+    assert "complete: " in screen(folder)
+
+
+def test_the_watching_of_a_run_that_has_stopped_ends(tmp_path, terminal):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
+    words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
+    assert main([*words, "--max-time", "0s"]) == 0
+    shown = terminal(tmp_path / "run")
+    assert "stopped: " in shown
+    assert "The run has stopped; continue it with: atomstream resume " in shown
+    with RunFolder(tmp_path / "run").writing():  # whoever looks holds nothing
+        pass
+
+
+def test_looks_do_not_keep_a_run_from_going_on(tmp_path, monkeypatch):
+    folder = RunFolder(tmp_path)
+    with folder.writing():
+        pass
+    looking = (tmp_path / ".lock").open("rb")
+    folder_module._lock(looking, "LOCK_SH")
+    monkeypatch.setattr(folder_module.time, "sleep", lambda _: looking.close())
+    with folder.writing():
+        assert folder.at_work
+    assert not folder.at_work
 
 
 def test_sparklines():

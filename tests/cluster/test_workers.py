@@ -1,5 +1,6 @@
 """Real workers: processes, Dask; a death changes no bit or is told."""
 
+import asyncio
 import doctest
 import os
 import signal
@@ -169,6 +170,32 @@ def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
     here = OnlineNMF(ATOMS, random_state=0).fit_stream(listed, slots=3, rounds=SMALL)
     assert bits(there) == bits(here)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.long
+def test_dask_replaces_a_worker_that_dies_while_it_prepares(client, tmp_path):
+    listed = Shards([Deadly(9, folder=str(tmp_path)), *drawn()])
+    there = OnlineNMF(ATOMS, random_state=0)
+    there.fit_stream(listed, slots=3, rounds=SMALL, engine=client)
+    assert len(list(tmp_path.iterdir())) == 1
+    here = OnlineNMF(ATOMS, random_state=0).fit_stream(listed, slots=3, rounds=SMALL)
+    assert bits(there) == bits(here)
+
+
+@pytest.mark.long
+def test_dask_without_a_worker_ends_in_a_sentence(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    listed = Shards([Deadly(9, folder=str(tmp_path), times=99), *drawn()])
+    model, how = OnlineNMF(ATOMS, random_state=0), {"n_workers": 1, "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(dashboard_address=":0", **how) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        monkeypatch.setattr(cluster.workers[0], "instantiate", asyncio.Event().wait)  # for ever
+        began = time.monotonic()
+        with pytest.raises(EngineError, match=r"gone or has no workers.*drawn\[9\]"):
+            model.fit_stream(listed, rounds=SMALL, engine=Engine(client, round_timeout=3))
+        assert time.monotonic() - began < 15
 
 
 @pytest.mark.long

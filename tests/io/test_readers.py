@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError
+from atomstream.io import feed as feed_module
 from atomstream.io import source, tables
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
@@ -154,6 +155,22 @@ def test_a_stop_does_not_lose_rows_that_are_still_parsed():
     (piece,) = feed.batches()
     assert len(piece.X) == 3
     assert time.monotonic() - began < 10
+
+
+class Stuck(Source):
+    """A file on a disk that does not answer."""
+
+    name, n_features = "stuck.csv", 2
+
+    def _blocks(self, start, epoch):
+        yield numbered(np.ones((3, 2)), 0)
+        time.sleep(60)
+
+
+def test_a_file_that_cannot_be_read_any_more_ends_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(feed_module, "READ_LIMIT", 0.05)
+    with pytest.raises(InputError, match=r"No rows of stuck\.csv could be read for 0\.05 seconds"):
+        list(Feed([Stuck()], 10).batches())
 
 
 def test_the_list_of_kinds_is_covered():

@@ -114,3 +114,82 @@ def test_a_column_of_words_is_no_bad_line(learn):
         code, _, told = learn(b"1,red,2\n" * 90, *options)
         assert code == 2
         assert "not numeric" in told.err
+
+
+# -- codes, and what the terminal says
+
+
+@pytest.fixture
+def encode(tmp_path, capsys):
+    """Encode lines of a file; return exit code, the codes, and what was told."""
+
+    def encoded(folder, data, *options):
+        (tmp_path / "new.csv").write_bytes(data)
+        out = tmp_path / "codes.csv"
+        code = main(["encode", str(folder), str(tmp_path / "new.csv"), "--out", str(out), *options])
+        told = capsys.readouterr()
+        return code, np.loadtxt(out, delimiter=",", skiprows=1) if code == 0 else None, told
+
+    return encoded
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_run_that_skips_lines_is_encoded_with_the_places_of_all_rows(learn, encode, kind):
+    data, at = lines(X, [BAD[kind]] * 3, [5, 120, 700]), [5, 121, 702]
+    _, folder, _ = learn(data, "--on-bad-line", "skip")
+    code, codes, told = encode(folder, data)
+    assert code == 0, told.err
+    assert_array_equal(np.flatnonzero(np.isnan(codes).any(axis=1)), at)
+    assert np.isnan(codes[at]).all()
+    good = np.delete(codes, at, axis=0)
+    assert_array_equal(good, encode(folder, lines(X))[1])
+    assert "Warning: 3 of 703 rows could not be read or coded" in told.err
+    assert "The first is row 5, counted from 0." in told.err
+    assert "skipped: 3" in told.out
+
+
+def test_the_option_of_encode_overrides_the_settings(learn, encode):
+    data = lines(X, [BAD["negative"]], [7])
+    _, strict, _ = learn(lines(X), live=False)
+    _, lenient, _ = learn(data, "--on-bad-line", "skip")
+    assert encode(strict, data)[0] == encode(lenient, data, "--on-bad-line", "raise")[0] == 2
+    model = strict / "model.atoms"
+    assert encode(model, data)[0] == 2
+    for run in (strict, lenient, model):
+        code, codes, told = encode(run, data, "--on-bad-line", "skip", "--json")
+        assert code == 0
+        assert json.loads(told.out)["skipped"] == np.isnan(codes).all(axis=1).sum() == 1
+    assert "skipped" not in encode(strict, lines(X))[2].out
+
+
+def test_complaints_about_a_row_count_the_rows_that_are_skipped(learn, encode):
+    _, folder, _ = learn(lines(X), "--on-bad-line", "skip", "--loss", "is", "--zeros", "refuse")
+    code, _, told = encode(folder, lines(X, [BAD["words"], "1,0,1"], [3, 9]))
+    assert code == 2
+    assert "zeros (first in row 10, counted from 0)" in told.err
+
+
+def test_runs_on_other_data_refuse_the_option(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("a cat\na dog\n" * 20)
+    run = str(tmp_path / "run")
+    arguments = ["text", "topics", str(tmp_path / "a.txt"), "--topics", "2", "--out", run]
+    assert main([*arguments, "--epochs", "1"]) == 0
+    arguments = ["encode", run, str(tmp_path / "a.txt"), "--out", str(tmp_path / "codes.csv")]
+    assert main([*arguments, "--on-bad-line", "skip"]) == 2
+    assert "--on-bad-line is for rows of numbers, and" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["stream", "file"])
+def test_learning_says_on_standard_error_how_many_rows_were_left_out(
+    learn, tmp_path, monkeypatch, capsys, live
+):
+    data = lines(X, [BAD["words"]] * 2, [5, 120])
+    _, _, told = learn(data, "--on-bad-line", "skip", live=live)
+    assert "left out" not in told.err  # --json tells it on standard output
+    assert json.loads(told.out)["skipped"] == 2
+    monkeypatch.setattr(tables, "_standard_input", io.BytesIO(data).readinto)
+    arguments = ["learn", "-" if live else str(tmp_path / "x.csv"), *SETTINGS]
+    assert main([*arguments, "--on-bad-line", "skip", "--out", str(tmp_path / "again")]) == 0
+    told = capsys.readouterr()
+    assert "Warning: 2 rows could not be read or learned from: left out." in told.err
+    assert "left out" not in told.out

@@ -101,9 +101,20 @@ def commands() -> None:
 @click.option(
     "--id", "ids", multiple=True, help="Column that names the rows, written before the codes."
 )
+@click.option(
+    "--on-bad-line",
+    type=click.Choice(["raise", "skip"]),
+    help="raise: a line that cannot be coded ends the command; skip: its codes are NaN "
+    "(default: as in the settings of RUN, else raise).",
+)
 @as_json
 def encode(
-    run: Path, inputs: tuple[str, ...], out: Path, ids: tuple[str, ...], as_json: bool
+    run: Path,
+    inputs: tuple[str, ...],
+    out: Path,
+    ids: tuple[str, ...],
+    on_bad_line: str | None,
+    as_json: bool,
 ) -> int:
     """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
 
@@ -114,7 +125,7 @@ def encode(
     """
     from atomstream.cli import looking
 
-    return looking.encode(run, inputs, out, ids, as_json)
+    return looking.encode(run, inputs, out, ids, on_bad_line, as_json)
 
 
 @commands.command(short_help="Rebuild an image or a network from atoms.")
@@ -189,7 +200,8 @@ def plot(run: Path, as_json: bool) -> int:
 def watch(run: Path, once: bool, html: Path | None) -> int:
     """Follow RUN in the terminal: how the objective falls, how atoms move, what they are.
 
-    Ctrl-C ends the watching; the run goes on.
+    It ends when the run is complete or its process has ended. Ctrl-C ends the watching; the run
+    goes on.
     """
     from atomstream.cli import watching
 

@@ -31,7 +31,12 @@ LIVES = "atoms_over_time.csv"
 
 
 def encode(
-    run: Path, inputs: tuple[str, ...], out: Path, ids: tuple[str, ...], as_json: bool
+    run: Path,
+    inputs: tuple[str, ...],
+    out: Path,
+    ids: tuple[str, ...],
+    on_bad_line: str | None,
+    as_json: bool,
 ) -> int:
     """Write codes, block by block, behind the columns that name rows."""
     record = open_record(run)
@@ -42,15 +47,22 @@ def encode(
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
-    encoded, n_rows = record.view.encode(record, inputs, ids), 0
+    if on_bad_line is not None:
+        if not record.view.skips:
+            kind = f"{run} has learned from {record.view.learned_from}"
+            raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
+        record = replace(record, skips=on_bad_line == "skip")
+    encoded, n_rows, n_skipped = record.view.encode(record, inputs, ids), 0, 0
     edits = record.edits if record.view.has_ids else replace(record.edits, made={})
     edits = replace(edits, n_atoms=encoded.n_atoms)
-    names = edits.columns(encoded.atom)
-    with whole_file(out) as file, writer(file, Columns(names, encoded.labels)) as write:
+    names, columns = edits.columns(encoded.atom), encoded.labels
+    with heard(warn), whole_file(out) as file, writer(file, Columns(names, columns)) as write:
         for labels, codes in followed(edits.codes(encoded), None, "encoding"):
             write(labels, codes)
             n_rows += len(codes)
-    return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)}, as_json)
+            n_skipped += int(np.isnan(codes).any(axis=1).sum())
+    skipped = {"skipped": n_skipped} if record.skips_bad_rows else {}
+    return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)} | skipped, as_json)
 
 
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:

@@ -20,7 +20,7 @@ from atomstream.cli.options import (
     options_of,
     warn,
 )
-from atomstream.core.checks import plural
+from atomstream.core.checks import counted, plural
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -181,6 +181,8 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         return 0
     for sentence in run.warnings:
         warn(sentence)
+    if n_skipped := run.task.tallies().get("skipped"):
+        warn(f"{counted(n_skipped, 'row')} could not be read or learned from: left out.")
     click.echo(_sentence(run, outcome))
     return 0
 

@@ -41,7 +41,7 @@ REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
 def watch(run: Path, *, once: bool, html: Path | None) -> int:
-    """Show a run until it is complete, or once; write the same as a page where asked for."""
+    """Show a run as long as a process works on it, or once; write the same as a page if asked."""
     folder = RunFolder(run)
     folder.check()
     look = _Look(folder)
@@ -53,13 +53,15 @@ def watch(run: Path, *, once: bool, html: Path | None) -> int:
     first = look.screen(console.width, console.height)
     with Live(first, console=console, auto_refresh=False, screen=True) as live:
         try:
-            while not look.complete:
+            while folder.at_work:
                 time.sleep(PAUSE)
                 live.update(look.screen(console.width, console.height), refresh=True)
-                _write(html, look, refresh=not look.complete)
+                _write(html, look, refresh=True)
         except KeyboardInterrupt:
             pass  # the run goes on
     console.print(look.screen(console.width))
+    if not (look.complete or folder.at_work):
+        console.print(f"The run has stopped; continue it with: atomstream resume {run}")
     _write(html, look, refresh=False)
     return 0
 
@@ -120,12 +122,13 @@ class _Look:
 
     def _state(self) -> str:
         """Return how far the run is, in words."""
-        if self.complete:
+        at_work = self._folder.at_work
+        if self.complete and not at_work:  # a stream that had ended may go on
             return "complete"
         latest = max(self._seen.values())
         if latest and time.time() - latest > SILENT:
             return f"no news for {_duration(time.time() - latest)}"
-        return "learning"
+        return "learning" if at_work else "stopped"
 
     def _atoms(self, width: int, height: int) -> list[RenderableType]:
         """Return the most important atoms, as small pictures and with what they are made of."""

@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing import get_context
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from atomstream.core.extras import library
 from atomstream.exceptions import DataWarning, EngineError
 
 __all__ = ["Engine", "Pool", "check_alike", "facts", "opened"]
+
+START_LIMIT = 300.0  # seconds in which the first worker of this machine must have started
+NEW_WORKER = 30.0  # seconds to wait for a worker where a scheduler has none
 
 
 class Engine:
@@ -35,7 +39,8 @@ class Engine:
         than this process: its results may differ in the last bits.
     round_timeout : float, optional
         Seconds without any result after which unfinished tasks are given out once more, and after
-        which, the second time, learning ends with an `EngineError`.
+        which, the second time, learning ends with an `EngineError`. By default an hour for the
+        slots of a round, and a day for tasks that go over all shards, such as replicates.
     """
 
     def __init__(
@@ -83,24 +88,50 @@ class Pool:
     def _start(self) -> None:
         self._executor = self._make()
         if self._owned:  # workers start before the clock of the first round does
-            self._executor.submit(facts).result()
+            try:
+                self._executor.submit(facts).result(START_LIMIT)
+            except TimeoutError:
+                self.close()
+                raise EngineError(f"No worker started within {START_LIMIT:g} seconds.") from None
 
-    def share(self, value: Any) -> Any:
-        """Send a value to all workers once; return what stands for it in `submit`."""
+    def share(self, value: Any, limit: float) -> Any:
+        """Send a value to all workers once; return what stands for it in `submit`.
+
+        Raises
+        ------
+        OSError, RuntimeError
+            Where a scheduler is gone, has no workers, or has not answered for ``limit`` seconds.
+        """
         if self._client is None:
             return value
-        return self._client.scatter(value, broadcast=True, hash=False)
+        how = {"broadcast": True, "hash": False, "timeout": min(limit, NEW_WORKER)}
+        return _within(limit, partial(self._client.scatter, value, **how))
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         """Give a task out."""
         future: Future = self._executor.submit(task, *arguments)
         return future
 
-    def everywhere(self, task: Callable[..., Any], *arguments: Any) -> list[Future]:
-        """Give a task to every worker; where they cannot be told apart, as often as there are."""
-        if self._client is not None:
-            make = self._client.get_executor
-            executors = [make(pure=False, workers=[name]) for name in self._client.nthreads()]
+    def workers(self, limit: float) -> list[str] | None:
+        """Return the addresses of the workers; None where these cannot be told apart.
+
+        Raises
+        ------
+        OSError, RuntimeError
+            Where a scheduler is gone, or has not answered for ``limit`` seconds.
+        """
+        return None if self._client is None else list(_within(limit, self._client.nthreads))
+
+    def everywhere(
+        self, workers: list[str] | None, task: Callable[..., Any], *arguments: Any
+    ) -> list[Future]:
+        """Give a task to each worker; without addresses, as often as there are workers.
+
+        Another worker takes the task of one that has died.
+        """
+        if workers is not None:
+            make = partial(self._client.get_executor, pure=False, allow_other_workers=True)
+            executors = [make(workers=[name]) for name in workers]
         else:
             executors = [self._executor] * getattr(self._executor, "_max_workers", 0)
         return [executor.submit(task, *arguments) for executor in executors]
@@ -115,13 +146,33 @@ class Pool:
         return self._owned
 
     def close(self) -> None:
-        """End workers that were started here, those that hang too."""
+        """End workers that were started here; a thread ends with the task that it is at."""
         if not self._owned:
             return
         workers = list((getattr(self._executor, "_processes", None) or {}).values())
-        self._executor.shutdown(wait=not workers, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
+
+
+def _within(limit: float, ask: Callable[[], Any]) -> Any:
+    """Return what a scheduler answers, asked by a thread that is given up after a while.
+
+    Raises
+    ------
+    TimeoutError
+        After ``limit`` seconds without an answer.
+    """
+    answer: Future = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=work, name="atomstream asks", daemon=True).start()
+    return answer.result(limit)
 
 
 class _Here(Executor):

@@ -17,6 +17,9 @@ __all__ = ["done", "gathered", "prepare"]
 
 Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of a job
 AT_ONCE = 256  # jobs given out together
+# Seconds without any result: a slot has 65,536 rows at most, other tasks may go over all shards.
+ROUND_LIMIT, JOB_LIMIT = 3600.0, 86_400.0
+PREPARE_LIMIT = 300.0  # seconds in which workers compile what they need, about a minute's work
 
 
 def done(engine: Any, task: Task, sent: bytes, jobs: Sequence[Job]) -> Iterator[Payload]:
@@ -37,10 +40,11 @@ def done(engine: Any, task: Task, sent: bytes, jobs: Sequence[Job]) -> Iterator[
         Where workers are lost, silent, or of other kinds.
     """
     engine = Engine.of(engine)
+    limit = engine.round_timeout or JOB_LIMIT
     with opened(engine.engine) as pool:
         for first in range(0, len(jobs), AT_ONCE):
             some = jobs[first : first + AT_ONCE]
-            for payload in gathered(pool, task, sent, some, engine.round_timeout, RoundsReport()):
+            for payload in gathered(pool, task, sent, some, limit, RoundsReport()):
                 check_alike(payload.facts, engine)
                 yield payload
 
@@ -50,7 +54,7 @@ def gathered(
     task: Task,
     sent: bytes,
     slots: Sequence[Job],
-    timeout: float | None,
+    timeout: float,
     report: RoundsReport,
 ) -> Generator[Payload, None, None]:
     """Yield what the task returns for each slot, in their order, as soon as it has come.
@@ -90,7 +94,7 @@ class _Gathering:
         task: Task,
         sent: bytes,
         slots: Sequence[Job],
-        timeout: float | None,
+        timeout: float,
         report: RoundsReport,
     ) -> None:
         self._pool, self._task, self._sent = pool, task, sent
@@ -105,7 +109,7 @@ class _Gathering:
 
     def of(self, slots: Sequence[Job]) -> Iterator[Payload]:
         """Give tasks out, and yield all payloads whose turn it is."""
-        shared, waiting = _shared(self._pool, self._sent, slots), list(slots)
+        shared, waiting = _shared(self._pool, self._sent, slots, self._timeout), list(slots)
         pending: dict[Future, Job] = {}
         keys, given_out_again = {slot.key for slot in slots}, False
         try:
@@ -123,7 +127,8 @@ class _Gathering:
                 if given_out_again:
                     raise EngineError(
                         f"No result came for {self._timeout:g} seconds, twice; missing are those "
-                        f"of {'; '.join(slot.shards for slot in late):.500}."
+                        f"of {'; '.join(slot.shards for slot in late):.500}. If they need longer, "
+                        "set a longer round_timeout."
                     )
                 given_out_again = True
                 self._report.n_repeated += len(late)
@@ -144,12 +149,24 @@ class _Gathering:
             yield self._found.pop(self._turns.pop(0).key)
 
 
-def _shared(pool: Pool, sent: bytes, slots: Sequence[Job]) -> Any:
+def _shared(pool: Pool, sent: bytes, slots: Sequence[Job], limit: float) -> Any:
+    def share() -> Any:
+        try:
+            return pool.share(sent, limit)
+        except TimeoutError:
+            raise
+        except OSError:  # one of the workers has died while it was sent to: the others are there
+            return pool.share(sent, limit)
+
+    return _answered(share, slots)
+
+
+def _answered(ask: Callable[[], Any], slots: Sequence[Job]) -> Any:
     try:
-        return pool.share(sent)
-    except (OSError, RuntimeError) as error:  # Dask's own are of these kinds
+        return ask()
+    except (OSError, RuntimeError, AttributeError) as error:  # Dask's own, and of a closed client
         raise EngineError(
-            f"The engine is gone ({type(error).__name__}), next were "
+            f"The engine is gone or has no workers ({type(error).__name__}), next were "
             f"{'; '.join(slot.shards for slot in slots):.500}; the model is as it was after the "
             "last round."
         ) from error
@@ -182,17 +199,23 @@ def _renew(pool: Pool, missing: Sequence[Job]) -> None:
 def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
     """Let every worker that can be reached say what it is, and compile what it will need.
 
-    Each has as much time for it as for a result of a round; what fails is told in the first round.
+    Together they have as much time for it as for a result of a round, five minutes at most; what
+    fails, or is not done by then, is told in the first round.
 
     Raises
     ------
     EngineError
-        For workers of other kinds.
+        For workers of other kinds, and where there are none.
     """
-    futures = pool.everywhere(_ready, _shared(pool, sent, [job]), job)
-    for future in wait(futures, engine.round_timeout).done:
+    limit = min(engine.round_timeout or ROUND_LIMIT, PREPARE_LIMIT)
+    shared = _shared(pool, sent, [job], limit)
+    workers = _answered(lambda: pool.workers(limit), [job])
+    futures = wait(pool.everywhere(workers, _ready, shared, job), limit)
+    for future in futures.done:
         if not future.cancelled() and future.exception() is None:
             check_alike(future.result(), engine)
+    for future in futures.not_done:
+        future.cancel()
 
 
 def _ready(sent: bytes, job: Slot) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
-from atomstream.cluster.gathering import gathered, prepare
+from atomstream.cluster.gathering import ROUND_LIMIT, gathered, prepare
 from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
@@ -133,7 +133,8 @@ class Course:
             if not hands:
                 return False
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
-            args = pool, learn_slot, sent, slots, engine.round_timeout, report
+            limit = engine.round_timeout or ROUND_LIMIT
+            args = pool, learn_slot, sent, slots, limit, report
             try:
                 with closing(gathered(*args)) as payloads:
                     self._take_in(payloads, engine)

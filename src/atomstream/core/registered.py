@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
@@ -107,7 +107,7 @@ def name_of(part: type) -> str | None:
     return next(here, None) or next(there, None)
 
 
-def part_of(argument: str, choice: str, need: str) -> Any:
+def part_of(argument: str, choice: str, need: str, known: Sequence[str]) -> Any:
     """Return the part that a name with a hyphen stands for, made of the numbers after a colon.
 
     Parameters
@@ -118,19 +118,21 @@ def part_of(argument: str, choice: str, need: str) -> Any:
         "mypackage-huber" or "mypackage-huber:2" or, for two fields, "mypackage-huber:2,0.5".
     need : str
         A method that the part must have.
+    known : sequence of str
+        Names of the library's own parts, for messages.
 
     Raises
     ------
     ValueError, TypeError
-        One sentence that says which package or call is missing, or what the part refused.
+        One sentence that lists the known names, or says what the part refused.
     """
     name, _, numbers = choice.partition(":")
     kind: Callable[..., Any] | None = registered(name)
     if kind is None:
-        known = ", ".join(sorted({*_parts, *(point.name for point in _points())})) or "none"
+        others = ", ".join(sorted({*_parts, *(point.name for point in _points())})) or "none"
         raise ValueError(
-            f"{argument}={choice!r} is no registered part (registered are: {known}); install "
-            f"{name.partition('-')[0]!r}, or call atomstream.register first."
+            f"{argument}={choice!r} is unknown; choose one of {', '.join(known)}, or a registered "
+            f"part (registered are: {others}; see atomstream.register)."
         )
     try:
         part = kind(*(float(number) for number in numbers.split(",") if number))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from atomstream.estimators._foreign import ForeignNames
 
-class Saved:
+
+class Saved(ForeignNames):
     """A model that can be saved; parameters are saved besides.
 
     Attributes

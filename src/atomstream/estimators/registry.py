@@ -56,6 +56,7 @@ LOSSES: dict[str, Callable[[], Any]] = {
     "l1": L1,
     "l2": L2,
 }
+THEIR_LOSSES = {"frobenius": "squared", "kullback-leibler": "kl", "itakura-saito": "is"}
 FAMILIES: dict[str, Callable[[float], Any]] = {"alpha": Alpha, "beta": Beta, "huber": Huber}
 MEMBERS: dict[Any, Any] = {
     Beta(2): Squared(),
@@ -99,6 +100,11 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": ProjectedSubgradient,
     "projected_gradient": ProjectedGradient,
 }
+# What a part of one's own must name in its class, by the method that it is known by.
+NAMED = {
+    "update": "statistics, what it measures of a batch, as in statistics = memory.GramSums()",
+    "prox": "couples, which entries it ties together, as in couples = 'rows'",
+}
 # What to write for the names that scikit-learn has for its ways to code.
 _EXACT = "write coder='auto' and alpha={alpha}: the lasso's exact minimum, however it is found"
 _FEW = "write codes=atomstream.penalties.TopK({most}) and alpha=0: at most so many atoms per row"
@@ -139,7 +145,7 @@ def resolve(
         For anything that is neither a name nor a part.
     """
     if isinstance(choice, str) and "-" in choice.partition(":")[0]:
-        return part_of(argument, choice, need)
+        return part_of(argument, choice, need, sorted(known))
     if isinstance(choice, str):
         if choice not in known and choice in FOREIGN and argument in ("coder", "codes"):
             raise ValueError(f"{argument}={choice!r} is a name of scikit-learn: {FOREIGN[choice]}.")
@@ -153,18 +159,23 @@ def resolve(
             f"{argument} must be one of {', '.join(sorted(known))} "
             f"or a part with a method {need!r}, got {choice!r}."
         )
+    if need in NAMED and not hasattr(choice, NAMED[need].partition(",")[0]):
+        raise TypeError(f"{argument}={choice!r:.80} does not name its {NAMED[need]}.")
     return choice
 
 
 def resolve_loss(choice: LossChoice) -> Any:
     """Return the loss that a name or a part stands for; one loss by many names is one part.
 
-    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30". A name
-    with a hyphen is that of a registered part.
+    A member of a family has its parameter after a colon: "beta:0.5", "alpha:-1", "huber:30".
+    scikit-learn's names stand for the same losses. Any other name with a hyphen is that of a
+    registered part.
     """
+    choice = THEIR_LOSSES.get(choice, choice) if isinstance(choice, str) else choice
     name, _, parameter = choice.partition(":") if isinstance(choice, str) else ("", "", "")
-    if "-" in name:
-        return resolve("loss", choice, LOSSES, "gradient")
+    listed = [*sorted(LOSSES), *(f"{family}:NUMBER" for family in FAMILIES)]
+    if isinstance(choice, str) and "-" in name:
+        return part_of("loss", choice, "gradient", listed)
     if name in FAMILIES and parameter:
         try:
             number = float(parameter)
@@ -174,8 +185,7 @@ def resolve_loss(choice: LossChoice) -> Any:
     elif name in FAMILIES and name not in LOSSES:
         raise ValueError(f"loss={choice!r} is a family; name its member, as in {name}:0.5.")
     if isinstance(choice, str) and choice not in LOSSES:
-        known = ", ".join([*sorted(LOSSES), *(f"{family}:NUMBER" for family in FAMILIES)])
-        raise ValueError(f"loss={choice!r} is unknown; choose one of {known}.")
+        raise ValueError(f"loss={choice!r} is unknown; choose one of {', '.join(listed)}.")
     loss = resolve("loss", choice, LOSSES, "gradient")
     return next((member for family, member in MEMBERS.items() if family == loss), loss)
 

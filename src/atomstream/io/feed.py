@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
 AHEAD = 6  # blocks that are read ahead, because row groups come in bursts
 LAST = 0.5  # seconds to wait for the last lines of a live stream after a stop
 PATIENCE = 0.1  # seconds between checks for a stop while waiting
+READ_LIMIT = 3600.0  # seconds for one block of a file; a live stream may be silent for longer
 
 
 _END = object()  # what the reading thread hands over last
@@ -198,11 +200,18 @@ class Feed:
             given_up.set()
 
     def _next(self, ready: queue.Queue[Any], reader: threading.Thread) -> Any:
+        began = time.monotonic()
         while not self._stop.is_set():
             try:
                 return ready.get(timeout=PATIENCE)
             except queue.Empty:
                 self.idle()
+            if not self.live and time.monotonic() - began > READ_LIMIT:
+                names = ", ".join(source.name for source in self.sources)
+                raise InputError(
+                    f"No rows of {names:.500} could be read for {READ_LIMIT:g} seconds; check the "
+                    "disk or network that they lie on, and resume."
+                )
         # Rows of a file can be read again. Those of a live stream cannot, and may be on their way.
         working = self.live
         while working:

@@ -27,6 +27,7 @@ from atomstream.watch.lives import Event
 
 log = logging.getLogger(__name__)
 
+GLANCE = 0.05  # seconds after which a look at the lock is over
 FORMAT = 1  # of folders; one that says nothing of it is older than this number
 STEP = re.compile(r"step-(\d+)\.atoms")
 
@@ -307,6 +308,20 @@ class RunFolder:
 
     # -- lock
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a process holds the folder at this moment."""
+        try:
+            file = self._lock.open("rb")
+        except OSError:
+            return False
+        with file:
+            try:
+                _lock(file, "LOCK_SH")  # others who look hold nothing against each other
+            except OSError:
+                return True
+        return False
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
@@ -317,7 +332,7 @@ class RunFolder:
             raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
         with file:
             try:
-                _lock(file)
+                _lock_soon(file)
                 # Who held the folder before may have removed it: a lock on that file locks nothing.
                 if not os.path.samestat(os.fstat(file.fileno()), os.stat(self._lock)):
                     raise BlockingIOError
@@ -330,7 +345,16 @@ class RunFolder:
             yield
 
 
-def _lock(file: IO[str]) -> None:
+def _lock_soon(file: IO[Any]) -> None:
+    """Take the lock; `RunFolder.at_work` of another process may hold it for a moment."""
+    try:
+        _lock(file)
+    except OSError:
+        time.sleep(GLANCE)
+        _lock(file)
+
+
+def _lock(file: IO[Any], kind: str = "LOCK_EX") -> None:
     """Take the lock that the system frees when the process ends, however it ends."""
     try:
         import fcntl
@@ -339,4 +363,4 @@ def _lock(file: IO[str]) -> None:
 
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         return
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(file, getattr(fcntl, kind) | fcntl.LOCK_NB)

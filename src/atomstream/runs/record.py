@@ -44,6 +44,8 @@ class Record:
         Rows that were not learned from.
     held_out_names : list of str or None
         What these are called, where they have names.
+    skips : bool or None
+        Whether rows that cannot be coded are left without codes; None is as in the settings.
     """
 
     path: Path
@@ -56,6 +58,7 @@ class Record:
     history: History
     held_out: Any
     held_out_names: list[str] | None = None
+    skips: bool | None = None
 
     @property
     def view(self) -> View:
@@ -71,6 +74,12 @@ class Record:
     def results(self) -> Path:
         """Where reports and edits go: the folder of the run, or one beside the model file."""
         return self.path if self.path.is_dir() else self.path.with_name(f"{self.path.stem}-report")
+
+    @property
+    def skips_bad_rows(self) -> bool:
+        """Whether rows that cannot be coded are left without codes; by default an error."""
+        asked = getattr(self.settings, "on_bad_line", "raise") == "skip"
+        return asked if self.skips is None else self.skips
 
     @property
     def n_atoms(self) -> int:

@@ -271,6 +271,7 @@ class View(ABC):
     title: ClassVar[str] = "Atoms"
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
     has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
+    skips: ClassVar[bool] = False  # whether it can go on after a row that cannot be coded
 
     @abstractmethod
     def facts(self, record: Any) -> dict[str, Any]:
@@ -298,9 +299,8 @@ class View(ABC):
 
     def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:
         """Write the reconstruction of an input, and return where and how close it is."""
-        raise InputError(
-            f"{record.path} has learned from {self.learned_from} and rebuilds no files."
-        )
+        of = self.learned_from
+        raise InputError(f"{record.path} has learned from {of} and rebuilds no files.")
 
     def image_dictionary(self, record: Any) -> Any:
         """Return the model as an `ImageDictionary`, to denoise and fill in images with."""

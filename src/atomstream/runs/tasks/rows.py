@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
 from atomstream.domains.cells.cell_rows import Cells
+from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
@@ -29,6 +30,7 @@ from atomstream.io.inputs import (
     register_reader,
 )
 from atomstream.io.source import divide_alike
+from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
@@ -123,7 +125,8 @@ class RowsSettings(checkpoints, Settings):
     )
 
     def check(self) -> None:
-        """Raise ValueError where the settings do not go together."""
+        """Raise ValueError where the settings do not go together; keep our name of the loss."""
+        object.__setattr__(self, "loss", THEIR_LOSSES.get(self.loss, self.loss))
         if self.half_life is not None and self.schedule != "power":
             raise ValueError(
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
@@ -141,13 +144,8 @@ class RowsSettings(checkpoints, Settings):
         return InputOptions(self.columns, self.key, *of_images, self.seed, *of_tables, axes)
 
     def bad_rows(self, X: Any) -> NDArray:
-        """Return which rows the model would refuse; those that hold nothing are among them."""
-        if sp.issparse(X):
-            return np.zeros(X.shape[0], bool)
-        missing = np.isnan(X)
-        bad: NDArray = missing.all(axis=1) if self.missing else missing.any(axis=1)
-        bad |= np.isinf(X).any(axis=1)
-        return bad | (X < 0).any(axis=1) if self.model == "nmf" else bad
+        """Return which rows the model would refuse."""
+        return bad_rows(X, missing=self.missing, nonnegative=self.model == "nmf")
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
@@ -218,6 +216,7 @@ class LearnSettings(RowsSettings):
         above=0,
         duration=True,
         free=True,
+        shown="1h",
     )
 
     def check(self) -> None:
@@ -261,10 +260,11 @@ class RowsTask(PassesTask):
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
-        """Return whether all passes are done; None for standard input."""
-        live = STANDARD_INPUT in settings.inputs
-        if live or "position" not in notes:
-            return None if live else super().finished(settings, model, notes)
+        """Return whether all passes are done; None for standard input that has not ended."""
+        if STANDARD_INPUT in settings.inputs:
+            return True if notes.get("finished") else None
+        if "position" not in notes:
+            return super().finished(settings, model, notes)
         return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:

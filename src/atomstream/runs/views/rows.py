@@ -17,12 +17,13 @@ from atomstream.core.checks import counted, plural, renumbered
 from atomstream.core.scaling import Scaling
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
-from atomstream.exceptions import InputError
+from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
+from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.record import Record
 from atomstream.runs.task import Encoded, Table, named
 from atomstream.runs.views import _common as common
@@ -46,7 +47,7 @@ class RowsView(common.CommonView):
 
     learned_from = "rows"
     quality_on = "held-out rows"
-    has_ids = True
+    has_ids = skips = True
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -192,10 +193,13 @@ class RowsView(common.CommonView):
     # -- codes and reconstructions
 
     def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of all inputs, block by block, with the columns that name rows."""
+        """Return the codes of all inputs, block by block, with the columns that name rows.
+
+        Rows that cannot be coded keep their place where they do not end it: their codes are NaN.
+        """
         feed = Feed(_opened(record, inputs, ids), ROWS)
         names = feed.sources[0].row_names
-        return Encoded(len(record.model.components_), _coded(record.model, feed), names)
+        return Encoded(len(record.model.components_), _coded(record, feed), names)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
@@ -280,7 +284,8 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     """Return the inputs as sources of rows with the features that were learned, in their order."""
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
     # Columns that named rows while learning may be absent from new inputs.
-    wanted = replace(wanted, naming=Naming(ids, known=wanted.naming.ids, kept=True))
+    naming = Naming(ids, known=wanted.naming.ids, kept=True)
+    wanted = replace(wanted, naming=naming, skip=record.skips_bad_rows)
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):
@@ -300,16 +305,48 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     return sources
 
 
-def _coded(model: Any, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
+def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
     """Yield names of rows and codes; complaints tell the number of the row among all."""
-    n_rows = 0
+    n_rows = n_bad = first = 0
     for piece in feed.batches(Position()):
+        bad = _refused(record, piece.X)
+        if bad.any() and not n_bad:
+            first = n_rows + int(bad.argmax())
+        places = n_rows + np.flatnonzero(~bad)
         try:
-            yield piece.labels, model.transform(piece.X)
+            yield piece.labels, _codes(record.model, piece.X, bad)
         except ValueError as error:
-            sentence = renumbered(str(error), lambda row: f"first in row {n_rows + row}")  # noqa: B023
+            sentence = renumbered(str(error), lambda row: f"first in row {places[row]}")  # noqa: B023
             raise InputError(sentence) from None
-        n_rows += piece.X.shape[0]
+        n_rows, n_bad = n_rows + len(bad), n_bad + int(bad.sum())
+    if n_bad:
+        warnings.warn(
+            f"{n_bad:,} of {counted(n_rows, 'row')} could not be read or coded: the codes are NaN "
+            f"there. The first is row {first}, counted from 0.",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _codes(model: Any, X: Any, bad: NDArray) -> NDArray:
+    """Return the codes of rows, NaN for bad ones."""
+    if not bad.any():
+        return np.asarray(model.transform(X))
+    codes = np.full((len(bad), len(model.components_)), np.nan)
+    if not bad.all():
+        codes[~bad] = model.transform(X[~bad])
+    return codes
+
+
+def _refused(record: Record, X: Any) -> NDArray:
+    """Return which rows are left without codes."""
+    if not record.skips_bad_rows:
+        return np.zeros(X.shape[0], bool)
+    if record.settings is not None:
+        found: NDArray = record.settings.bad_rows(X)
+        return found
+    tags = record.model.__sklearn_tags__().input_tags
+    return bad_rows(X, missing=tags.allow_nan, nonnegative=tags.positive_only)
 
 
 def _in_rounds(record: Record) -> dict[str, Any]:
