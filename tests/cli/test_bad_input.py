@@ -886,7 +886,7 @@ SIZES = {
     "networks": 31,
     "texts": 26,
     "walks": 17,
-    "series": 35,
+    "series": 36,
     "pictures": 17,
     "tensors": 29,
     "videos": 29,

@@ -31,7 +31,6 @@ from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
-from atomstream.updates import Updater
 
 BOTH = [OnlineNMF, OnlineDictionaryLearning]
 
@@ -181,16 +180,6 @@ def test_a_dict_is_no_part(name, choice):
         if name in cls().get_params():
             with pytest.raises(TypeError, match=rf"{name}.* must be .*[Gg]ot {choice}"):
                 cls(2, **{name: choice}).fit(X)
-
-
-class _WithoutStatistics(Updater):
-    def update(self, state, objective, clock, latest=()):
-        """Leave the dictionary as it is."""
-
-
-def test_an_updater_without_statistics_is_told_what_it_lacks():
-    with pytest.raises(TypeError, match=r"method must be .* with statistics, got .*WithoutStat"):
-        OnlineNMF(2, method=_WithoutStatistics()).fit(X)
 
 
 @pytest.mark.parametrize("weights", [np.ones(3), np.full(200, -1.0), np.full(200, np.nan)])

@@ -67,6 +67,7 @@ def test_windows_have_their_dates(tmp_path):
     frame.insert(0, "day", dates.astype(str))
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["series", "impute", tmp_path / "t.csv", "--atoms", 3, "--window", 6, "--no-scale"]
+    words.append("--no-center")  # the learner then takes windows of the table
     record, cards = learned(tmp_path / "run", *words, "--init-batches", 3)
     rows = next(windows(values, 6, 100, stride=3))
     whole = ~np.isnan(rows).any(axis=1)

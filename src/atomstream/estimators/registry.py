@@ -243,12 +243,12 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
     known = {**METHODS, "auto": auto}
-    part = resolve("method", choice, known, "update")
-    if not isinstance(part, Updater) or not hasattr(part, "statistics"):
+    if not isinstance(choice, str | Updater):
         raise TypeError(
-            f"method must be one of {', '.join(sorted(known))} or an Updater of atomstream.updates "
-            f"with statistics, got {part!r:.80}."
+            f"method must be one of {', '.join(sorted(known))} or an Updater of "
+            f"atomstream.updates, got {choice!r:.80}."
         )
+    part = resolve("method", choice, known, "update")
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 

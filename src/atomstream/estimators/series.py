@@ -136,9 +136,9 @@ class SeriesDictionary(SeriesForecast):
     >>> from atomstream import SeriesDictionary
     >>> t = np.arange(200)
     >>> Y = np.column_stack([2 + np.sin(t / 3), 1 + np.cos(t / 3) ** 2])
-    >>> model = SeriesDictionary(8, window=10, random_state=0).fit(Y)
+    >>> model = SeriesDictionary(16, window=10, random_state=0).fit(Y)
     >>> model.components_.shape, model.predict(30).shape
-    ((8, 10, 2), (30, 2))
+    ((16, 10, 2), (30, 2))
     >>> bool(np.nanmean(np.abs(model.one_step_ - Y[-100:])) < 0.1)
     True
     """
