@@ -6,6 +6,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import pkgutil
@@ -25,7 +26,7 @@ SEED = "ATOMSTREAM_TEST_SEED"  # which base seed: make test-elsewhere
 
 # Derandomised: the same examples on every machine. No deadline: the first call of a kernel
 # compiles. `make test-long` takes the profile "long".
-settings.register_profile("short", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("long", settings.get_profile("short"), max_examples=100)
 settings.load_profile("short")
 
@@ -103,6 +104,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "room" in getattr(item, "fixturenames", ()):
             item.add_marker("learned")
+
+
+def pytest_collection_finish():
+    """Spare the collector of garbage what lives to the end: thousands of tests and modules."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -58,6 +58,7 @@ def test_every_model_has_an_example():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_quick_examples_run():
     """The others run whenever the site is built."""
     paths = [str(ROOT / f"examples/gallery/plot_{name}.py") for name in QUICK]

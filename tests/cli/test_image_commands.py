@@ -112,6 +112,7 @@ def test_compress_and_decompress(capsys, folder):
     assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
     capsys, folder

@@ -108,6 +108,7 @@ def test_objects_of_google(tmp_path, monkeypatch):
         there.stop()
 
 
+@pytest.mark.long
 def test_objects_of_amazon(tmp_path):
     server = pytest.importorskip("moto.server")
     pytest.importorskip("s3fs")

@@ -53,6 +53,7 @@ def client(cluster):
         yield client
 
 
+@pytest.mark.long
 def test_processes_give_the_bits_of_this_process(tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for name in ("squared", "convex"):
@@ -225,6 +226,7 @@ def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
     assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_the_how_to_runs_with_a_real_cluster():
     """Its lines on Dask are left out where pages are tested, for not everybody has Dask."""

@@ -22,6 +22,7 @@ def test_every_model_has_a_view():
     assert sorted(VIEWS) == sorted(MODELS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_every_model_has_a_report(name, tmp_path):
     if (GOLDEN / f"{name}.atoms").exists():

@@ -136,7 +136,9 @@ def big(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM]
+)
 def test_a_signal_ends_the_step_saves_and_ends_cleanly(big, tmp_path, number):
     process = atomstream_process(
         "learn", big / "big.npy", *BIG, "--json", "--out", tmp_path / "run", stdout=-1

@@ -175,7 +175,10 @@ def test_every_kind_of_run_is_in_the_table():
     ("command", "goal", "number"),
     [
         ("network learn edges.txt --motif path:4 --atoms 4 --batch-size 500", "batches", "SIGINT"),
-        ("text topics docs.txt --topics 2 --batch-size 5", "epochs", "SIGTERM"),
+        pytest.param(
+            *("text topics docs.txt --topics 2 --batch-size 5", "epochs", "SIGTERM"),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_signal_stops_a_run_that_goes_on_to_the_bit(inputs, command, goal, number):

@@ -105,7 +105,9 @@ def onsager(temperature):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("temperature", [1.5, 3.0, 5.0])
+@pytest.mark.parametrize(
+    "temperature", [3.0, *(pytest.param(t, marks=pytest.mark.long) for t in (1.5, 5.0))]
+)
 def test_energies_on_a_large_torus_are_onsagers(temperature):
     chain = IsingGibbs((64, 64), temperature=temperature, boundary="torus", sweep="checkerboard")
     rng = np.random.default_rng(0)

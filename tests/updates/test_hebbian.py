@@ -12,7 +12,7 @@ def start(m, r, seed=0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("m", "r", "n"), [(12, 3, 100_000), (7, 1, 3000), (60, 10, 20_000)])
+@pytest.mark.parametrize(("m", "r", "n"), [(12, 3, 10_000), (7, 1, 3000), (60, 10, 5_000)])
 @pytest.mark.parametrize(
     "steps", [Steps(0.05, 0.2, 80.0, 0.6, 2.0), Steps(0.03, 0.0, 0.0, 0.0, 0.0)]
 )
