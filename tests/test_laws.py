@@ -2,6 +2,7 @@
 
 import copy
 import functools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -245,8 +246,15 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix])
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    ("convert", "wide"),
+    [
+        pytest.param(*case, marks=[pytest.mark.long] if n % 7 else [])
+        for n, case in enumerate(
+            product((sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix), (False, True))
+        )
+    ],
+)
 def test_law_6_sparse_is_dense(name, convert, wide):
     X = data() * (np.random.default_rng(3).random((120, 12)) < 0.4)
     S = convert(X)

@@ -67,7 +67,7 @@ def folder(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(n, marks=[pytest.mark.long] if n % 6 else []) for n in range(len(COMMANDS))],
+    [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(len(COMMANDS))],
     ids=COMMANDS,
 )
 def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):

@@ -122,6 +122,7 @@ def test_silence_ends_and_leaves_no_process_behind():
     assert time.monotonic() - began < 45
 
 
+@pytest.mark.long
 def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
     code = (
         "from strange import ATOMS, Drawn\n"
@@ -206,6 +207,7 @@ def test_dask_names_the_shard_that_kills_its_workers(client, tmp_path):
         OnlineNMF(ATOMS, random_state=0).fit_stream(listed, rounds=SMALL, engine=client)
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
     distributed = pytest.importorskip("distributed")
     with pytest.raises(EngineError, match="There is no Dask scheduler at"):

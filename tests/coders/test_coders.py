@@ -123,7 +123,14 @@ def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("coder", "penalty"), list(pairs()), ids=repr)
+@pytest.mark.parametrize(
+    ("coder", "penalty"),
+    [
+        pytest.param(*pair, marks=[pytest.mark.long] if n % 3 else [])
+        for n, pair in enumerate(pairs())
+    ],
+    ids=repr,
+)
 def test_both_doors_reach_the_same_objective(coder, penalty):
     rng = np.random.default_rng(0)
     X, atoms = rng.random((20, 12)), rng.random((8, 12))
@@ -343,7 +350,7 @@ def test_zero_rows_zero_atoms_and_twins(coder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(100, 40), (30, 8), (60, 60)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 @pytest.mark.parametrize(
     "penalty",
     [Free(l1=0.05), Free(l1=1e-3), Nonnegative(), Free(), Box(-1, 1), Simplex()],
