@@ -94,14 +94,15 @@ WAYS = [in_passes, to_the_end, saved_between]
 def cases():
     """Yield the name of each case and a function that returns a fitted model, or arrays."""
     import zoo
+    from sklearn.base import clone
 
     from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
     from atomstream.cluster import Rounds
     from atomstream.schedules import Constant
 
     for name, (model, make, _) in zoo.ZOO.items():
-        yield f"zoo {name}", lambda n=name, m=model, d=make: zoo.use(n, m.fit(d()), d())
-        yield f"zoo state {name}", lambda m=model, d=make: m.fit(d())
+        yield f"zoo {name}", lambda n=name, m=model, d=make: zoo.use(n, clone(m).fit(d()), d())
+        yield f"zoo state {name}", lambda m=model, d=make: clone(m).fit(d())
     forms = ["dense", "float32", "sparse", "missing", "weighted", "entries"]
     for loss, form, way in product(LOSSES, forms, WAYS):
         settings = {"loss": loss, "batch_size": 25, "random_state": 0, "missing": form == "missing"}
@@ -110,7 +111,7 @@ def cases():
     for codes, atoms in product(SETS[:-1], SETS):
         settings = {"codes": codes, "atoms": atoms, "alpha": 0.01, "batch_size": 25}
         model = OnlineDictionaryLearning(4, n_epochs=2, random_state=0, **settings)
-        yield f"sets {codes} {atoms}", lambda m=model: m.fit(data("dense")[0])
+        yield f"sets {codes} {atoms}", lambda m=model: clone(m).fit(data("dense")[0])
     others = {
         "adaptive": {"schedule": "adaptive"},
         "half-life": {"schedule": Constant(half_life=50.0)},
@@ -123,7 +124,7 @@ def cases():
     }
     for (name, settings), form in product(others.items(), ["dense", "sparse"]):
         model = OnlineNMF(4, batch_size=25, n_epochs=3, random_state=0, **settings)
-        yield f"nmf {name} {form}", lambda m=model, f=form: m.fit(data(f)[0])
+        yield f"nmf {name} {form}", lambda m=model, f=form: clone(m).fit(data(f)[0])
     models = {
         **{loss: OnlineNMF(4, loss=loss, random_state=0) for loss in ("squared", "kl", "huber")},
         "adaptive": OnlineNMF(4, schedule="adaptive", random_state=0),
@@ -135,7 +136,10 @@ def cases():
         rounds = Rounds(warmup=30, first=40, growth=1.5, batch=10, mode=mode)
         X = data("dense")[0].reshape(120, 5, 6) if name == "tensors" else data("dense")[0]
         how = {"slots": slots, "rounds": rounds}
-        yield f"rounds {name} {slots} {mode}", lambda m=model, x=X, h=how: in_rounds(m, x, **h)
+        yield (
+            f"rounds {name} {slots} {mode}",
+            lambda m=model, x=X, h=how: in_rounds(clone(m), x, **h),
+        )
 
 
 def digest(case):

@@ -120,6 +120,7 @@ FLOORS = [
     {"updates"},
     # the loop itself
     {
+        "core.explaining",
         "core.method",
         "core.loop",
         "core.merging",

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineNMF
 from atomstream.core.batch import Batch
+from atomstream.core.explaining import cross_fit
 from atomstream.core.first_dictionary import first_dictionary
-from atomstream.core.method import cross_fit
 from atomstream.updates import Majorise
 from atomstream.updates.reseeding import starting_atoms
 

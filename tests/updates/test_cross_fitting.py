@@ -8,7 +8,8 @@ from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.method import Method, cross_fit
+from atomstream.core.explaining import cross_fit
+from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import IncompatiblePartsError

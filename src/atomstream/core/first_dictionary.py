@@ -9,7 +9,8 @@ import numpy as np
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.method import Method, cross_fit
+from atomstream.core.explaining import cross_fit
+from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.settling import rounds
 from atomstream.core.state import State

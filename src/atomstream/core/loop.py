@@ -39,6 +39,7 @@ def learn(
     rng: np.random.Generator,
     watch: Callable[[Progress], bool] | None = None,
     reactive: Reactive | None = None,
+    frozen: bool = False,
 ) -> bool:
     """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
 
@@ -52,6 +53,8 @@ def learn(
         Called after every step with its `Progress`; a true answer ends the loop.
     reactive : Reactive, optional
         A second learner, which may take over.
+    frozen : bool, default=False
+        Measure only: each batch is coded and measured for ``watch``, and nothing is learned.
 
     Returns
     -------
@@ -60,19 +63,39 @@ def learn(
     """
     for batch in batches:
         _log_idle_rows(batch)
-        if batch.mass == 0:
-            clock.n_samples += batch.X.shape[0]
-            continue
-        codes, delta = method.step(batch, state, clock, rng)
+        parts, done = (state, method, clock, rng), None
+        if batch.mass > 0:
+            done = _measured(batch, *parts) if frozen else _learned(batch, *parts, reactive)
         clock.n_samples += batch.X.shape[0]
-        n_reseeded = method.reseed(batch, codes, state, rng)
-        if reactive is not None and reactive.follow(batch, delta, state, method, clock, rng):
-            log.info("Step %d: the stream has changed, and what came before is left.", clock.step)
-        if n_reseeded:
-            log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
-        if watch is not None and watch(Progress(batch, codes, delta, n_reseeded)):
+        if done is not None and watch is not None and watch(done):
             return True
     return False
+
+
+def _measured(
+    batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator
+) -> Progress:
+    """Code a batch and measure what it would add."""
+    codes, delta, _ = method.explain(batch, state.dictionary, clock.tolerance, rng)
+    return Progress(batch, codes, delta, 0)
+
+
+def _learned(
+    batch: Batch,
+    state: State,
+    method: Method,
+    clock: Clock,
+    rng: np.random.Generator,
+    reactive: Reactive | None,
+) -> Progress:
+    """Learn from a batch, and give atoms that nothing uses a new start."""
+    codes, delta = method.step(batch, state, clock, rng)
+    n_reseeded = method.reseed(batch, codes, state, rng)
+    if reactive is not None and reactive.follow(batch, delta, state, method, clock, rng):
+        log.info("Step %d: the stream has changed, and what came before is left.", clock.step)
+    if n_reseeded:
+        log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
+    return Progress(batch, codes, delta, n_reseeded)
 
 
 def _log_idle_rows(batch: Batch) -> None:

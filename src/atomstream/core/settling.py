@@ -11,9 +11,8 @@ from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.loop import Progress
-from atomstream.core.method import Method, explain
+from atomstream.core.method import Method
 from atomstream.core.state import State
-from atomstream.updates.base import Explained
 
 __all__ = ["MOST", "rounds"]
 
@@ -69,15 +68,13 @@ def rounds(
     first = before = np.inf
     for number in range(1, most + 1):
         explained = [
-            explain(
-                batch, state.dictionary, method, accuracy, None if last is None else last.values
+            method.explain(
+                batch, state.dictionary, accuracy, start=None if last is None else last.values
             )
             for batch, last in zip(batches, codes, strict=True)
         ]
-        codes, deltas = [found for found, _ in explained], [delta for _, delta in explained]
-        latest = [
-            Explained(batch, found) for batch, (found, _) in zip(batches, explained, strict=True)
-        ]
+        codes, deltas = [found for found, *_ in explained], [delta for _, delta, _ in explained]
+        latest = [item for *_, items in explained for item in items]
         delta = sum(deltas[1:], start=deltas[0])
         state.memory = method.statistics.start(n_components, n_features, method.objective.loss)
         state.memory.absorb(delta, 1.0)

@@ -17,9 +17,9 @@ from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import packed
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
-from atomstream.core.loop import Progress
+from atomstream.core.explaining import Whole, measured
+from atomstream.core.loop import Progress, learn
 from atomstream.core.merging import Alone, Part, check_additive, improve, merged
-from atomstream.core.method import measured
 from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators._rollback import Transaction
 
@@ -136,26 +136,22 @@ class LearningApart:
         run = self._run
         run.rng = np.random.default_rng(list(seed))
         run.clock.n_samples += before
-        n_rows, whole, latest, objective = 0, None, None, np.nan
+        first, whole, latest, objective = run.clock.n_samples, None, None, np.nan
+
+        def note(progress: Progress) -> bool:
+            nonlocal whole, objective
+            if frozen:
+                whole = progress.delta if whole is None else whole + progress.delta
+            objective = float(progress.delta.objective / progress.delta.mass)
+            return False
+
         with one_blas_thread:
             for batch, alone in self._apart(batches, 1.0 if frozen else fold, horizon):
-                n_rows += batch.X.shape[0]
-                run.clock.n_samples += batch.X.shape[0]
-                if batch.mass == 0:
-                    continue
-                method = self._run.method
-                if frozen:
-                    codes = method.coder.encode(
-                        batch, run.state.dictionary, method.objective, run.clock.tolerance
-                    )
-                    delta = measured(batch, codes, run.state.dictionary, method)
-                    whole = delta if whole is None else whole + delta
-                else:
-                    _, delta = method.step(batch, run.state, run.clock, run.rng)
-                latest = alone if shows else None
-                objective = float(delta.objective / delta.mass)
+                parts = run.state, run.method.without_reseeding(), run.clock, run.rng
+                learn([batch], *parts, note, frozen=frozen)
+                latest = alone if shows and batch.mass > 0 else latest
         state = None if frozen else run.state
-        return Part(n_rows, run.clock, state, whole, latest, objective)
+        return Part(run.clock.n_samples - first, run.clock, state, whole, latest, objective)
 
     def _apart(
         self, batches: Iterable[Any], fold: float, horizon: float
@@ -201,6 +197,5 @@ class LearningApart:
         batch = model._observe(model._rows(X, reset=False))
         method, state = model.method_, self._run.state
         accuracy = self._run.clock.tolerance
-        codes = method.coder.encode(batch, state.dictionary, method.objective, accuracy)
-        delta = measured(batch, codes, state.dictionary, method)
+        codes, delta, _ = Whole().explain(batch, state.dictionary, method, accuracy)
         return Progress(batch, codes, delta, 0)

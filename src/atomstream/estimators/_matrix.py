@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_number
+from atomstream.core.explaining import explainer_for
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.matrices import Matrix
 from atomstream.core.method import Method
@@ -67,7 +68,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         coder = resolve_coder(self.coder, loss, codes, self.n_jobs, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
-        return Method(objective, coder, updater, reseeding, missing=bool(self.missing))
+        explainer = explainer_for(updater, objective)
+        return Method(objective, coder, updater, reseeding, bool(self.missing), explainer)
 
     # -- the scale of the columns
 

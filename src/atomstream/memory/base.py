@@ -33,7 +33,7 @@ class Delta:
     ----------
     usage : ndarray of shape (n_components,)
         Sum of weights times absolute codes; in what a step adds, times the lengths of the atoms
-        (`atomstream.core.method.measured`).
+        (`atomstream.core.explaining.measured`).
     objective : float
         Sum of weights times the objective of each sample at its code and the dictionary it was
         coded with.

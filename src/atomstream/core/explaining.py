@@ -1,0 +1,205 @@
+"""Batches explained by a fixed dictionary: their codes, and what these add to the memory.
+
+Most batches are explained as a whole. Two roads lead around that, and an estimator takes them where
+the loss and the updater ask for them: features without entries merged into one, and codes that have
+not seen the features that they explain. The step knows neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.coders import Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Accuracy
+from atomstream.core.objective import Objective
+from atomstream.dictionaries.rows import Rows
+from atomstream.memory.base import Delta
+from atomstream.penalties.base import weakened
+from atomstream.updates.base import Explained, Updater
+
+__all__ = ["CrossFitted", "Explainer", "Merged", "Whole", "cross_fit", "explainer_for"]
+
+LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
+
+
+class Explainer(ABC):
+    """A way to code a batch and to measure what it adds."""
+
+    @abstractmethod
+    def explain(
+        self,
+        batch: Batch,
+        dictionary: Any,
+        method: Any,
+        accuracy: Accuracy,
+        rng: np.random.Generator | None = None,
+        start: NDArray | None = None,
+    ) -> tuple[Codes, Delta, list[Explained]]:
+        """Return codes, what the batch adds, and what the updater is shown.
+
+        Parameters
+        ----------
+        batch : Batch
+        dictionary : Dictionary
+            Left as it is.
+        method : Method
+            Its coder, statistics and objective are used.
+        accuracy : Accuracy
+            Of the codes.
+        rng : Generator, optional
+            For ways that draw.
+        start : ndarray of shape (n_samples, n_components), optional
+            Codes to begin from.
+        """
+
+
+@dataclass(frozen=True)
+class Whole(Explainer):
+    """Codes found on all features, which all of them explain."""
+
+    def explain(
+        self,
+        batch: Batch,
+        dictionary: Any,
+        method: Any,
+        accuracy: Accuracy,
+        rng: np.random.Generator | None = None,
+        start: NDArray | None = None,
+    ) -> tuple[Codes, Delta, list[Explained]]:
+        """Code the batch, from ``start`` on, and measure what it adds."""
+        codes = method.coder.encode(batch, dictionary, method.objective, accuracy, start)
+        return codes, measured(batch, codes, dictionary, method), [Explained(batch, codes)]
+
+
+@dataclass(frozen=True)
+class Merged(Explainer):
+    """Features in which no sample has an entry count as one, where the others are few.
+
+    Such a feature costs a constant times its reconstruction (`Statistics.merges`), so of all of
+    them the sum of the atoms is enough. The loss stays what it is, and the work goes by the
+    features with entries.
+    """
+
+    def explain(
+        self,
+        batch: Batch,
+        dictionary: Any,
+        method: Any,
+        accuracy: Accuracy,
+        rng: np.random.Generator | None = None,
+        start: NDArray | None = None,
+    ) -> tuple[Codes, Delta, list[Explained]]:
+        """Code the batch on the features with entries and one more, and measure what it adds."""
+        features, objective = batch.touched, method.objective
+        if features is None:
+            return Whole().explain(batch, dictionary, method, accuracy, rng, start)
+        part = dictionary.on(features).atoms()
+        rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
+        atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
+        merged = batch.merged(features)
+        codes = method.coder.encode(merged, atoms, objective, accuracy, start)
+        delta: Any = method.statistics.measure(merged, codes, atoms, objective)
+        delta = _by_length(delta.touching(features, dictionary), dictionary, objective)
+        return codes, delta, [Explained(batch, codes)]
+
+
+@dataclass(frozen=True)
+class CrossFitted(Explainer):
+    """Each part of the features is explained by codes found on all others; see `cross_fit`.
+
+    Attributes
+    ----------
+    narrow : Explainer
+        For data of too few features.
+    """
+
+    narrow: Explainer = field(default_factory=Whole)
+
+    def explain(
+        self,
+        batch: Batch,
+        dictionary: Any,
+        method: Any,
+        accuracy: Accuracy,
+        rng: np.random.Generator | None = None,
+        start: NDArray | None = None,
+    ) -> tuple[Codes, Delta, list[Explained]]:
+        """Code the batch once for each part, and add up what the parts measure."""
+        n_components, n_features = dictionary.shape
+        if rng is None or n_features < LEAST_FEATURES * n_components:
+            return self.narrow.explain(batch, dictionary, method, accuracy, rng, start)
+        return cross_fit(batch, dictionary, method, accuracy, rng)
+
+
+def explainer_for(updater: Updater, objective: Objective) -> Explainer:
+    """Return how batches are explained for an updater and what it minimises."""
+    whole = Merged() if updater.statistics.merges(objective) else Whole()
+    return CrossFitted(whole) if updater.folds > 1 else whole
+
+
+def cross_fit(
+    batch: Batch, dictionary: Any, method: Any, accuracy: Accuracy, rng: np.random.Generator
+) -> tuple[Codes, Delta, list[Explained]]:
+    """Explain each part of the features, drawn anew, by codes found on all others.
+
+    Returns
+    -------
+    codes : Codes
+        The means over the parts.
+    delta : Delta
+        What the parts add together.
+    latest : list of Explained
+    """
+    order = rng.permutation(dictionary.shape[1])
+    n_parts = min(method.updater.folds, len(order))
+    parts = [np.sort(part) for part in np.array_split(order, n_parts)]
+    latest, deltas = [], []
+    for part in parts:
+        others = np.setdiff1d(order, part)
+        seen, there = batch.on(others), batch.on(part)
+        if seen.weights is not None:  # a row unseen on the others has no code to explain it by
+            weights = 1.0 if there.weights is None else there.weights
+            there = replace(there, weights=np.where(seen.weights > 0, weights, 0.0))
+        # The penalty of a code counts as much as the features that it is found on.
+        objective = _weaker(method.objective, len(others) / len(order))
+        codes = method.coder.encode(seen, dictionary.on(others), objective, accuracy)
+        objective = _weaker(method.objective, 1 / n_parts)
+        deltas.append(method.statistics.measure(there, codes, dictionary.on(part), objective))
+        latest.append(Explained(there, codes, part))
+    values = np.mean([item.codes.values for item in latest], axis=0)
+    residual = np.max([item.codes.residual for item in latest], axis=0)
+    delta = type(deltas[0]).across(parts, deltas, batch.mass)
+    return Codes(values, residual), _by_length(delta, dictionary, method.objective), latest
+
+
+def _weaker(objective: Objective, share: float) -> Objective:
+    return replace(objective, codes=weakened(objective.codes, share))
+
+
+def measured(batch: Batch, codes: Codes, dictionary: Any, method: Any) -> Delta:
+    """Return what a coded batch adds, the usage of each atom in units of its length."""
+    delta = method.statistics.measure(batch, codes, dictionary, method.objective)
+    return _by_length(delta, dictionary, method.objective)
+
+
+def _by_length(delta: Delta, dictionary: Any, objective: Objective) -> Delta:
+    """Return a delta whose absolute codes are multiplied by the lengths of their atoms."""
+    return replace(delta, usage=delta.usage * lengths(dictionary, objective.atoms))
+
+
+def lengths(dictionary: Any, atoms: Any) -> NDArray:
+    """Return the length of each atom as its set measures it, (n_components,).
+
+    It is Euclidean, but on a simplex the sum of the entries, which is the same for all atoms: a
+    code there says how much of the sum of a sample its atom explains.
+    """
+    shape = getattr(atoms, "shape", None)
+    if shape is not None and shape.total > 0:
+        return np.full(dictionary.shape[0], shape.total)
+    return np.sqrt(np.maximum(dictionary.gram().diagonal(), 0))

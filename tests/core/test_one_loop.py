@@ -1,0 +1,59 @@
+"""The loop is written once, the step has no fork, and frozen rounds explain as serial steps do."""
+
+import ast
+import inspect
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream import OnlineNMF
+from atomstream.core import method
+from atomstream.core.batch import Batch
+from atomstream.core.explaining import CrossFitted, Merged, Whole
+
+SOURCES = sorted(Path(atomstream.__file__).parent.rglob("*.py"))
+
+
+def test_one_file_counts_the_samples_of_batches():
+    counting = [
+        path.name for path in SOURCES if re.search(r"n_samples \+= batch", path.read_text())
+    ]
+    assert counting == ["loop.py"]
+
+
+def test_a_step_is_eight_lines_without_a_fork():
+    tree = ast.parse(inspect.getsource(method.step))
+    assert not any(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(tree))
+    assert len(tree.body[0].body[1:]) <= 8
+
+
+@pytest.mark.parametrize(
+    ("settings", "explainer"),
+    [
+        ({"loss": "squared"}, Whole()),
+        ({"loss": "kl"}, Merged()),
+        ({"loss": "huber"}, CrossFitted(Whole())),
+    ],
+)
+def test_the_estimator_chooses_how_batches_are_explained(settings, explainer):
+    assert OnlineNMF(2, **settings).method_.explainer == explainer
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "l1"])
+def test_frozen_rounds_measure_as_a_step_does(loss):
+    X = np.random.default_rng(0).random((90, 30))
+    model = OnlineNMF(3, loss=loss, random_state=0).partial_fit(X[:40])
+    state, clock, parts = model.state_, model.clock_, model.method_
+    _, delta, _ = parts.explain(
+        Batch(X[40:]), state.dictionary, clock.tolerance, np.random.default_rng([7, 1])
+    )
+    slot = deepcopy(model)._learn_apart(
+        [X[40:]], fold=2.0, seed=[7, 1], before=0, frozen=True, shows=False, horizon=np.inf
+    )
+    assert slot.delta.objective == delta.objective
+    np.testing.assert_array_equal(slot.delta.usage, delta.usage)
+    assert (slot.n_rows, slot.clock.step) == (50, clock.step)
