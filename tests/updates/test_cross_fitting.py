@@ -103,7 +103,7 @@ def test_missing_entries_and_sparse_rows_are_cross_fitted_too(room):
 @pytest.mark.parametrize(
     ("loss", "fall"),
     [
-        ("l1", 0.3),
+        ("l1", 0.25),
         *(
             pytest.param(*case, marks=pytest.mark.long)
             for case in (("huber:30", -0.4), ("l2", 0.2))
