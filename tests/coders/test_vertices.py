@@ -20,14 +20,16 @@ from atomstream.penalties import Box, Nonnegative
 def least(x, atoms, penalty):
     """Return the least |x - h D|_1 + l1 sum(h), NaN in x left out."""
     seen = ~np.isnan(x)
-    n_atoms, n_seen = len(atoms), int(seen.sum())
-    high = penalty.shape.high
+    n_seen = int(seen.sum())
+    # The solver keeps bounds to 1e-7: in units in which atoms are of size one.
+    size = np.where(atoms[:, seen].any(axis=1), atoms[:, seen].max(axis=1), 1.0)
+    atoms, low = atoms / size[:, None], penalty.shape.low * size
+    high = [limit if limit < np.inf else None for limit in penalty.shape.high * size]
     result = linprog(
-        np.concatenate([np.full(n_atoms, penalty.l1), np.ones(2 * n_seen)]),
+        np.concatenate([penalty.l1 / size, np.ones(2 * n_seen)]),
         A_eq=np.hstack([atoms[:, seen].T, np.eye(n_seen), -np.eye(n_seen)]),
         b_eq=x[seen],
-        bounds=[(penalty.shape.low, high if high < np.inf else None)] * n_atoms
-        + [(0, None)] * 2 * n_seen,
+        bounds=[*zip(low, high, strict=True), *[(0, None)] * 2 * n_seen],
     )
     return result.fun
 
