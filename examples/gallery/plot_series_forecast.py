@@ -40,6 +40,7 @@ axis.fill_between(
     months[future], band.low[:, 0], band.high[:, 0], color="C1", alpha=0.25, label="band of 80 %"
 )
 axis.set(ylabel="sea temperature, °C", title="Pacific near Peru, monthly")
+axis.set_ylim(top=29)  # room for the legend
 axis.legend(loc="upper left", ncols=2)
 
 plt.show()
