@@ -31,6 +31,7 @@ from atomstream import (
     VideoDictionary,
 )
 from atomstream._kernels import compile
+from atomstream.estimators import _called
 from atomstream.io.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
@@ -43,6 +44,13 @@ NETWORK = WEIGHTS + WEIGHTS.T + np.eye(40)
 WALK = RNG.integers(0, 300, 4000)
 TEXTS = ["a rose is a rose", "the sea is the sea", "a sea of rose petals"] * 8
 PIECES = [ROWS[:20], ROWS[20:40], ROWS[40:]]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_called():
+    """Let no other test hear of a model that an interrupt left behind as the one called."""
+    yield
+    _called._called.set(None)
 
 
 def steps(model, pieces=PIECES):

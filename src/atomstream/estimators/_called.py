@@ -14,11 +14,12 @@ _called: ContextVar[BaseEstimator | None] = ContextVar("called", default=None)
 @contextmanager
 def called(model: BaseEstimator) -> Iterator[None]:
     """Let complaints about data in the body name this model; of nested ones the outermost."""
-    token = _called.set(speaker(model))
-    try:
+    before = _called.get()
+    try:  # around the first line already: an interrupt may come anywhere
+        _called.set(speaker(model))
         yield
     finally:
-        _called.reset(token)
+        _called.set(before)
 
 
 def speaker(model: BaseEstimator) -> BaseEstimator:
