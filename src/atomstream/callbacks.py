@@ -114,7 +114,7 @@ class History(Trace, Callback):
 
 
 class EarlyStopping(Callback):
-    """Ends a fit when a figure has stopped to fall.
+    """Stop a fit when a metric no longer improves.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,57 +23,48 @@ from atomstream.memory.base import Delta
 from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 
-__all__ = ["CrossFitted", "Explainer", "Merged", "Whole", "cross_fit", "explainer_for"]
+__all__ = ["Coding", "CrossFitted", "Explainer", "Merged", "Whole", "cross_fit", "explainer_for"]
 
-LEAST_FEATURES = 4  # times the atoms: codes found on fewer than twice as many features mean little
+MIN_FEATURES_PER_ATOM = 4  # codes found on fewer than twice as many features mean little
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How a batch is to be coded.
+
+    Attributes
+    ----------
+    accuracy : Accuracy
+    rng : Generator, optional
+        For ways that draw; without one they code each batch as a whole.
+    start : ndarray of shape (n_samples, n_components), optional
+        Codes to begin from.
+    """
+
+    accuracy: Accuracy
+    rng: np.random.Generator | None = None
+    start: NDArray | None = None
+
+
+# Codes, what the batch adds, and what the updater is shown.
+Explanation: TypeAlias = tuple[Codes, Delta, list[Explained]]
 
 
 class Explainer(ABC):
     """A way to code a batch and to measure what it adds."""
 
     @abstractmethod
-    def explain(
-        self,
-        batch: Batch,
-        dictionary: Any,
-        method: Any,
-        accuracy: Accuracy,
-        rng: np.random.Generator | None = None,
-        start: NDArray | None = None,
-    ) -> tuple[Codes, Delta, list[Explained]]:
-        """Return codes, what the batch adds, and what the updater is shown.
-
-        Parameters
-        ----------
-        batch : Batch
-        dictionary : Dictionary
-            Left as it is.
-        method : Method
-            Its coder, statistics and objective are used.
-        accuracy : Accuracy
-            Of the codes.
-        rng : Generator, optional
-            For ways that draw.
-        start : ndarray of shape (n_samples, n_components), optional
-            Codes to begin from.
-        """
+    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
+        """Explain a batch by a dictionary, which stays as it is, with the parts of a method."""
 
 
 @dataclass(frozen=True)
 class Whole(Explainer):
     """Codes found on all features, which all of them explain."""
 
-    def explain(
-        self,
-        batch: Batch,
-        dictionary: Any,
-        method: Any,
-        accuracy: Accuracy,
-        rng: np.random.Generator | None = None,
-        start: NDArray | None = None,
-    ) -> tuple[Codes, Delta, list[Explained]]:
+    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
         """Code the batch, from ``start`` on, and measure what it adds."""
-        codes = method.coder.encode(batch, dictionary, method.objective, accuracy, start)
+        codes = method.coder.encode(batch, dictionary, method.objective, how.accuracy, how.start)
         return codes, measured(batch, codes, dictionary, method), [Explained(batch, codes)]
 
 
@@ -86,24 +77,16 @@ class Merged(Explainer):
     features with entries.
     """
 
-    def explain(
-        self,
-        batch: Batch,
-        dictionary: Any,
-        method: Any,
-        accuracy: Accuracy,
-        rng: np.random.Generator | None = None,
-        start: NDArray | None = None,
-    ) -> tuple[Codes, Delta, list[Explained]]:
+    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
         """Code the batch on the features with entries and one more, and measure what it adds."""
         features, objective = batch.touched, method.objective
         if features is None:
-            return Whole().explain(batch, dictionary, method, accuracy, rng, start)
+            return Whole().explain(batch, dictionary, method, how)
         part = dictionary.on(features).atoms()
         rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
         atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
         merged = batch.merged(features)
-        codes = method.coder.encode(merged, atoms, objective, accuracy, start)
+        codes = method.coder.encode(merged, atoms, objective, how.accuracy, how.start)
         delta: Any = method.statistics.measure(merged, codes, atoms, objective)
         delta = _by_length(delta.touching(features, dictionary), dictionary, objective)
         return codes, delta, [Explained(batch, codes)]
@@ -121,20 +104,12 @@ class CrossFitted(Explainer):
 
     narrow: Explainer = field(default_factory=Whole)
 
-    def explain(
-        self,
-        batch: Batch,
-        dictionary: Any,
-        method: Any,
-        accuracy: Accuracy,
-        rng: np.random.Generator | None = None,
-        start: NDArray | None = None,
-    ) -> tuple[Codes, Delta, list[Explained]]:
+    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
         """Code the batch once for each part, and add up what the parts measure."""
         n_components, n_features = dictionary.shape
-        if rng is None or n_features < LEAST_FEATURES * n_components:
-            return self.narrow.explain(batch, dictionary, method, accuracy, rng, start)
-        return cross_fit(batch, dictionary, method, accuracy, rng)
+        if how.rng is None or n_features < MIN_FEATURES_PER_ATOM * n_components:
+            return self.narrow.explain(batch, dictionary, method, how)
+        return cross_fit(batch, dictionary, method, how.accuracy, how.rng)
 
 
 def explainer_for(updater: Updater, objective: Objective) -> Explainer:

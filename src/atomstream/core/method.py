@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.explaining import Explainer, Whole
+from atomstream.core.clock import Clock
+from atomstream.core.explaining import Coding, Explainer, Explanation, Whole
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.memory.base import Delta, Statistics
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
 __all__ = ["Method", "absorb", "check_compatible", "step"]
@@ -61,16 +60,9 @@ class Method:
         """Make one step; see `step`."""
         return step(batch, state, self, clock, rng)
 
-    def explain(
-        self,
-        batch: Batch,
-        dictionary: Any,
-        accuracy: Accuracy,
-        rng: np.random.Generator | None = None,
-        start: NDArray | None = None,
-    ) -> tuple[Codes, Delta, list[Explained]]:
+    def explain(self, batch: Batch, dictionary: Any, how: Coding) -> Explanation:
         """Code a batch and measure what it adds; the dictionary and the memory stay."""
-        return self.explainer.explain(batch, dictionary, self, accuracy, rng, start)
+        return self.explainer.explain(batch, dictionary, self, how)
 
     def without_reseeding(self) -> Method:
         """Return the method as slots take it: atoms that nothing uses are left to the merge."""
@@ -88,7 +80,7 @@ def step(
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    codes, delta, latest = method.explain(batch, state.dictionary, clock.tolerance, rng)
+    codes, delta, latest = method.explain(batch, state.dictionary, Coding(clock.tolerance, rng))
     absorb(delta, state, clock)
     method.updater.update(state, method.objective, clock, latest)
     return codes, delta

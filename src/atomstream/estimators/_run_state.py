@@ -94,15 +94,16 @@ class RunState:
             self.state.validate(n_features)
         if "reactive" in vars(self):
             if type(self.reactive) is not Reactive or not self.has_state:
-                raise ValueError("a second learner that is none")
+                found = type(self.reactive).__name__
+                raise ValueError(f"expected a Reactive beside a state, found a {found}")
             self.reactive.validate(n_features)
         for batch in self.waiting:
             if type(batch) is not Batch:
-                raise ValueError("kept rows that are none")
+                raise ValueError(f"expected kept rows as a Batch, found a {type(batch).__name__}")
             batch.validate(n_features)
         if "scaling" in vars(self):
             if type(self.scaling) is not Scaling:
-                raise ValueError("a scale that is none")
+                raise ValueError(f"expected a Scaling, found a {type(self.scaling).__name__}")
             self.scaling.validate(n_features)
         clock = self.clock
         good = clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0

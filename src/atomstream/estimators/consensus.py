@@ -339,5 +339,6 @@ class ConsensusNMF(
         if not isinstance(self.ensemble_, Ensemble) or not isinstance(
             self.front_, OnlineDictionary
         ):
-            raise ValueError("replicates that are none")
+            found = f"{type(self.ensemble_).__name__} and a {type(self.front_).__name__}"
+            raise ValueError(f"expected an Ensemble and a dictionary model, found a {found}")
         self.ensemble_.validate()

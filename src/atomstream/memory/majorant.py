@@ -80,7 +80,7 @@ class Majorants(Memory[Any]):
         self.constant = 0.0
 
     def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums read from a file that are of other sizes, and exponents that are none."""
+        """Refuse sums from a file that have other sizes, and exponents that are no numbers."""
         r, d = n_components, n_features
         if self.columns is not None:
             self.columns.validate(r, d)

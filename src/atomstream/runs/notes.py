@@ -32,7 +32,7 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
     Raises
     ------
     ModelFileError
-        For a file that is none, and for notes of other kinds, naming one.
+        For a file that is not a model file, and for notes of another kind; the message names one.
     """
     model, notes = read_model(path)
     for name, value in notes.items():

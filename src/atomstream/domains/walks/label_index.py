@@ -32,10 +32,10 @@ class StateIndex:
         self.names = names
 
     def validate(self) -> None:
-        """Refuse names read from a file that are none, or come twice."""
+        """Refuse names read from a file that are no names, or that repeat."""
         known = isinstance(self.names, list) and len(set(self.names)) == len(self.names)
         if not known and not (isinstance(self.names, int) and self.names > 0):
-            raise ValueError("names that are none")
+            raise ValueError("expected a list of different names, or the number of states")
 
     @property
     def fixed(self) -> bool:
