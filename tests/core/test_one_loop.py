@@ -13,7 +13,7 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.core import method
 from atomstream.core.batch import Batch
-from atomstream.core.explaining import Coding, CrossFitted, Merged, Whole
+from atomstream.core.explaining import CodingOptions, CrossFitted, MergedFeatures, Whole
 
 SOURCES = sorted(Path(atomstream.__file__).parent.rglob("*.py"))
 
@@ -35,7 +35,7 @@ def test_a_step_is_eight_lines_without_a_fork():
     ("settings", "explainer"),
     [
         ({"loss": "squared"}, Whole()),
-        ({"loss": "kl"}, Merged()),
+        ({"loss": "kl"}, MergedFeatures()),
         ({"loss": "huber"}, CrossFitted(Whole())),
     ],
 )
@@ -48,7 +48,7 @@ def test_frozen_rounds_measure_as_a_step_does(loss):
     X = np.random.default_rng(0).random((90, 30))
     model = OnlineNMF(3, loss=loss, random_state=0).partial_fit(X[:40])
     state, clock, parts = model.state_, model.clock_, model.method_
-    how = Coding(clock.tolerance, np.random.default_rng([7, 1]))
+    how = CodingOptions(clock.tolerance, np.random.default_rng([7, 1]))
     _, delta, _ = parts.explain(Batch(X[40:]), state.dictionary, how)
     slot = deepcopy(model)._learn_apart(
         [X[40:]], fold=2.0, seed=[7, 1], before=0, frozen=True, shows=False, horizon=np.inf

@@ -17,7 +17,7 @@ from atomstream.coders.multiplicative import Multiplicative
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.columns import Columns
-from atomstream.core.explaining import Merged
+from atomstream.core.explaining import MergedFeatures
 from atomstream.core.method import Method, step
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
@@ -78,7 +78,7 @@ def explicit(state, found, weight, objective, fixed):
 def test_lazy_sums_are_the_explicit_ones(seed, loss, schedule, l1, total, fixed):
     rng = np.random.default_rng(seed)
     objective = Objective(loss, Nonnegative(l1=l1), Simplex(total=total))
-    method = Method(objective, Multiplicative(), Majorise(fixed=fixed), explainer=Merged())
+    method = Method(objective, Multiplicative(), Majorise(fixed=fixed), explainer=MergedFeatures())
     atoms = objective.atoms.normalize(rng.random((R, D)) + 0.1)
     state = State(Rows(atoms), Majorants(R, D, loss.exponents), Usage(R))
     clock = Clock(schedule)

@@ -23,13 +23,21 @@ from atomstream.memory.base import Delta
 from atomstream.penalties.base import weakened
 from atomstream.updates.base import Explained, Updater
 
-__all__ = ["Coding", "CrossFitted", "Explainer", "Merged", "Whole", "cross_fit", "explainer_for"]
+__all__ = [
+    "CodingOptions",
+    "CrossFitted",
+    "Explainer",
+    "MergedFeatures",
+    "Whole",
+    "cross_fit",
+    "explainer_for",
+]
 
 MIN_FEATURES_PER_ATOM = 4  # codes found on fewer than twice as many features mean little
 
 
 @dataclass(frozen=True)
-class Coding:
+class CodingOptions:
     """How a batch is to be coded.
 
     Attributes
@@ -54,7 +62,9 @@ class Explainer(ABC):
     """A way to code a batch and to measure what it adds."""
 
     @abstractmethod
-    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
+    def explain(
+        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+    ) -> Explanation:
         """Explain a batch by a dictionary, which stays as it is, with the parts of a method."""
 
 
@@ -62,14 +72,16 @@ class Explainer(ABC):
 class Whole(Explainer):
     """Codes found on all features, which all of them explain."""
 
-    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
+    def explain(
+        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+    ) -> Explanation:
         """Code the batch, from ``start`` on, and measure what it adds."""
         codes = method.coder.encode(batch, dictionary, method.objective, how.accuracy, how.start)
         return codes, measured(batch, codes, dictionary, method), [Explained(batch, codes)]
 
 
 @dataclass(frozen=True)
-class Merged(Explainer):
+class MergedFeatures(Explainer):
     """Features in which no sample has an entry count as one, where the others are few.
 
     Such a feature costs a constant times its reconstruction (`Statistics.merges`), so of all of
@@ -77,7 +89,9 @@ class Merged(Explainer):
     features with entries.
     """
 
-    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
+    def explain(
+        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+    ) -> Explanation:
         """Code the batch on the features with entries and one more, and measure what it adds."""
         features, objective = batch.touched, method.objective
         if features is None:
@@ -104,7 +118,9 @@ class CrossFitted(Explainer):
 
     narrow: Explainer = field(default_factory=Whole)
 
-    def explain(self, batch: Batch, dictionary: Any, method: Any, how: Coding) -> Explanation:
+    def explain(
+        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+    ) -> Explanation:
         """Code the batch once for each part, and add up what the parts measure."""
         n_components, n_features = dictionary.shape
         if how.rng is None or n_features < MIN_FEATURES_PER_ATOM * n_components:
@@ -114,7 +130,7 @@ class CrossFitted(Explainer):
 
 def explainer_for(updater: Updater, objective: Objective) -> Explainer:
     """Return how batches are explained for an updater and what it minimises."""
-    whole = Merged() if updater.statistics.merges(objective) else Whole()
+    whole = MergedFeatures() if updater.statistics.merges(objective) else Whole()
     return CrossFitted(whole) if updater.folds > 1 else whole
 
 

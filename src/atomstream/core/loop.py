@@ -11,7 +11,7 @@ import numpy as np
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.explaining import Coding
+from atomstream.core.explaining import CodingOptions
 from atomstream.core.method import Method
 from atomstream.core.reactive import Reactive
 from atomstream.core.state import State
@@ -77,7 +77,7 @@ def _measured(
     batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator
 ) -> Progress:
     """Code a batch and measure what it would add."""
-    codes, delta, _ = method.explain(batch, state.dictionary, Coding(clock.tolerance, rng))
+    codes, delta, _ = method.explain(batch, state.dictionary, CodingOptions(clock.tolerance, rng))
     return Progress(batch, codes, delta, 0)
 
 

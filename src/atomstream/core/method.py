@@ -10,7 +10,7 @@ import numpy as np
 from atomstream.coders import Coder, Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.explaining import Coding, Explainer, Explanation, Whole
+from atomstream.core.explaining import CodingOptions, Explainer, Explanation, Whole
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
@@ -60,7 +60,7 @@ class Method:
         """Make one step; see `step`."""
         return step(batch, state, self, clock, rng)
 
-    def explain(self, batch: Batch, dictionary: Any, how: Coding) -> Explanation:
+    def explain(self, batch: Batch, dictionary: Any, how: CodingOptions) -> Explanation:
         """Code a batch and measure what it adds; the dictionary and the memory stay."""
         return self.explainer.explain(batch, dictionary, self, how)
 
@@ -80,7 +80,9 @@ def step(
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    codes, delta, latest = method.explain(batch, state.dictionary, Coding(clock.tolerance, rng))
+    codes, delta, latest = method.explain(
+        batch, state.dictionary, CodingOptions(clock.tolerance, rng)
+    )
     absorb(delta, state, clock)
     method.updater.update(state, method.objective, clock, latest)
     return codes, delta

@@ -10,7 +10,7 @@ import numpy as np
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.explaining import Coding
+from atomstream.core.explaining import CodingOptions
 from atomstream.core.loop import Progress
 from atomstream.core.method import Method
 from atomstream.core.state import State
@@ -72,7 +72,7 @@ def rounds(
             method.explain(
                 batch,
                 state.dictionary,
-                Coding(accuracy, start=None if last is None else last.values),
+                CodingOptions(accuracy, start=None if last is None else last.values),
             )
             for batch, last in zip(batches, codes, strict=True)
         ]

@@ -17,7 +17,7 @@ from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import packed
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
-from atomstream.core.explaining import Coding, Whole, measured
+from atomstream.core.explaining import CodingOptions, Whole, measured
 from atomstream.core.loop import Progress, learn
 from atomstream.core.merging import Alone, Part, check_additive, improve, merged
 from atomstream.core.parallel import one_blas_thread
@@ -197,5 +197,5 @@ class LearningApart:
         batch = model._observe(model._rows(X, reset=False))
         method, state = model.method_, self._run.state
         accuracy = self._run.clock.tolerance
-        codes, delta, _ = Whole().explain(batch, state.dictionary, method, Coding(accuracy))
+        codes, delta, _ = Whole().explain(batch, state.dictionary, method, CodingOptions(accuracy))
         return Progress(batch, codes, delta, 0)
