@@ -199,7 +199,7 @@ def test_changes_over_of_the_adaptive_schedule_are_kept_and_logged(tmp_path):
     found = [line for line in logged if line["event"] == "changeover"]
     assert [line["n_samples"] for line in found] == [trace.n_samples[i] for i in places]
     assert any(2000 < line["n_samples"] <= 2200 for line in found)
-    assert counts[-1] == open_record(tmp_path / "run").model._run.reactive.n_taken
+    assert counts[-1] == open_record(tmp_path / "run").model._learner.reactive.n_taken
     sections = open_record(tmp_path / "run").view.sections(open_record(tmp_path / "run"))
     (learning,) = (section for section in sections if section.name == "objective")
     assert f"{found[-1]['n_samples']:,} rows" in learning.caption

@@ -185,9 +185,9 @@ def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(name, kind, call):
     with pytest.raises(ValueError, match=r"\w+"):
         getattr(model, call)([bad] if call == "fit_stream" else bad)
     assert vars(model).keys() == before.keys()
-    assert_array_equal(model.components_, before["_run"].state.dictionary.atoms())
-    assert_array_equal(model.memory_.gram, before["_run"].state.memory.gram)
-    assert vars(model.clock_) == vars(before["_run"].clock)
+    assert_array_equal(model.components_, before["_learner"].state.dictionary.atoms())
+    assert_array_equal(model.memory_.gram, before["_learner"].state.memory.gram)
+    assert vars(model.clock_) == vars(before["_learner"].clock)
     assert model.n_features_in_ == before["n_features_in_"]
     model.partial_fit(X[:20])
     twin = fitted(name).partial_fit(X[:20])

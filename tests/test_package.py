@@ -121,7 +121,9 @@ FLOORS = [
     # the loop itself
     {
         "core.explaining",
+        "core.learner",
         "core.method",
+        "core.scaling",
         "core.loop",
         "core.merging",
         "core.reactive",

@@ -236,7 +236,7 @@ def read_history(path: str | Path) -> Trace:
 
 def changeovers(learner: Any) -> int:
     """Return how often the adaptive schedule of a learner has left the past behind."""
-    twin = getattr(getattr(learner, "_run", None), "reactive", None)
+    twin = getattr(getattr(learner, "_learner", None), "reactive", None)
     return 0 if twin is None else int(twin.n_taken)
 
 

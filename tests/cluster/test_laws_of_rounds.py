@@ -27,7 +27,8 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
-from atomstream.core.merging import Part, merged
+from atomstream.core.merging import SlotResult, merged
+from atomstream.estimators._slots import SlotLearner
 from atomstream.schedules import Harmonic
 
 SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
@@ -78,10 +79,11 @@ def shards_for(name, n=7):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_task_done_twice_gives_the_same_bits_and_leaves_the_state_as_it_was(name):
     model = fresh(MODELS[name]).fit_stream(shards_for(name), rounds=SMALL)
-    sent, seed = model._packed()
+    sent, seed = SlotLearner(model).packed()
     shards = shards_for(name)
     hands, _ = plan(shards, Position(), (), SMALL, 2, 0)
-    how = {"fold": 2.0, "seed": [seed, 1], "before": 128, "frozen": False, "shows": True}
+    how = {"multiplicity": 2.0, "seed": [seed, 1], "before": 128, "frozen": False}
+    how["keep_latest"] = True
     slot = Slot(3, 1, hands[1], 64, how)
     before, (first, second) = bytes(sent), (learn_slot(sent, slot) for _ in range(2))
     assert first.part == second.part
@@ -174,7 +176,7 @@ def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
         delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
         run.state.memory.absorb(delta, run.clock.tick(delta.mass))
         run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())
-        parts.append(Part(rows.stop - rows.start, run.clock, run.state, objective=1.0))
+        parts.append(SlotResult(rows.stop - rows.start, run.clock, run.state, objective=1.0))
     outcome = merged(method, state, clock, iter(parts))
     both, after = outcome.state, outcome.clock
     twin = copy(model)
@@ -228,7 +230,7 @@ def test_models_that_do_not_add_up_refuse_before_the_first_round():
     ):
         with pytest.raises(ValueError, match=words):
             model.fit_stream(shards, slots=2, rounds=rounds)
-        assert not hasattr(model, "_run")
+        assert not hasattr(model, "_learner")
 
 
 # -- nothing is lost
@@ -325,7 +327,7 @@ def test_workers_of_another_kind_are_refused_or_told():
     model = OnlineNMF(ATOMS, random_state=0)
     with pytest.raises(EngineError, match=r"A worker has numpy 0.1 \(here"):
         model.fit_stream(drawn(2), engine=Mixed(0))
-    assert not hasattr(model, "_run")
+    assert not hasattr(model, "_learner")
     with pytest.warns(UserWarning, match="may differ in the last bits"):
         model.fit_stream(drawn(2), engine=Engine(Mixed(0), mixed="warn"))
     assert model.n_samples_seen_ == 600
@@ -363,7 +365,7 @@ def test_workers_are_asked_what_they_are_and_compile_before_the_first_round():
     with pytest.raises(EngineError, match=r"A worker has numpy 0.1 \(here"):
         untouched.fit_stream(listed, engine=unlike)
     assert unlike.given == ["_ready"] * 3
-    assert not hasattr(untouched, "_run")
+    assert not hasattr(untouched, "_learner")
     with pytest.warns(UserWarning, match="may differ in the last bits"):
         untouched.fit_stream(listed, engine=Engine(unlike, mixed="warn"))
 

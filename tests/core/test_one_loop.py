@@ -14,6 +14,7 @@ from atomstream import OnlineNMF
 from atomstream.core import method
 from atomstream.core.batch import Batch
 from atomstream.core.explaining import CodingOptions, CrossFitted, MergedFeatures, Whole
+from atomstream.estimators._slots import SlotLearner
 
 SOURCES = sorted(Path(atomstream.__file__).parent.rglob("*.py"))
 
@@ -50,9 +51,8 @@ def test_frozen_rounds_measure_as_a_step_does(loss):
     state, clock, parts = model.state_, model.clock_, model.method_
     how = CodingOptions(clock.tolerance, np.random.default_rng([7, 1]))
     _, delta, _ = parts.explain(Batch(X[40:]), state.dictionary, how)
-    slot = deepcopy(model)._learn_apart(
-        [X[40:]], fold=2.0, seed=[7, 1], before=0, frozen=True, shows=False, horizon=np.inf
-    )
+    how = {"multiplicity": 2.0, "seed": [7, 1], "before": 0, "horizon": np.inf}
+    slot = SlotLearner(deepcopy(model)).learn_apart([X[40:]], **how, frozen=True, keep_latest=False)
     assert slot.delta.objective == delta.objective
     np.testing.assert_array_equal(slot.delta.usage, delta.usage)
     assert (slot.n_rows, slot.clock.step) == (50, clock.step)

@@ -78,7 +78,7 @@ def exactly(learner, monkeypatch):
 
 
 def _tight(method):
-    return RowWise(method.objective, method.coder, method.assign, method.updater, 1e-11)
+    return RowWise(method.objective, method.coder, method.assign, method.updater, Whole(), 1e-11)
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, 
         code = sparse_encode(x[None], before.components_, alpha=0.05, sign="free")[0]
         chosen = int(code.argmax())
         if assignment == "random":
-            chosen = int(copy.deepcopy(before._run.rng).random(1)[0] * 3)
+            chosen = int(copy.deepcopy(before._learner.rng).random(1)[0] * 3)
         regions = [np.arange(n_representatives)[hulls.region(j)] for j in range(3)]
         candidates = [(best_weights(hulls.samples, regions, A, B)[0], -1)]
         for place in regions[chosen]:

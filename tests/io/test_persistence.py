@@ -381,10 +381,10 @@ def test_a_class_of_ones_own_never_stands_for_one_of_the_library(tmp_path):
 
 def test_a_source_that_is_shared_stays_shared(tmp_path):
     model = OnlineNMF(2, random_state=np.random.default_rng(0)).partial_fit(X)
-    assert model._run.rng is model.random_state
+    assert model._learner.rng is model.random_state
     atomstream.save(model, tmp_path / "model.atoms")
     again = atomstream.load(tmp_path / "model.atoms")
-    assert again._run.rng is again.random_state
+    assert again._learner.rng is again.random_state
 
 
 def test_a_list_of_names_costs_once_however_often_it_is_named(tmp_path):
@@ -468,7 +468,7 @@ def test_files_of_the_first_format_stay_readable(path):
     assert_array_equal(model.components_, expected["components"])
     assert_array_equal(model.memory_.gram, expected["gram"])
     assert model.n_steps_ == expected["n_steps"]
-    assert_array_equal(model._run.rng.integers(2**31, size=4), expected["drawn"])
+    assert_array_equal(model._learner.rng.integers(2**31, size=4), expected["drawn"])
     before, rows = model.n_steps_, np.ones((3, model.n_features_in_))
     if hasattr(model, "feature_names_in_"):
         rows = pandas.DataFrame(rows, columns=model.feature_names_in_)

@@ -50,7 +50,7 @@ def same(run, other):
     assert_array_equal(one[0].components_, two[0].components_)
     assert_array_equal(one[0].memory_.cross, two[0].memory_.cross)
     assert one[0].clock_ == two[0].clock_
-    assert one[0]._run.rng.bit_generator.state == two[0]._run.rng.bit_generator.state
+    assert one[0]._learner.rng.bit_generator.state == two[0]._learner.rng.bit_generator.state
     assert one[1]["position"] == two[1]["position"]
     assert_array_equal(*(notes["history"]["objective"] for _, notes in (one, two)))
     assert_array_equal(one[1]["holdout"]["keys"], two[1]["holdout"]["keys"])

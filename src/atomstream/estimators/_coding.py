@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method, check_compatible
 from atomstream.domains.tensors.axes import Axes
@@ -33,7 +34,6 @@ from atomstream.estimators._containers import (
     samples_of,
 )
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -45,8 +45,8 @@ FAR = 10.0  # times the largest observed entry: what is filled in beyond that is
 
 
 def _of_run(attribute: str, doc: str) -> property:
-    """Return a property that shows an attribute of the run; absent before there is one."""
-    return property(attrgetter(f"_run.{attribute}"), doc=doc)
+    """Return a property that shows an attribute of the learner; absent before there is one."""
+    return property(attrgetter(f"_learner.{attribute}"), doc=doc)
 
 
 @lru_cache
@@ -74,7 +74,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
     missing: bool
-    _run: RunState
+    _learner: Learner
     n_features_in_: int
 
     state_ = _of_run("state", "Dictionary, memory and usage.")
@@ -93,9 +93,9 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @property
     def method_(self) -> Method:
         """The parts that the parameters stand for, assembled anew when one of these changes."""
-        run = vars(self).get("_run")
-        if run is not None and run.is_current(self._settings()):
-            return run.method
+        learner = vars(self).get("_learner")
+        if learner is not None and learner.is_current(self._settings()):
+            return learner.method
         return self._make_method()
 
     def _settings(self) -> list[Any]:
@@ -331,17 +331,17 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def learned_attributes(self) -> dict[str, Any]:
         """Return the attributes of ``LEARNED``, those of the run among them."""
-        if "_run" not in vars(self):
+        if "_learner" not in vars(self):
             return {}
-        learned = {**vars(self), **self._run.saved()}
+        learned = {**vars(self), **self._learner.saved()}
         return {name: learned[name] for name in self.LEARNED if name in learned}
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
-        self._run, others = RunState.split(learned)
+        self._learner, others = Learner.split(learned)
         self.__dict__.update(others)
 
     def _validate_learned(self) -> None:
-        self._run.validate(self.n_features_in_)
+        self._learner.validate(self.n_features_in_)
         axes = vars(self).get("axes_")
         if axes is not None:
             if type(axes) is not Axes:
@@ -356,12 +356,12 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Return a model that goes on by itself; arrays are shared: nothing writes into them."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        if "_run" in vars(self):
-            twin._run = copy(self._run)
+        if "_learner" in vars(self):
+            twin._learner = copy(self._learner)
         return twin
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_run" in vars(self) and self._run.has_state
+        return "_learner" in vars(self) and self._learner.has_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -96,10 +97,10 @@ class Ensemble:
 
         def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
-            if "_run" not in vars(learner):
+            if "_learner" not in vars(learner):
                 vars(learner).update(front._known_of_data())
                 learner._begin()
-            learner._run.clock.horizon = horizons[number]
+            learner._learner.clock.horizon = horizons[number]
             learner._learn([_drawn(batch, weights[number])])
 
         self._all(learn, n_threads)
@@ -133,7 +134,7 @@ class Ensemble:
             rows = np.flatnonzero(weights[number])
             if len(rows):
                 blocks = [front._observe(X[rows], weights[number, rows])]
-                learner._settle(blocks, None, deadline, **limits)
+                learner._settle(blocks, lambda _: time.monotonic() >= deadline, **limits)
 
         self._all(settle, n_threads)
 

@@ -76,7 +76,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     @property
     def scaling_(self) -> Scaling:
         """The scale of the columns; `components_` are in its units."""
-        return getattr(vars(self).get("_run"), "scaling", UNSCALED)
+        return getattr(vars(self).get("_learner"), "scaling", UNSCALED)
 
     def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
@@ -90,7 +90,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         if whole and self.n_epochs is None and self.method == "auto":
             warn_of_no_majoriser(self.method_.objective.loss)
         X, weights = by_rows(X, weights)
-        run = self._run
+        run = self._learner
         if self.scale == "none" and "scaling" not in vars(run):
             if whole and self.method_.objective.loss.quadratic:
                 names = getattr(self, "feature_names_in_", None)
@@ -114,7 +114,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Multiply every feature of memory and atoms by its number, within the set of the atoms."""
         if np.all(factor == 1):
             return
-        for state in self._run.states:
+        for state in self._learner.states:
             before = state.dictionary.atoms()
             state.memory.rescale_features(factor, energy)
             atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
@@ -123,7 +123,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             state.dictionary.assign(atoms)
 
     def _start(self, dictionary: Any) -> None:
-        if Scaling(self.scale).linear and not hasattr(self._run, "scaling"):
+        if Scaling(self.scale).linear and not hasattr(self._learner, "scaling"):
             raise ValueError(
                 f"scale={self.scale!r} is learned from data, and from_components has none; scale "
                 "data and atoms beforehand, or give the atoms as init to fit."

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
+from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
@@ -25,7 +26,6 @@ from atomstream.estimators._cp_loadings import (
     nearest_loadings,
     starting_loadings,
 )
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import (
     CoderChoice,
     RandomSource,
@@ -337,7 +337,7 @@ class OnlineCPDictionary(OnlineDictionary):
     def _settings(self) -> list[Any]:
         return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
 
-    def _begin(self) -> RunState:
+    def _begin(self) -> Learner:
         self.__dict__.pop("norm_", None)
         return super()._begin()
 
@@ -348,7 +348,7 @@ class OnlineCPDictionary(OnlineDictionary):
         return nearest_loadings(atoms, self.axes_.sizes, self.method_.objective.atoms)
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        if not self._run.has_state:
+        if not self._learner.has_state:
             return super()._open(batches, n_rows)
         first = next(batches)  # the first batch that known loadings meet sets their bound
         self.norm_ = batch_norm(first, self.n_components, len(self.axes_.sizes))
@@ -359,7 +359,7 @@ class OnlineCPDictionary(OnlineDictionary):
         self.norm_ = batch_norm(batch, self.n_components, len(self.axes_.sizes))
         parts: Any = self.method_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
-        rows = starting_loadings(self.init, batch, sizes, r, parts, self._run.rng)
+        rows = starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
         inside = [
             project(U.astype(np.float64), part, self.fixed_components)
             for part, U in zip(parts.sets, rows, strict=True)

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.cluster.rounds import Rounds
-from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.estimators import _constraints
-from atomstream.estimators._chains import ChainShard
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
@@ -181,6 +179,9 @@ class NetworkDictionary(NetworkReconstruction):
         self, network: Network, engine: Any, slots: int | None, rounds: Rounds | None
     ) -> None:
         """Learn from many chains."""
+        from atomstream.cluster.shards import Shards
+        from atomstream.estimators._chains import ChainShard
+
         if self.chain == "all":
             raise ValueError(
                 "chain='all' visits every copy in turn, and slots follow chains of their own; "
