@@ -50,7 +50,7 @@ OBJECTS = {
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),
-    *("md", "txt", "pyi", "gz", "tsv", "mtx", "zarr", "atomp", "d"),
+    *("md", "txt", "pyi", "gz", "tsv", "mtx", "zarr", "d"),
 }
 ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"} | {
     "Dockerfile",

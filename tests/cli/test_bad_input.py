@@ -667,17 +667,7 @@ IMAGE = {
     ),
     "a small mask": ("image inpaint grey.png --mask small.png --out o.png", "they must agree"),
     "a mask of all": ("image inpaint grey.png --mask white.png --out o.png", "no observed pixel"),
-    "quality out of range": (
-        "image compress grey.png --out o.atomp --quality 99",
-        "quality must be above 0",
-    ),
-    "no dictionary": ("image compress grey.png --out o.atomp --no-dictionary", "needs a --model"),
-    "no such folder": ("image compress grey.png --out nowhere/o.atomp", "its folder is missing"),
-    "not compressed": (
-        "image decompress grey.png --out o.png",
-        "not an image compressed by atomstream",
-    ),
-    "no such compressed file": ("image decompress none.atomp --out o.png", "cannot be read"),
+    "no such folder": ("image denoise grey.png --out nowhere/o.png", "its folder is missing"),
 }
 
 

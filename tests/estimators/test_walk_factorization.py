@@ -134,7 +134,7 @@ def test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law(room):
     assert 1 - np.linalg.svd(plain.right_.T @ right[:2].T, compute_uv=False).min() ** 2 > 0.02
     second = np.sort(np.abs(np.linalg.eigvals(P)))[-2]
     exact = int(np.ceil(np.log(0.01) / np.log(second)))
-    room.error(abs(model.suggest_tau(accuracy=0.01) - exact), at_most=2)
+    room.error(abs(model.factors_.mixing_time(0.01) - exact), at_most=2)
 
 
 def test_scaled_partitions_of_a_lumpable_chain_are_exact(room):
@@ -330,8 +330,7 @@ def test_mixing_and_conductance_of_the_chain_of_the_paper():
             for t in (steps - 1, steps)
         ]
         assert far[1] <= accuracy < far[0]
-    assert model.suggest_tau(P) == 3
-    assert abs(model.suggest_tau() - np.ceil(np.log(0.1) / np.log(second))) <= 1
+    assert abs(model.factors_.mixing_time(0.1) - np.ceil(np.log(0.1) / np.log(second))) <= 1
     apart = np.kron(np.eye(2), np.full((2, 2), 0.5))
     with pytest.raises(ValueError, match="after 50 steps"):
         mixing_time(apart, most=50)

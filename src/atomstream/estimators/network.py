@@ -17,13 +17,13 @@ from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.estimators import _constraints
+from atomstream.estimators._chains import ChainShard, resolve_chain
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import resolve_chain
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
@@ -180,7 +180,6 @@ class NetworkDictionary(NetworkReconstruction):
     ) -> None:
         """Learn from many chains."""
         from atomstream.cluster.shards import Shards
-        from atomstream.estimators._chains import ChainShard
 
         if self.chain == "all":
             raise ValueError(

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.diagnostics import mixing_time
 from atomstream.estimators import _constraints
 from atomstream.estimators._types import RandomSource, Start
 from atomstream.estimators._views import view
@@ -216,22 +215,6 @@ class RandomWalkFactorization(WalkLearning):
         return np.where(
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
         )
-
-    def suggest_tau(self, P: ArrayLike | None = None, accuracy: float = 0.1) -> int:
-        """Return how many steps apart transitions are nearly independent.
-
-        Parameters
-        ----------
-        P : array-like of shape (n_states, n_states), optional
-            The transition probabilities, where they are known: then exactly
-            (`atomstream.diagnostics.mixing_time`). Without them the second largest eigenvalue is
-            taken from what was learned.
-        accuracy : float, default=0.1
-            Distance from the stationary law that is left.
-        """
-        if P is not None:
-            return mixing_time(P, accuracy)
-        return self.factors_.mixing_time(accuracy)
 
     @classmethod
     def median_of(cls, models: Sequence[RandomWalkFactorization]) -> Self:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import atomstream
 from atomstream.core.checks import counted
@@ -23,7 +23,9 @@ from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Input, Task, checked, task_named
-from atomstream.watch.lives import Event
+
+if TYPE_CHECKING:
+    from atomstream.watch.lives import Event
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -18,8 +18,10 @@ from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
 from atomstream.io.source import fingerprint
 from atomstream.runs.settings import Settings
-from atomstream.viz.cards import Cards
-from atomstream.viz.report import Section
+
+if TYPE_CHECKING:
+    from atomstream.viz.cards import Cards
+    from atomstream.viz.report import Section
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {

@@ -6,6 +6,7 @@ import logging
 import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
-from atomstream.domains.cells.cell_rows import Cells
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.feed import Piece
@@ -29,7 +29,7 @@ from atomstream.io.inputs import (
     open_inputs,
     register_reader,
 )
-from atomstream.io.source import divide_alike
+from atomstream.io.source import Source, divide_alike
 from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
@@ -39,7 +39,15 @@ log = logging.getLogger(__name__)
 
 MODELS = ("nmf", "dictionary", "convex")
 
-register_reader(".h5ad", lambda path, options: Cells(path, options.columns))
+
+def _cells(path: Path, options: InputOptions) -> Source:
+    """Return the cells of a file of AnnData; what reads them is loaded when one comes."""
+    from atomstream.domains.cells.cell_rows import Cells
+
+    return Cells(path, options.columns)
+
+
+register_reader(".h5ad", _cells)
 
 
 @dataclass(frozen=True)
@@ -149,16 +157,14 @@ class RowsSettings(checkpoints, Settings):
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
-        from atomstream.estimators.convex import OnlineConvexMF
-        from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-        from atomstream.estimators.nmf import OnlineNMF
-
         schedule: Any = self.schedule
         if self.half_life is not None:
             schedule = Constant(half_life=self.half_life)
         common = self.parameters() | {"schedule": schedule}
         losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
         if self.model == "nmf":
+            from atomstream.estimators.nmf import OnlineNMF
+
             return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
@@ -166,6 +172,8 @@ class RowsSettings(checkpoints, Settings):
                 "--zeros."
             )
         if self.model == "dictionary":
+            from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+
             return OnlineDictionaryLearning(**common, scale=self.scale, missing=self.missing)
         if self.scale != "none":
             raise ValueError(
@@ -176,6 +184,8 @@ class RowsSettings(checkpoints, Settings):
                 "The model 'convex' needs a representative for each atom, got "
                 f"{self.representatives} representatives of {self.atoms} atoms."
             )
+        from atomstream.estimators.convex import OnlineConvexMF
+
         common["missing"] = self.missing
         return OnlineConvexMF(**common, n_representatives=self.representatives)
 
