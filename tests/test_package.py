@@ -121,7 +121,7 @@ FLOORS = [
     # the loop itself
     {
         "core.explaining",
-        "core.method",
+        "core.algorithm",
         "core.loop",
         "core.merging",
         "core.reactive",

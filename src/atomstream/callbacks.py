@@ -18,7 +18,7 @@ from atomstream.history import Trace
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from atomstream.core.method import Method
+    from atomstream.core.algorithm import Algorithm
     from atomstream.core.state import State
 
 __all__ = ["EarlyStopping", "History", "LearningBar", "StoredObjective"]
@@ -56,7 +56,7 @@ class Learner(Protocol):
         """Mean objective of the newest batch, before the update."""
 
     @property
-    def method_(self) -> Method:
+    def algorithm_(self) -> Algorithm:
         """How it learns."""
 
     @property
@@ -276,7 +276,7 @@ class StoredObjective(History):
             observed = np.array(
                 [np.ones(X.shape[1], bool) if mask is None else mask for mask in masks]
             )
-        objective = estimator.method_.objective
+        objective = estimator.algorithm_.objective
         losses = objective.losses(
             Batch(X, mask=observed), np.array(stored), estimator.state_.dictionary
         )

@@ -72,13 +72,13 @@ def best_weights(samples, regions, A, B):
 
 def exactly(learner, monkeypatch):
     """Let the quadratic problems be solved to the end."""
-    plain = type(learner).method_.fget
+    plain = type(learner).algorithm_.fget
     monkeypatch.setattr(type(learner), "method_", property(lambda self: _tight(plain(self))))
     return learner
 
 
-def _tight(method):
-    return RowWise(method.objective, method.coder, method.assign, method.updater, 1e-11)
+def _tight(algorithm):
+    return RowWise(algorithm.objective, algorithm.coder, algorithm.assign, algorithm.updater, 1e-11)
 
 
 @pytest.mark.slow

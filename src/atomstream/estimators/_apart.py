@@ -68,8 +68,8 @@ class LearningApart:
     def _check_apart(self, *, frozen: bool) -> None:
         """Refuse a model whose parts cannot be merged."""
         model: Any = self
-        method = model._assemble()
-        check_additive(method, frozen=frozen)
+        algorithm = model._assemble()
+        check_additive(algorithm, frozen=frozen)
         if getattr(self, "scale", "none") != "none":
             raise ValueError(
                 f"scale={model.scale!r} is learned along the stream, and slots would each learn "
@@ -147,7 +147,7 @@ class LearningApart:
 
         with one_blas_thread:
             for batch, alone in self._apart(batches, 1.0 if frozen else fold, horizon):
-                parts = run.state, run.method.without_reseeding(), run.clock, run.rng
+                parts = run.state, run.algorithm.without_reseeding(), run.clock, run.rng
                 learn([batch], *parts, note, frozen=frozen)
                 latest = alone if shows and batch.mass > 0 else latest
         state = None if frozen else run.state
@@ -173,20 +173,20 @@ class LearningApart:
         with Transaction(model):
             run = model._go_on()
             run.rng.integers(2**63)  # the seed of the round, which `_packed` has told
-            method = run.method
+            algorithm = run.algorithm
             with one_blas_thread:
-                outcome = merged(method, run.state, run.clock, chain([first], parts))
+                outcome = merged(algorithm, run.state, run.clock, chain([first], parts))
             state, run.clock = outcome.state, outcome.clock
             if np.isnan(outcome.objective):
                 return None
             run.state, run.batch_objective = state, outcome.objective
             if outcome.latest is None:
-                method.updater.update(state, method.objective, run.clock)
+                algorithm.updater.update(state, algorithm.objective, run.clock)
                 return None
             with one_blas_thread:
-                codes, n_reseeded = improve(method, state, run.clock, outcome.latest, run.rng)
+                codes, n_reseeded = improve(algorithm, state, run.clock, outcome.latest, run.rng)
             run.n_reseeded += n_reseeded
-            delta = measured(outcome.latest, codes, state.dictionary, method)
+            delta = measured(outcome.latest, codes, state.dictionary, algorithm)
             return Progress(outcome.latest, codes, delta, n_reseeded)
 
     def _progress_of(self, X: Any) -> Progress | None:
@@ -195,7 +195,9 @@ class LearningApart:
         if X is None or not getattr(self, "_skl_callbacks", None) or not self._run.has_state:
             return None
         batch = model._observe(model._rows(X, reset=False))
-        method, state = model.method_, self._run.state
+        algorithm, state = model.algorithm_, self._run.state
         accuracy = self._run.clock.tolerance
-        codes, delta, _ = Whole().explain(batch, state.dictionary, method, CodingOptions(accuracy))
+        codes, delta, _ = Whole().explain(
+            batch, state.dictionary, algorithm, CodingOptions(accuracy)
+        )
         return Progress(batch, codes, delta, 0)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.cluster.learning import check_no_shards
 from atomstream.cluster.shards import Shards
+from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
@@ -21,7 +22,6 @@ from atomstream.core.first_dictionary import first_dictionary
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.loop import Progress, learn
 from atomstream.core.machine import check_memory
-from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.settling import MOST, rounds
 from atomstream.core.state import State
@@ -55,7 +55,7 @@ BLOCK = 4096  # rows that are coded at a time in such a round
 
 
 class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
-    """Common body of the dictionary estimators; a model adds its parameters and their method.
+    """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
     What a model may replace: `_make_method` and `_check_settings` (its parameters),
     `_rows` and `_samples` (what is no row by itself), `_look_at`, `_known` and `_observe` (how data
@@ -176,23 +176,23 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         self._schedule()
         resolve_tolerance(self.tol)
 
-    def _assemble(self) -> Method:
-        """Return the method that the parameters stand for, checked."""
+    def _assemble(self) -> Algorithm:
+        """Return the algorithm that the parameters stand for, checked."""
         self._check_settings()
-        method = self._make_method()
-        check_compatible(method)
-        return method
+        algorithm = self._make_algorithm()
+        check_compatible(algorithm)
+        return algorithm
 
     def _check_settings(self) -> None:
         """Refuse parameters out of range."""
         check_settings(self)
 
-    def _check_change(self, method: Method) -> None:
+    def _check_change(self, algorithm: Algorithm) -> None:
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
-        loss = method.objective.loss
+        loss = algorithm.objective.loss
         learned = vars(self._run).get("loss", loss)  # the first files did not tell
-        kind, known = type(self._memory(method, 1, 1)), type(self.state_.memory)
+        kind, known = type(self._memory(algorithm, 1, 1)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(
                 f"The model has learned with {learned!r} and {known.__name__}, its parameters now "
@@ -201,26 +201,26 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _begin(self) -> RunState:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
-        method = self._assemble()
+        algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
         warn_of_schedule(self.schedule, clock.schedule)
         self._run = RunState(clock, generator(self.random_state))
-        self._run.assemble(method, self._settings())
+        self._run.assemble(algorithm, self._settings())
         return self._run
 
     def _go_on(self) -> RunState:
         """Return the run, in which changed parameters take effect."""
         run, settings = self._run, self._settings()
         if not run.is_current(settings):
-            method = self._assemble()
+            algorithm = self._assemble()
             if run.has_state:
-                self._check_change(method)
+                self._check_change(algorithm)
             schedule = self._schedule()
             if schedule != run.clock.schedule:
                 warn_of_schedule(self.schedule, schedule)
             run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
-            run.assemble(method, settings)
+            run.assemble(algorithm, settings)
         return run
 
     # -- data into batches
@@ -315,11 +315,11 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         with one_blas_thread:
             if run.clock.step == 0:
                 batches = iter(batches)
-                first = in_scale(batches, self.method_.objective)
+                first = in_scale(batches, self.algorithm_.objective)
                 batches = chain(self._open(first, n_rows), batches)
                 if not run.has_state:
                     return False
-            parts = run.state, self.method_, run.clock, run.rng
+            parts = run.state, self.algorithm_, run.clock, run.rng
             return learn(batches, *parts, after_step, run.pair())
 
     def _after_step(self, progress: Progress, context: Any, deadline: float) -> bool:
@@ -333,10 +333,10 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     def _settle(self, blocks: list[Batch], context: Any, deadline: float, **limits: Any) -> None:
         """Alternate over all of the data until that gains nothing more, or to other limits."""
         run, n_rounds = self._run, 0
-        if not blocks or not self.method_.updater.settles:
+        if not blocks or not self.algorithm_.updater.settles:
             return
         with one_blas_thread:
-            for progress in rounds(blocks, run.state, self.method_, run.clock, **limits):
+            for progress in rounds(blocks, run.state, self.algorithm_, run.clock, **limits):
                 n_rounds += 1
                 if self._after_step(progress, context, deadline):
                     return
@@ -375,9 +375,9 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the dictionary given, or one made from the first batch."""
         if isinstance(self.init, str):
-            parts = self.method_, self._run.rng
+            parts = self.algorithm_, self._run.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
-        penalty: Any = self.method_.objective.atoms
+        penalty: Any = self.algorithm_.objective.atoms
         shape = (self.n_components, batch.X.shape[1])
         given = check_start(self.init, shape).astype(batch.X.dtype)
         # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.
@@ -390,10 +390,10 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
-        method, (n_components, n_features) = self.method_, dictionary.shape
-        memory = self._memory(method, n_components, n_features)
-        self._run.start(State(dictionary, memory, Usage(n_components)), method.objective.loss)
+        algorithm, (n_components, n_features) = self.algorithm_, dictionary.shape
+        memory = self._memory(algorithm, n_components, n_features)
+        self._run.start(State(dictionary, memory, Usage(n_components)), algorithm.objective.loss)
 
-    def _memory(self, method: Method, n_components: int, n_features: int) -> Any:
-        """Return an empty memory of the kind that the method keeps."""
-        return method.statistics.start(n_components, n_features, method.objective.loss)
+    def _memory(self, algorithm: Algorithm, n_components: int, n_features: int) -> Any:
+        """Return an empty memory of the kind that the algorithm keeps."""
+        return algorithm.statistics.start(n_components, n_features, algorithm.objective.loss)

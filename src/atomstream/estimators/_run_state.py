@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.method import Method
 from atomstream.core.reactive import Reactive
 from atomstream.core.scaling import Scaling
 from atomstream.core.state import State
@@ -53,7 +53,7 @@ class RunState:
         The scale of the columns; absent where they have none.
     reactive : Reactive
         The second learner; absent where the schedule needs none.
-    method : Method
+    algorithm : Algorithm
         The parts that learn, as long as `is_current`.
     """
 
@@ -66,7 +66,7 @@ class RunState:
     reactive: Reactive
     n_reseeded: int = 0
     batch_objective: float = np.nan
-    method: Any
+    algorithm: Any
     _settings: list[Any] | None = None
 
     def __init__(self, clock: Clock, rng: np.random.Generator) -> None:
@@ -132,12 +132,12 @@ class RunState:
         return self.waiting[0].X.dtype if self.waiting else None
 
     def is_current(self, settings: list[Any]) -> bool:
-        """Return whether ``method`` was assembled from these very values."""
+        """Return whether the algorithm was assembled from these very values."""
         return self._settings is not None and all(map(is_, settings, self._settings))
 
-    def assemble(self, method: Method | Any, settings: list[Any]) -> None:
-        """Learn with this method from now on; ``settings`` are the values it was assembled from."""
-        self.method = method
+    def assemble(self, algorithm: Algorithm | Any, settings: list[Any]) -> None:
+        """Learn with this algorithm from now on; ``settings`` are what it was assembled from."""
+        self.algorithm = algorithm
         # A list or dict may change in place without its identity.
         changeable = any(isinstance(value, list | dict) for value in settings)
         self._settings = None if changeable else settings
@@ -172,8 +172,8 @@ class RunState:
         return tuple(found)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the method, which the parameters stand for."""
-        return {**vars(self), "method": None, "_settings": None}
+        """Return what is pickled: all but the algorithm, which the parameters stand for."""
+        return {**vars(self), "algorithm": None, "_settings": None}
 
     def __copy__(self) -> Self:
         """Return a run that goes on by itself; arrays are shared, for nothing writes into them."""
@@ -181,7 +181,7 @@ class RunState:
         vars(twin).update(vars(self))
         twin.clock = copy(self.clock)
         twin.rng = deepcopy(self.rng)
-        twin._settings = None  # the method may be bound to the model that made it
+        twin._settings = None  # the algorithm may be bound to the model that made it
         if self.has_state:
             twin.state = self.state.snapshot()
         if "reactive" in vars(self):
