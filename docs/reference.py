@@ -34,7 +34,7 @@ NAMES = {
     ),
 }
 MODULES = {
-    "Parts of a method": (
+    "Parts of an algorithm": (
         *("losses", "penalties", "coders", "tolerances", "schedules", "dictionaries"),
         *("memory", "updates"),
     ),

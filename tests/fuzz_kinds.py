@@ -131,7 +131,7 @@ def pages():
 def models():
     rows = np.random.default_rng(0).random((30, 4))
     yield atomstream.OnlineNMF(2, random_state=0).fit(rows)
-    yield atomstream.OnlineNMF(2, loss="kl", method="majorise", random_state=0).fit(rows)
+    yield atomstream.OnlineNMF(2, loss="kl", updater="majorise", random_state=0).fit(rows)
     yield atomstream.OnlineConvexMF(2, n_representatives=8, random_state=0).fit(sp.csr_array(rows))
     yield atomstream.OnlineCPDictionary(2, random_state=0).fit(rows.reshape(-1, 2, 2))
     yield atomstream.RandomWalkFactorization(2, random_state=0).fit([0, 1, 2, 1, 0, 2] * 9)

@@ -122,7 +122,7 @@ FLOORS = [
     {
         "core.explaining",
         "core.learner",
-        "core.method",
+        "core.algorithm",
         "core.scaling",
         "core.loop",
         "core.merging",

@@ -18,7 +18,7 @@ from atomstream.history import Trace
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from atomstream.core.method import Method
+    from atomstream.core.algorithm import Algorithm
     from atomstream.core.state import State
 
 __all__ = ["EarlyStopping", "History", "LearningBar"]
@@ -56,7 +56,7 @@ class Learner(Protocol):
         """Mean objective of the newest batch, before the update."""
 
     @property
-    def method_(self) -> Method:
+    def algorithm_(self) -> Algorithm:
         """How it learns."""
 
     @property

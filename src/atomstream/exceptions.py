@@ -23,7 +23,7 @@ __all__ = [
 
 
 class IncompatiblePartsError(TypeError):
-    """One part of a method needs something that another part does not offer."""
+    """One part of an algorithm needs something that another part does not offer."""
 
 
 class AtomstreamWarning(UserWarning):

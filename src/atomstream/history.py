@@ -242,12 +242,12 @@ def changeovers(learner: Any) -> int:
 
 def _violation(learner: Any) -> float:
     """Return the stationarity judged by the newest batch; NaN where that is not known."""
-    progress, method = getattr(learner, "_progress", None), getattr(learner, "method_", None)
-    fixed = getattr(getattr(method, "updater", None), "fixed", None)
-    if progress is None or method is None or fixed is None:
+    progress, algorithm = getattr(learner, "_progress", None), getattr(learner, "algorithm_", None)
+    fixed = getattr(getattr(algorithm, "updater", None), "fixed", None)
+    if progress is None or algorithm is None or fixed is None:
         return math.nan
     try:
-        return stationarity(progress.delta, learner.state_.dictionary, method.objective, fixed)
+        return stationarity(progress.delta, learner.state_.dictionary, algorithm.objective, fixed)
     except (TypeError, AttributeError):  # what the memory is measured by has no gradient
         return math.nan
 

@@ -165,24 +165,26 @@ def test_slots_learn_counts_as_well_as_a_serial_run(room):
 def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
     """With the dictionary of the slots frozen by hand, averages equal one pass over all rows."""
     model = OnlineNMF(ATOMS, schedule="harmonic", random_state=0).partial_fit(planted(100))
-    state, clock, method = model.state_, model.clock_, model.method_
+    state, clock, algorithm = model.state_, model.clock_, model.algorithm_
     assert clock.schedule == Harmonic()
     X, parts = planted(90, seed=5), []
     for rows in (slice(0, 30), slice(30, 90)):
         fold = 90 / (rows.stop - rows.start)
         twin = copy(model)
         run, batch = twin._next_batch(X[rows], fold)
-        codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
-        delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+        codes = algorithm.coder.encode(
+            batch, state.dictionary, algorithm.objective, clock.tolerance
+        )
+        delta = algorithm.statistics.measure(batch, codes, state.dictionary, algorithm.objective)
         run.state.memory.absorb(delta, run.clock.tick(delta.mass))
         run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())
         parts.append(SlotResult(rows.stop - rows.start, run.clock, run.state, objective=1.0))
-    outcome = merged(method, state, clock, iter(parts))
+    outcome = merged(algorithm, state, clock, iter(parts))
     both, after = outcome.state, outcome.clock
     twin = copy(model)
     run, batch = twin._next_batch(X, None)
-    codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
-    delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+    codes = algorithm.coder.encode(batch, state.dictionary, algorithm.objective, clock.tolerance)
+    delta = algorithm.statistics.measure(batch, codes, state.dictionary, algorithm.objective)
     run.state.memory.absorb(delta, run.clock.tick(delta.mass))
     np.testing.assert_allclose(both.memory.gram, run.state.memory.gram, rtol=1e-12)
     np.testing.assert_allclose(both.memory.cross, run.state.memory.cross, rtol=1e-12)
@@ -224,7 +226,7 @@ def test_frozen_rounds_add_up_what_slots_used():
 def test_models_that_do_not_add_up_refuse_before_the_first_round():
     shards = drawn(2)
     for model, rounds, words in (
-        (OnlineNMF(ATOMS, loss="kl", method="spsg"), SMALL, "do not merge"),
+        (OnlineNMF(ATOMS, loss="kl", algorithm="spsg"), SMALL, "do not merge"),
         (OnlineConvexMF(ATOMS, n_representatives=9), Rounds(mode="frozen"), "row by row"),
         (OnlineNMF(ATOMS, scale="std"), SMALL, "scale='std' is learned along the stream"),
     ):
@@ -408,7 +410,7 @@ def test_rows_are_dealt_once_and_in_order():
     ("arguments", "words"),
     [
         ({"engine": "proceses"}, "engine='proceses' is not known"),
-        ({"engine": 3}, "must have a method submit"),
+        ({"engine": 3}, "must have an algorithm submit"),
         ({"slots": 0}, "slots must be a whole number of at least 1"),
         ({"on_bad_shard": "pass"}, "'raise' or 'skip'"),
     ],

@@ -65,7 +65,7 @@ def best_weights(samples, regions, A, B):
     ]  # fmt: skip
     start = np.concatenate([np.full(size, 1 / size) for size in sizes])
     found = minimize(
-        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, method="SLSQP",
+        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, algorithm="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )  # fmt: skip
     return found.fun, atoms(found.x)
@@ -73,13 +73,15 @@ def best_weights(samples, regions, A, B):
 
 def exactly(learner, monkeypatch):
     """Let the quadratic problems be solved to the end."""
-    plain = type(learner).method_.fget
-    monkeypatch.setattr(type(learner), "method_", property(lambda self: _tight(plain(self))))
+    plain = type(learner).algorithm_.fget
+    monkeypatch.setattr(type(learner), "algorithm_", property(lambda self: _tight(plain(self))))
     return learner
 
 
-def _tight(method):
-    return RowWise(method.objective, method.coder, method.assign, method.updater, Whole(), 1e-11)
+def _tight(algorithm):
+    return RowWise(
+        algorithm.objective, algorithm.coder, algorithm.assign, algorithm.updater, Whole(), 1e-11
+    )
 
 
 @pytest.mark.slow

@@ -14,12 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.explaining import CodingOptions
 from atomstream.core.loop import Progress, learn
 from atomstream.core.merging import SWEEPS, SlotResult, merged
-from atomstream.core.method import Method
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.reactive import Reactive
 from atomstream.core.scaling import Scaling
@@ -67,7 +67,7 @@ class Learner:
         The scale of the columns; absent where they have none.
     reactive : Reactive
         The second learner; absent where the schedule needs none.
-    method : Method
+    algorithm : Algorithm
         The parts that learn, as long as `is_current`.
     """
 
@@ -80,7 +80,7 @@ class Learner:
     reactive: Reactive
     n_reseeded: int = 0
     batch_objective: float = np.nan
-    method: Any
+    algorithm: Any
     _settings: list[Any] | None = None
 
     def __init__(self, clock: Clock, rng: np.random.Generator) -> None:
@@ -90,12 +90,12 @@ class Learner:
     # -- the algorithm
 
     def is_current(self, settings: list[Any]) -> bool:
-        """Return whether ``method`` was assembled from these very values."""
+        """Return whether ``algorithm`` was assembled from these very values."""
         return self._settings is not None and all(map(is_, settings, self._settings))
 
-    def assemble(self, method: Method | Any, settings: list[Any]) -> None:
-        """Learn with this method from now on; ``settings`` are the values it was assembled from."""
-        self.method = method
+    def assemble(self, algorithm: Algorithm | Any, settings: list[Any]) -> None:
+        """Learn with this algorithm from now on; ``settings`` are the values it was assembled from."""
+        self.algorithm = algorithm
         # A list or dict may change in place without its identity.
         changeable = any(isinstance(value, list | dict) for value in settings)
         self._settings = None if changeable else settings
@@ -104,15 +104,15 @@ class Learner:
 
     def start(self, dictionary: Dictionary | Any) -> None:
         """Begin to learn from a starting dictionary, with an empty memory."""
-        (n_components, n_features), loss = dictionary.shape, self.method.objective.loss
-        memory = self.method.statistics.start(n_components, n_features, loss)
+        (n_components, n_features), loss = dictionary.shape, self.algorithm.objective.loss
+        memory = self.algorithm.statistics.start(n_components, n_features, loss)
         self.state, self.loss = State(dictionary, memory, Usage(n_components)), loss
 
     def learn(
         self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None
     ) -> bool:
         """Run the loop over batches; return whether ``after``, called after each step, ended it."""
-        parts = self.state, self.method, self.clock, self.rng
+        parts = self.state, self.algorithm, self.clock, self.rng
         return learn(batches, *parts, partial(self._note, after=after), self._pair())
 
     def settle(self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any) -> int:
@@ -120,11 +120,11 @@ class Learner:
 
         Updaters that do not settle on data at hand make no round.
         """
-        if not blocks or not self.method.updater.settles:
+        if not blocks or not self.algorithm.updater.settles:
             return 0
         n_rounds = 0
         with one_blas_thread:
-            for progress in rounds(blocks, self.state, self.method, self.clock, **limits):
+            for progress in rounds(blocks, self.state, self.algorithm, self.clock, **limits):
                 n_rounds += 1
                 if self._note(progress, after):
                     return 0
@@ -171,7 +171,7 @@ class Learner:
             objective = float(progress.delta.objective / progress.delta.mass)
             return False
 
-        parts = self.state, self.method.without_reseeding(), self.clock, self.rng
+        parts = self.state, self.algorithm.without_reseeding(), self.clock, self.rng
         with one_blas_thread:
             learn(batches, *parts, note, frozen=frozen)
         n_rows, state = self.clock.n_samples - first, None if frozen else self.state
@@ -184,25 +184,25 @@ class Learner:
         of the first slot. None comes back where there is no such batch.
         """
         self.rng.integers(2**63)  # the seed of the round, which `next_seed` has told
-        method = self.method
+        algorithm = self.algorithm
         with one_blas_thread:
-            outcome = merged(method, self.state, self.clock, results)
+            outcome = merged(algorithm, self.state, self.clock, results)
             self.clock, latest = outcome.clock, outcome.latest
             if np.isnan(outcome.objective):
                 return None
             self.state, self.batch_objective = outcome.state, outcome.objective
             if latest is None:
-                method.updater.update(self.state, method.objective, self.clock)
+                algorithm.updater.update(self.state, algorithm.objective, self.clock)
                 return None
             options = CodingOptions(self.clock.tolerance)
-            codes, delta, shown = method.explain(latest, self.state.dictionary, options)
+            codes, delta, shown = algorithm.explain(latest, self.state.dictionary, options)
             # Updaters that cross-fit judge by codes found on other features; without codes they
             # take the step that promises not to raise the surrogate.
-            shown = shown if method.updater.folds == 1 else []
+            shown = shown if algorithm.updater.folds == 1 else []
             # Every update is judged: majorisers of the past alone would pull the average back.
             for _ in range(SWEEPS):
-                method.updater.update(self.state, method.objective, self.clock, shown)
-            n_reseeded = method.reseed(latest, codes, self.state, self.rng)
+                algorithm.updater.update(self.state, algorithm.objective, self.clock, shown)
+            n_reseeded = algorithm.reseed(latest, codes, self.state, self.rng)
         self.n_reseeded += n_reseeded
         return Progress(latest, codes, delta, n_reseeded)
 
@@ -289,8 +289,8 @@ class Learner:
             raise ValueError("a clock or counters that make no sense")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the method, which the parameters stand for."""
-        return {**vars(self), "method": None, "_settings": None}
+        """Return what is pickled: all but the algorithm, which the parameters stand for."""
+        return {**vars(self), "algorithm": None, "_settings": None}
 
     def __copy__(self) -> Self:
         """Return a learner that goes on alone; arrays are shared, for nothing writes into them."""
@@ -298,7 +298,7 @@ class Learner:
         vars(twin).update(vars(self))
         twin.clock = copy(self.clock)
         twin.rng = deepcopy(self.rng)
-        twin._settings = None  # the method may be bound to the model that made it
+        twin._settings = None  # the algorithm may be bound to the model that made it
         if self.has_state:
             twin.state = self.state.snapshot()
         if "reactive" in vars(self):

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from atomstream.core.algorithm import Algorithm, absorb
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.method import Method, absorb
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 from atomstream.memory.usage import Usage
@@ -70,22 +70,22 @@ class SlotResult:
     objective: float = float("nan")
 
 
-def check_additive(method: Any, *, frozen: bool) -> None:
-    """Refuse a method whose parts of a round cannot be merged.
+def check_additive(algorithm: Any, *, frozen: bool) -> None:
+    """Refuse an algorithm whose parts of a round cannot be merged.
 
     Raises
     ------
     ValueError
-        With the reason of the memory, or of the method.
+        With the reason of the memory, or of the algorithm.
     """
-    if frozen and not isinstance(method, Method):
+    if frozen and not isinstance(algorithm, Algorithm):
         raise ValueError(
             "This model learns row by row, and what rows add to its sums depends on those before; "
             "take rounds of mode='local'."
         )
     if not frozen:
-        start = method.statistics.start
-        loss = method.objective.loss
+        start = algorithm.statistics.start
+        loss = algorithm.objective.loss
         start(1, 1, loss).merge(start(1, 1, loss), 0.5)
 
 
@@ -108,12 +108,12 @@ class Merged:
     objective: float
 
 
-def merged(method: Any, state: State, clock: Clock, results: Iterable[SlotResult]) -> Merged:
+def merged(algorithm: Any, state: State, clock: Clock, results: Iterable[SlotResult]) -> Merged:
     """Return the outcome of a round; of the parts that came, little more than one is held.
 
     Parameters
     ----------
-    method : Method
+    algorithm : Algorithm
         Or another that steps as it does.
     state, clock : State, Clock
         From which all slots began; left as they are.
@@ -136,7 +136,7 @@ def merged(method: Any, state: State, clock: Clock, results: Iterable[SlotResult
         state = state.snapshot()
         absorb(delta, state, after)
     else:
-        state = average.state(method)
+        state = average.state(algorithm)
         after.mass, after.weight, after.step = average.mass, average.weight, average.step
     return Merged(state, after, latest, float(np.mean(known)))
 
@@ -166,12 +166,12 @@ class _Average:
         self.weight += share * (clock.weight - self.weight)
         self.step = max(self.step, clock.step)
 
-    def state(self, method: Any) -> State:
+    def state(self, algorithm: Any) -> State:
         """Return the average."""
         shares = np.array(self._rows, dtype=float) / sum(self._rows)
         usage = Usage(len(self._usages[0].total))
         # Rows counted for those of all slots, so the average of what was used is its sum.
         usage.total = shares @ [each.total for each in self._usages]
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
-        dictionary = method.updater.joined(self._dictionaries, shares, self._memory)
+        dictionary = algorithm.updater.joined(self._dictionaries, shares, self._memory)
         return State(dictionary, self._memory, usage)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
@@ -18,7 +19,6 @@ from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.learner import Learner
 from atomstream.core.loop import Progress
 from atomstream.core.machine import check_memory
-from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.settling import MOST
 from atomstream.dictionaries.base import Dictionary
@@ -53,9 +53,9 @@ BLOCK = 4096  # rows that are coded at a time in such a round
 
 
 class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
-    """Common body of the dictionary estimators; a model adds its parameters and their method.
+    """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
-    What a model may replace: `_make_method` and `_check_settings` (its parameters),
+    What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),
     `_rows` and `_samples` (what is no row by itself), `_look_at`, `_known` and `_observe` (how data
     become a batch), `_open` and `_starting_dictionary` (how a start is made).
     """
@@ -177,23 +177,23 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         self._schedule()
         resolve_tolerance(self.tol)
 
-    def _assemble(self) -> Method:
-        """Return the method that the parameters stand for, checked."""
+    def _assemble(self) -> Algorithm:
+        """Return the algorithm that the parameters stand for, checked."""
         self._check_settings()
-        method = self._make_method()
-        check_compatible(method)
-        return method
+        algorithm = self._make_algorithm()
+        check_compatible(algorithm)
+        return algorithm
 
     def _check_settings(self) -> None:
         """Refuse parameters out of range."""
         check_settings(self)
 
-    def _check_change(self, method: Method) -> None:
+    def _check_change(self, algorithm: Algorithm) -> None:
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
-        loss = method.objective.loss
+        loss = algorithm.objective.loss
         learned = vars(self._learner).get("loss", loss)  # the first files did not tell
-        kind, known = type(method.statistics.start(1, 1, loss)), type(self.state_.memory)
+        kind, known = type(algorithm.statistics.start(1, 1, loss)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(
                 f"The model has learned with {learned!r} and {known.__name__}, its parameters now "
@@ -202,26 +202,26 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
 
     def _begin(self) -> Learner:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
-        method = self._assemble()
+        algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
         warn_of_schedule(self.schedule, clock.schedule)
         self._learner = Learner(clock, generator(self.random_state))
-        self._learner.assemble(method, self._settings())
+        self._learner.assemble(algorithm, self._settings())
         return self._learner
 
     def _go_on(self) -> Learner:
         """Return the run, in which changed parameters take effect."""
         run, settings = self._learner, self._settings()
         if not run.is_current(settings):
-            method = self._assemble()
+            algorithm = self._assemble()
             if run.has_state:
-                self._check_change(method)
+                self._check_change(algorithm)
             schedule = self._schedule()
             if schedule != run.clock.schedule:
                 warn_of_schedule(self.schedule, schedule)
             run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
-            run.assemble(method, settings)
+            run.assemble(algorithm, settings)
         return run
 
     # -- data into batches
@@ -301,10 +301,10 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         return self
 
     def _current(self) -> Learner:
-        """Return the learner, its method made of the parameters as they are now."""
+        """Return the learner, its algorithm made of the parameters as they are now."""
         learner, settings = self._learner, self._settings()
         if not learner.is_current(settings):
-            learner.assemble(self._make_method(), settings)
+            learner.assemble(self._make_algorithm(), settings)
         return learner
 
     def _learn(
@@ -318,7 +318,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         with one_blas_thread:
             if self._learner.clock.step == 0:
                 batches = iter(batches)
-                first = in_scale(batches, self.method_.objective)
+                first = in_scale(batches, self.algorithm_.objective)
                 batches = chain(self._open(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False
@@ -360,9 +360,9 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the dictionary given, or one made from the first batch."""
         if isinstance(self.init, str):
-            parts = self.method_, self._learner.rng
+            parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
-        penalty: Any = self.method_.objective.atoms
+        penalty: Any = self.algorithm_.objective.atoms
         shape = (self.n_components, batch.X.shape[1])
         given = check_start(self.init, shape).astype(batch.X.dtype)
         # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.

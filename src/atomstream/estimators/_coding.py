@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
+from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
 from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.method import Method, check_compatible
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._containers import (
     as_table,
@@ -56,7 +56,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
 
 
 class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A dictionary that codes samples with a method; how it was learned is not its concern."""
+    """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (
         "state_",
@@ -85,21 +85,21 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     )
 
     @abstractmethod
-    def _make_method(self) -> Method:
-        """Return the method that the parameters stand for."""
+    def _make_algorithm(self) -> Algorithm:
+        """Return the algorithm that the parameters stand for."""
 
-    # -- the method
+    # -- the algorithm
 
     @property
-    def method_(self) -> Method:
+    def algorithm_(self) -> Algorithm:
         """The parts that the parameters stand for, assembled anew when one of these changes."""
         learner = vars(self).get("_learner")
         if learner is not None and learner.is_current(self._settings()):
-            return learner.method
-        return self._make_method()
+            return learner.algorithm
+        return self._make_algorithm()
 
     def _settings(self) -> list[Any]:
-        """Return all values that the method depends on."""
+        """Return all values that the algorithm depends on."""
         kind: Any = type(self)
         return [*map(vars(self).get, _parameters(kind))]
 
@@ -132,7 +132,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         rows = self._rows(hidden(X, mask, missing=self.missing), reset=False)
         if entry_weight is None:
             return self._observe(rows)
-        check_weighs_entries(self.method_)
+        check_weighs_entries(self.algorithm_)
         return self._observe(rows, EntryWeights(entry_weight).checked(rows.shape))
 
     # -- codes
@@ -278,7 +278,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "few entries of these rows determine their codes; learn with ridge (0.0001 to "
                 "0.01) or with fewer atoms."
             )
-        codes, r = self.method_.objective.codes, self.state_.dictionary.shape[0]
+        codes, r = self.algorithm_.objective.codes, self.state_.dictionary.shape[0]
         loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
             return ""
@@ -373,7 +373,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _encode(self, batch: Batch, gap: float | None = None) -> Codes:
         """Code exactly, or to this duality gap; warn where that was not reached."""
-        method, dictionary = self.method_, self.state_.dictionary
+        algorithm, dictionary = self.algorithm_, self.state_.dictionary
         check_gap(gap)
-        check_compatible(method)
-        return encode_exactly(method.coder, batch, dictionary, method.objective, gap=gap)
+        check_compatible(algorithm)
+        return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)

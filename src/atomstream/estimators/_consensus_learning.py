@@ -287,7 +287,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     def _served(self, rows: Any) -> Any:
         """Return rows dense or sparse, whichever costs all models together less."""
-        loss, size = self.front_.method_.objective.loss, rows.shape[0] * rows.shape[1]
+        loss, size = self.front_.algorithm_.objective.loss, rows.shape[0] * rows.shape[1]
         if sp.issparse(rows):
             return rows.toarray() if loss.quadratic and rows.nnz > DENSE * size else rows
         if loss.ratio_power is None or self.front_.missing:

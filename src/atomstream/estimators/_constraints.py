@@ -23,10 +23,10 @@ from atomstream.estimators.registry import (
     CODERS,
     FAMILIES,
     LOSSES,
-    METHODS,
     SCHEDULES,
     SETS,
     TOLERANCES,
+    UPDATERS,
 )
 
 __all__ = [
@@ -195,7 +195,7 @@ LEARNING = (
 CODED = f"{LEARNING} atoms coder tol init fixed_components missing"
 DICTIONARY_LEARNING = _table(
     CODED,
-    method=[Part("update", {*METHODS, "auto"})],
+    updater=[Part("update", {*UPDATERS, "auto"})],
     n_epochs=[COUNT, None],
     fixed_components=[Whole(0), ARRAYS],
     scale=[Name(*SCALES)],

@@ -219,7 +219,7 @@ class Ensemble:
             hidden, n_entries = hidden_parts(batch, columns), max(_n_observed(batch).sum(), 1)
             for number in judges:
                 dictionary = Rows(learners[number].state_.dictionary.atoms())
-                found = hidden_errors(hidden, dictionary, learners[number].method_)
+                found = hidden_errors(hidden, dictionary, learners[number].algorithm_)
                 sums[rows] += found
                 times[rows] += 1
                 by_replicate[number] = found.sum() / n_entries
@@ -239,7 +239,7 @@ class Ensemble:
         means = (self.totals.sum(axis=0) - self.totals) / np.maximum(others, 1)
         learner = self._learned(0)[0]
         batch = learner._observe(self.held[judged])
-        errors = mean_errors(batch, means[parts], learner.method_)
+        errors = mean_errors(batch, means[parts], learner.algorithm_)
         return errors, _n_observed(batch)
 
     def validate(self) -> None:

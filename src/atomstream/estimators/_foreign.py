@@ -1,4 +1,4 @@
-"""Names of scikit-learn that are others here: a sentence for each says what to write."""
+"""Names of scikit-learn, and of before: a sentence for each says what to write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self
 
-__all__ = ["ForeignNames"]
+__all__ = ["RENAMED", "ForeignNames"]
 
 _PENALTIES = {"alpha": "alpha (l1 on the codes)", "ridge": "ridge (squared l2 on the codes)"}
 _PASSES = {
@@ -25,7 +25,10 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "l1_ratio": _PENALTIES,
     "max_iter": _PASSES,
     "n_iter": _PASSES,
-    "solver": {"coder": "coder ('auto', 'multiplicative', ...)", "method": "method ('auto', ...)"},
+    "solver": {
+        "coder": "coder ('auto', 'multiplicative', ...)",
+        "updater": "updater ('auto', ...)",
+    },
     "forget_factor": {"schedule": "schedule ('power', 'constant', ...)"},
     "fit_algorithm": _CODER,
     "transform_algorithm": _CODER,
@@ -35,6 +38,8 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "positive_dict": {"atoms": "atoms='nonnegative_ball'", "nonnegative": "nonnegative"},
     "dict_init": {"init": "init"},
 }
+# Names of before, by those of now.
+RENAMED = {"method": "updater"}
 STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter init
 
 
@@ -108,6 +113,8 @@ def _answer(kind: type, given: Iterable[str]) -> str:
     """Return what to write for names that a model does not have; nothing where none is known."""
     own, sentences = signature(kind).parameters, []
     for name in given:
+        if RENAMED.get(name) in own:
+            sentences.append(f"{name} is called {RENAMED[name]} now.")
         if name in own or name not in PARAMETERS:
             continue
         ours = [words for parameter, words in PARAMETERS[name].items() if parameter in own]

@@ -147,7 +147,9 @@ class SlotLearner:
         if not learner.has_state:
             return None
         batch, options = model._observe(model._rows(X, reset=False)), learner.clock.tolerance
-        explained = learner.method.explain(batch, learner.state.dictionary, CodingOptions(options))
+        explained = learner.algorithm.explain(
+            batch, learner.state.dictionary, CodingOptions(options)
+        )
         return Progress(batch, explained[0], explained[1], 0)
 
 

@@ -306,7 +306,9 @@ class ConsensusNMF(
         check_is_fitted(self)
         if "_found" not in vars(self):
             ensemble = self.ensemble_
-            shape = getattr(self.front_.method_.objective.atoms, "shape", None)  # of tensors none
+            shape = getattr(
+                self.front_.algorithm_.objective.atoms, "shape", None
+            )  # of tensors none
             by_sum = bool(shape and shape.total)
             agreed = [
                 Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)

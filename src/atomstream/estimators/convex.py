@@ -175,7 +175,7 @@ class OnlineConvexMF(OnlineDictionary):
         self.max_time = max_time
         self.random_state = random_state
 
-    def _make_method(self) -> Any:
+    def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""
         part = resolve(
             "codes", self.codes, {name: SETS[name] for name in _constraints.CONVEX_CODES}, "prox"

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
@@ -242,7 +242,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     # -- the parts
 
-    def _make_method(self) -> Method:
+    def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for."""
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
@@ -250,7 +250,7 @@ class OnlineCPDictionary(OnlineDictionary):
         fixed, damping = self.fixed_components, float(self.damping)
         updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
         objective = Objective(Squared(), codes, sets)
-        return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
+        return Algorithm(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
@@ -345,7 +345,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _starting_from(self, atoms: NDArray) -> list[NDArray]:
         """Return the loadings of the rank-one tensors nearest to atoms."""
-        return nearest_loadings(atoms, self.axes_.sizes, self.method_.objective.atoms)
+        return nearest_loadings(atoms, self.axes_.sizes, self.algorithm_.objective.atoms)
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         if not self._learner.has_state:
@@ -357,7 +357,7 @@ class OnlineCPDictionary(OnlineDictionary):
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""
         self.norm_ = batch_norm(batch, self.n_components, len(self.axes_.sizes))
-        parts: Any = self.method_.objective.atoms
+        parts: Any = self.algorithm_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
         rows = starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
         inside = [
@@ -388,7 +388,7 @@ class OnlineCPDictionary(OnlineDictionary):
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        sets, dictionary = self.method_.objective.atoms.sets, self.state_.dictionary
+        sets, dictionary = self.algorithm_.objective.atoms.sets, self.state_.dictionary
         return loadings_stationarity(self._measured(X), dictionary, sets, self.fixed_components)
 
     def __sklearn_tags__(self) -> Any:

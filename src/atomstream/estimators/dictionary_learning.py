@@ -31,7 +31,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     ----------
     n_components : int, default=20
         Number of atoms.
-    method : "auto" or part of `atomstream.updates`, default="auto"
+    updater : "auto" or part of `atomstream.updates`, default="auto"
         What updates the atoms; "auto" is `atomstream.updates.BlockCoordinate`.
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, in the units of the data times their length.
@@ -103,7 +103,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         self,
         n_components: int = 20,
         *,
-        method: object = "auto",
+        updater: object = "auto",
         alpha: float = 0.1,
         ridge: float = 0.0,
         damping: float = 0.0,
@@ -124,7 +124,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
-        self.method = method
+        self.updater = updater
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping

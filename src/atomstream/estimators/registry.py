@@ -82,7 +82,7 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "adaptive": Adaptive,
     "constant": lambda: Constant(weight=0.05),
 }
-METHODS: dict[str, Callable[[], Any]] = {
+UPDATERS: dict[str, Callable[[], Any]] = {
     "majorise": lambda: Majorise(newton=False),
     "spsg": SubgradientStep,
 }
@@ -224,13 +224,13 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
         auto = BlockCoordinate
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
-    known = {**METHODS, "auto": auto}
+    known = {**UPDATERS, "auto": auto}
     if not isinstance(choice, str | Updater):
         raise TypeError(
-            f"method must be one of {', '.join(sorted(known))} or an Updater of "
+            f"updater must be one of {', '.join(sorted(known))} or an Updater of "
             f"atomstream.updates, got {choice!r:.80}."
         )
-    part = resolve("method", choice, known, "update")
+    part = resolve("updater", choice, known, "update")
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 

@@ -327,9 +327,9 @@ class SeriesDictionary(SeriesForecast):
 
         The row counts as seen when the learner has learned the batch, not before.
         """
-        method = self._method(self.forecast_alpha)
+        algorithm = self._algorithm(self.forecast_alpha)
         for row in values:
-            step = self._extrapolated(1, method)
+            step = self._extrapolated(1, algorithm)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
             levels = self.levels_.following(rows, self.window)

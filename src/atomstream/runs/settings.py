@@ -11,6 +11,8 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from atomstream.estimators._foreign import RENAMED
+
 MOST = 2**31
 SCHEDULES = (
     "Weights of the past: power, harmonic, polynomial, log_polynomial, constant or adaptive."
@@ -125,6 +127,8 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
         )
     known = [each.name for each in fields(kind)]
     for name in found:
+        if RENAMED.get(name) in known:
+            raise ValueError(f"{path} sets {name!r}: {name} is called {RENAMED[name]} now.")
         if name not in known:
             raise ValueError(
                 f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}."

@@ -146,7 +146,7 @@ class RowWise:
         return self.explainer.explain(batch, dictionary, self, how)
 
     def without_reseeding(self) -> RowWise:
-        """Return the method as it is: it replaces no atom."""
+        """Return the algorithm as it is: it replaces no atom."""
         return self
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:

@@ -63,7 +63,7 @@ class RowsSettings(checkpoints, Settings):
     loss: str = option(
         "squared", "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA."
     )
-    method: str = option(
+    updater: str = option(
         "auto", "auto, majorise, or spsg (projected stochastic subgradient steps)."
     )
     zeros: str = option(
@@ -161,14 +161,14 @@ class RowsSettings(checkpoints, Settings):
         if self.half_life is not None:
             schedule = Constant(half_life=self.half_life)
         common = self.parameters() | {"schedule": schedule}
-        losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
+        losses: dict[str, Any] = {"loss": self.loss, "updater": self.updater, "zeros": self.zeros}
         if self.model == "nmf":
             from atomstream.estimators.nmf import OnlineNMF
 
             return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
-                f"The model {self.model!r} knows the squared loss only, and neither --method nor "
+                f"The model {self.model!r} knows the squared loss only, and neither --updater nor "
                 "--zeros."
             )
         if self.model == "dictionary":

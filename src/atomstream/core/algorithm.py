@@ -18,14 +18,14 @@ from atomstream.memory.base import Delta, Statistics
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Method", "absorb", "check_compatible", "step"]
+__all__ = ["Algorithm", "absorb", "check_compatible", "step"]
 
 
 @dataclass(frozen=True)
-class Method:
+class Algorithm:
     """A named algorithm: what is minimised, and the parts that do it batch by batch.
 
-    A method that must walk the rows one by one offers the same `step` and `reseed` and has other
+    One that must walk the rows one by one offers the same `step` and `reseed` and has other
     parts.
 
     Attributes
@@ -64,8 +64,8 @@ class Method:
         """Code a batch and measure what it adds; the dictionary and the memory stay."""
         return self.explainer.explain(batch, dictionary, self, how)
 
-    def without_reseeding(self) -> Method:
-        """Return the method as slots take it: atoms that nothing uses are left to the merge."""
+    def without_reseeding(self) -> Algorithm:
+        """Return the algorithm as slots take it: atoms that nothing uses are left to the merge."""
         return replace(self, reseeding=None)
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
@@ -76,15 +76,15 @@ class Method:
 
 
 def step(
-    batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    codes, delta, latest = method.explain(
+    codes, delta, latest = algorithm.explain(
         batch, state.dictionary, CodingOptions(clock.tolerance, rng)
     )
     absorb(delta, state, clock)
-    method.updater.update(state, method.objective, clock, latest)
+    algorithm.updater.update(state, algorithm.objective, clock, latest)
     return codes, delta
 
 
@@ -96,25 +96,25 @@ def absorb(delta: Delta, state: State, clock: Clock) -> None:
     state.usage.absorb(delta, energy, state.dictionary.gram())
 
 
-def check_compatible(method: Method) -> None:
-    """Refuse a method one of whose parts needs what another does not offer.
+def check_compatible(algorithm: Algorithm) -> None:
+    """Refuse an algorithm one of whose parts needs what another does not offer.
 
     Parts list what they need of the loss and of the sets of codes and atoms (`Needs`).
     """
-    if method.missing and not method.coder.handles_mask:
+    coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
+    if algorithm.missing and not coder.handles_mask:
         raise IncompatiblePartsError(
-            f"{type(method.coder).__name__} needs complete rows, got missing=True; "
-            "choose another coder."
+            f"{type(coder).__name__} needs complete rows, got missing=True; choose another coder."
         )
-    if method.updater.folds > 1 and not method.objective.loss.robust:
+    if updater.folds > 1 and not loss.robust:
         raise IncompatiblePartsError(
-            f"folds={method.updater.folds} needs a robust loss, got {method.objective.loss!r}: "
-            "others are infinite where codes predict nothing; choose folds=1."
+            f"folds={updater.folds} needs a robust loss, got {loss!r}: others are infinite where "
+            "codes predict nothing; choose folds=1."
         )
     for job in ("coder", "statistics", "updater"):
-        part = getattr(method, job)
+        part = getattr(algorithm, job)
         for role, names in part.needs.items():
-            offer = getattr(method.objective, role)
+            offer = getattr(algorithm.objective, role)
             missing = [name for name in names if not getattr(offer, name, None)]
             if missing:
                 kind = "a loss that is" if role == "loss" else f"{role} that are"
