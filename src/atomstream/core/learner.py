@@ -6,9 +6,9 @@ it is copied, saved and rolled back whole.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy, deepcopy
-from functools import partial
 from operator import is_
 from typing import Any, Self
 
@@ -30,6 +30,8 @@ from atomstream.losses import Loss
 from atomstream.memory.usage import Usage
 
 __all__ = ["Learner"]
+
+log = logging.getLogger(__name__)
 
 # Under which names the attributes stand in model files.
 SAVED = {
@@ -94,7 +96,7 @@ class Learner:
         return self._settings is not None and all(map(is_, settings, self._settings))
 
     def assemble(self, algorithm: Algorithm | Any, settings: list[Any]) -> None:
-        """Learn with this algorithm from now on; ``settings`` are the values it was assembled from."""
+        """Learn with this algorithm from now on; ``settings`` are what it was assembled from."""
         self.algorithm = algorithm
         # A list or dict may change in place without its identity.
         changeable = any(isinstance(value, list | dict) for value in settings)
@@ -112,8 +114,15 @@ class Learner:
         self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None
     ) -> bool:
         """Run the loop over batches; return whether ``after``, called after each step, ended it."""
-        parts = self.state, self.algorithm, self.clock, self.rng
-        return learn(batches, *parts, partial(self._note, after=after), self._pair())
+        reactive, parts = self._pair(), (self.state, self.algorithm, self.clock, self.rng)
+
+        def follow(progress: Progress) -> bool:
+            """Let the second learner see the batch, and keep what the step reports."""
+            if reactive is not None and reactive.follow(progress.batch, progress.delta, *parts):
+                log.info("Step %d: the stream has changed; the past is left.", self.clock.step)
+            return self._note(progress, after)
+
+        return learn(batches, *parts, follow)
 
     def settle(self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any) -> int:
         """Alternate over all of the data, as `rounds`; return the rounds unless ``after`` ended it.
@@ -130,7 +139,7 @@ class Learner:
                     return 0
         return n_rounds
 
-    def _note(self, progress: Progress, after: Callable[[Progress], bool] | None = None) -> bool:
+    def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
         """Keep what a step reports, and hand it on."""
         self.n_reseeded += progress.n_reseeded
         self.batch_objective = progress.delta.objective / progress.delta.mass

@@ -13,7 +13,6 @@ from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.explaining import CodingOptions
-from atomstream.core.reactive import Reactive
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 
@@ -39,7 +38,6 @@ def learn(
     clock: Clock,
     rng: np.random.Generator,
     watch: Callable[[Progress], bool] | None = None,
-    reactive: Reactive | None = None,
     frozen: bool = False,
 ) -> bool:
     """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
@@ -52,8 +50,6 @@ def learn(
         What changes, how, when, and the source of randomness.
     watch : callable, optional
         Called after every step with its `Progress`; a true answer ends the loop.
-    reactive : Reactive, optional
-        A second learner, which may take over.
     frozen : bool, default=False
         Measure only: each batch is coded and measured for ``watch``, and nothing is learned.
 
@@ -66,7 +62,7 @@ def learn(
         _log_idle_rows(batch)
         parts, done = (state, algorithm, clock, rng), None
         if batch.mass > 0:
-            done = _measured(batch, *parts) if frozen else _learned(batch, *parts, reactive)
+            done = _measured(batch, *parts) if frozen else _learned(batch, *parts)
         clock.n_samples += batch.X.shape[0]
         if done is not None and watch is not None and watch(done):
             return True
@@ -84,18 +80,11 @@ def _measured(
 
 
 def _learned(
-    batch: Batch,
-    state: State,
-    algorithm: Algorithm,
-    clock: Clock,
-    rng: np.random.Generator,
-    reactive: Reactive | None,
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
 ) -> Progress:
     """Learn from a batch, and give atoms that nothing uses a new start."""
     codes, delta = algorithm.step(batch, state, clock, rng)
     n_reseeded = algorithm.reseed(batch, codes, state, rng)
-    if reactive is not None and reactive.follow(batch, delta, state, algorithm, clock, rng):
-        log.info("Step %d: the stream has changed, and what came before is left.", clock.step)
     if n_reseeded:
         log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
     return Progress(batch, codes, delta, n_reseeded)
