@@ -191,7 +191,7 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
         loss = method.objective.loss
-        learned = vars(self._run).get("loss", loss)  # the first files did not tell
+        learned = self._run.loss
         kind, known = type(self._memory(method, 1, 1)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(

@@ -33,7 +33,7 @@ from atomstream.estimators._containers import (
     samples_of,
 )
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
-from atomstream.estimators._run_state import RunState
+from atomstream.estimators._run_state import SAVED, RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -59,16 +59,9 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """A dictionary that codes samples with a method; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (
-        "state_",
-        "clock_",
-        "_rng",
-        "_loss",
-        "n_reseeded_",
-        "batch_objective_",
+        *SAVED,
         "n_features_in_",
         "feature_names_in_",
-        "_scaling",
-        "_reactive",
         "axes_",
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
