@@ -70,9 +70,6 @@ def test_rows_held_out_are_judged_at_every_32nd_point():
     judged = dict(zip(history.points["step"], history.points["held_out"], strict=True))
     known = {step: value for step, value in judged.items() if not math.isnan(value)}
     assert known == {step: seen[step] for step in (1, 33, 65)}
-    other = History()
-    other.restore({name: x for name, x in history.saved().items() if name != "held_out"})
-    assert np.isnan(other.points["held_out"]).all()  # of a release that did not keep it
 
 
 def test_the_memory_of_the_harmonic_schedule_is_all_samples():

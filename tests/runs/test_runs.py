@@ -544,7 +544,7 @@ def test_what_is_not_there_any_more_in_a_run_gets_a_sentence(data, tmp_path, cap
     assert main(["resume", str(tmp_path / "run")]) == 2
     assert "names 2 inputs, the run began with 1" in capsys.readouterr().err
     (tmp_path / "run/run.toml").write_text(toml)
-    inputs.write_text("{}")
+    inputs.write_text('{"format": 1}')
     assert main(["resume", str(tmp_path / "run")]) == 2
     assert "inputs.json cannot be read" in capsys.readouterr().err
     assert main(["inspect", str(tmp_path / "run")]) == 2

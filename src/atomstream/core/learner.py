@@ -33,18 +33,11 @@ __all__ = ["Learner"]
 
 log = logging.getLogger(__name__)
 
-# Under which names the attributes stand in model files.
-SAVED = {
-    "state_": "state",
-    "clock_": "clock",
-    "_rng": "rng",
-    "_loss": "loss",
-    "n_reseeded_": "n_reseeded",
-    "batch_objective_": "batch_objective",
-    "_buffer": "waiting",
-    "_scaling": "scaling",
-    "_reactive": "reactive",
-}
+# What files hold of a learner, in their order.
+SAVED = (
+    *("state", "clock", "rng", "loss", "n_reseeded", "batch_objective"),
+    *("waiting", "scaling", "reactive"),
+)
 
 
 class Learner:
@@ -260,13 +253,12 @@ class Learner:
     def split(cls, saved: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
         """Return the learner whose attributes stand in a model file, and those of the model."""
         learner = object.__new__(cls)
-        vars(learner).update({SAVED[name]: part for name, part in saved.items() if name in SAVED})
+        vars(learner).update({name: part for name, part in saved.items() if name in SAVED})
         return learner, {name: part for name, part in saved.items() if name not in SAVED}
 
     def saved(self) -> dict[str, Any]:
-        """Return the attributes under the names they have in model files."""
-        known = ((name, attribute) for name, attribute in SAVED.items() if hasattr(self, attribute))
-        return {name: getattr(self, attribute) for name, attribute in known}
+        """Return what files hold of the learner, as far as it is there."""
+        return {name: getattr(self, name) for name in SAVED if hasattr(self, name)}
 
     def validate(self, n_features: int) -> None:
         """Refuse parts read from a file that do not fit together."""
@@ -275,6 +267,8 @@ class Learner:
             raise ValueError(f"a run without {', '.join(sorted(missing))}")
         if self.has_state:
             self.state.validate(n_features)
+            if "loss" not in vars(self):
+                raise ValueError("a run without loss")
         if "reactive" in vars(self):
             if type(self.reactive) is not Reactive or not self.has_state:
                 found = type(self.reactive).__name__

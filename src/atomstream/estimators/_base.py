@@ -192,7 +192,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
         loss = algorithm.objective.loss
-        learned = vars(self._learner).get("loss", loss)  # the first files did not tell
+        learned = self._learner.loss
         kind, known = type(algorithm.statistics.start(1, 1, loss)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.coders import Codes
 from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
-from atomstream.core.learner import Learner
+from atomstream.core.learner import SAVED, Learner
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._containers import (
@@ -59,16 +59,9 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (
-        "state_",
-        "clock_",
-        "_rng",
-        "_loss",
-        "n_reseeded_",
-        "batch_objective_",
+        *SAVED,
         "n_features_in_",
         "feature_names_in_",
-        "_scaling",
-        "_reactive",
         "axes_",
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,7 +43,6 @@ UNSCALED = Scaling()
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The algorithm of both estimators; they differ in their sets."""
 
-    ABSENT: ClassVar = {"scale": "none"}
     loss: Any = "squared"
     algorithm: Any
     codes: Any

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.core.algorithm import Algorithm
 from atomstream.core.checks import check_count, counted
 from atomstream.domains.series.conformal import half_widths, n_errors_needed
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import better_lag, no_errors
+from atomstream.domains.series.levels import LastKnown
+from atomstream.domains.series.persistence import better_lag
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
 
@@ -230,17 +230,6 @@ class SeriesForecast(SeriesReconstruction):
                 DataWarning,
                 stacklevel=3,
             )
-
-    def _set_learned(self, learned: dict[str, Any]) -> None:
-        """Take what a file holds, and make what older ones do not."""
-        super()._set_learned({"_lag_errors": no_errors(self._memory // 2)} | learned)
-        n_series = self._rows.shape[1]
-        if "levels_" not in learned:
-            self.levels_ = Levels.identity(n_series)
-        if "_known" not in learned:
-            self._known = LastKnown.nothing(n_series, self._memory)
-            for row, step in zip(*self._honest(), strict=True):
-                self._known = self._known.after(row, step - row)
 
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times

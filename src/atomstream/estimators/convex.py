@@ -129,8 +129,7 @@ class OnlineConvexMF(OnlineDictionary):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
-    LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
-    ABSENT: ClassVar[dict[str, Any]] = {"missing": False}
+    LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     fixed_components = 0
     init = "auto"
     tol = 0.0

@@ -145,7 +145,6 @@ class SeriesDictionary(SeriesForecast):
 
     ACCEPTS = ("allow_nan", "two_d_array")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
-    ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0, "center": False}
     LEARNED = (
         "learner_",
         "form_",

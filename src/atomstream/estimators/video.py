@@ -116,7 +116,6 @@ class VideoDictionary(VideoCoding):
     ACCEPTS = ("three_d_array", "string")
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
-    ABSENT = {"nonnegative": True}  # noqa: RUF012 - read only
     SIGNED = "say nonnegative=False"  # for videos with negative values
 
     learner_: OnlineNMF | OnlineDictionaryLearning

@@ -116,7 +116,7 @@ def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
     prefix = _Prefix(*PREFIX.unpack(start))
     if prefix.format != FORMAT:
         raise NewerFormatError(
-            f"{path} has format {prefix.format}, this release reads {FORMAT}; install a later one."
+            f"{path} has format {prefix.format}, and this release reads format {FORMAT} only."
         )
     if prefix.arrays > MOST_ARRAYS or prefix.header > min(MOST_HEADER, size - PREFIX.size):
         raise CorruptModelError(

@@ -99,7 +99,7 @@ def load(
     Raises
     ------
     NotAModelError, NewerFormatError, CorruptModelError
-        Kinds of `ModelFileError`: for files of another kind, of a later format, and damaged or
+        Kinds of `ModelFileError`: for files of another kind, of another format, and damaged or
         inconsistent ones.
     ModelFileError
         Where a class of your own is missing from ``parts`` and not registered, and for models of
@@ -241,10 +241,7 @@ class Encoder:
             raise TypeError(
                 f"a {kind.__name__} has no fields; use a part of atomstream, or a dataclass."
             )
-        # A younger field at its old value is left out: the file is that of an older release.
-        absent = getattr(kind, "ABSENT", {})
         values = {name: getattr(value, name) for name in _field_names(kind)}
-        values = {k: v for k, v in values.items() if k not in absent or v is not absent[k]}
         encoded: dict[str, Any] = {tag: kind.__name__, "fields": self.fields(values)}
         name = name_of(kind) if tag == "own" else None
         if name is not None:  # who offers it, so that a loader can find it, or say what is missing
@@ -300,7 +297,7 @@ class Decoder:
     def model(self, encoded: dict[str, Any]) -> Any:
         """Return a model from its name, its parameters and what it has learned."""
         kind = model_class(encoded["model"])
-        model = kind(**(kind.ABSENT | self.fields(encoded["parameters"])))
+        model = kind(**self.fields(encoded["parameters"]))
         model.restore_learned(self.fields(encoded["learned"]))
         return model
 
@@ -359,7 +356,7 @@ class Decoder:
 
     def _value(self, kind: Any, encoded: dict[str, Any]) -> Any:
         """Return a value that learning changes, made of its attributes."""
-        values = getattr(kind, "ABSENT", {}) | self.fields(encoded)
+        values = self.fields(encoded)
         if set(values) != set(_field_names(kind)):
             raise ValueError(f"a {kind.__name__} of {sorted(values)}")
         made: Any = object.__new__(kind)

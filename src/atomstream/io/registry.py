@@ -124,7 +124,7 @@ def trusted_types() -> list[str]:
     >>> "atomstream.estimators.nmf.OnlineNMF" in atomstream.trusted_types()
     True
     """
-    tables = (MODELS, VALUES, DOMAIN_PARTS, {"RunState": "atomstream.estimators._run_state"})
+    tables = (MODELS, VALUES, DOMAIN_PARTS, {"Learner": "atomstream.core.learner"})
     named = {f"{module}.{name}" for table in tables for name, module in table.items()}
     parts = library_parts().values()
     return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GLANCE = 0.05  # seconds after which a look at the lock is over
-FORMAT = 1  # of folders; one that says nothing of it is older than this number
+FORMAT = 1  # of folders
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 
@@ -101,10 +101,10 @@ class RunFolder:
                 f"{self.path}"
             )
         facts = self._facts()
-        if isinstance(facts.get("format"), int) and facts["format"] > FORMAT:
+        if facts.get("format") != FORMAT:
             raise NewerFormatError(
-                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} and has format "
-                f"{facts['format']}, this release reads {FORMAT}; install a later one."
+                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} in format "
+                f"{facts.get('format')!r:.20}, and this release reads format {FORMAT} only."
             )
 
     def _check_entries(self) -> None:

@@ -125,11 +125,6 @@ class NetworkTask(Task):
         """Batches learned from."""
         return (self._n_steps,)
 
-    @classmethod
-    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
-        """Return whether all batches were learned from; older notes have no position."""
-        return super().finished(settings, model, notes | {"position": (model.n_steps_,)})
-
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
         network = self.network  # read before the bar of learning is shown

@@ -272,9 +272,7 @@ class RowsTask(PassesTask):
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input that has not ended."""
         if STANDARD_INPUT in settings.inputs:
-            return True if notes.get("finished") else None
-        if "position" not in notes:
-            return super().finished(settings, model, notes)
+            return True if notes["finished"] else None
         return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:
@@ -299,7 +297,7 @@ class RowsTask(PassesTask):
         self.names = names
         super().restore(model, notes)
         self.n_missing, self.n_entries = notes["n_missing"], notes["n_entries"]
-        self.n_skipped = notes.get("n_skipped", 0)
+        self.n_skipped = notes["n_skipped"]
         self.holdout.restore(notes["holdout"])
 
     def batch_of(self, piece: Piece) -> Any:

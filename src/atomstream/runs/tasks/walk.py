@@ -121,10 +121,10 @@ class WalkTask(Task):
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
-        self._at = tuple(notes.get("position", (self.settings.passes, 0)))
+        self._at = tuple(notes["position"])
         if notes["grid"] is not None:
             self.grid = Grid(*notes["grid"])
-            self.kept = notes["kept"] if "kept" in notes else np.sort(np.array(model.states_))
+            self.kept = notes["kept"]
         self.n_dropped = notes["n_dropped"]
 
     def advance(self, pace: Pace) -> None:
