@@ -324,7 +324,7 @@ TEXTS = {
     ),
     "no column": (
         "text topics table.csv --column c --out new",
-        "has no column 'c'; there are id, body",
+        "has no column 'c'; it has 2: 'id', 'body'",
     ),
     "an empty table": ("text topics empty.csv --column a --out new", "empty.csv has no lines"),
     "blank lines": ("text topics blank.txt --out new", "There are no documents"),
@@ -567,7 +567,7 @@ SERIES = {
     "forecast empty.csv": ("series forecast empty.csv --out new", "has a header and no rows"),
     "forecast times.csv": (
         "series forecast times.csv --out new",
-        "no column of numbers beside the times",
+        "no column of numbers beside those that name rows",
     ),
     "forecast bad.csv.gz": ("series forecast bad.csv.gz --out new", "cannot be read"),
     "forecast none.csv": ("series forecast none.csv --out new", "There is no"),

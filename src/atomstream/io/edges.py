@@ -15,10 +15,9 @@ import scipy.sparse as sp
 from atomstream.core.extras import library
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.edge_columns import (
-    Edge,
     EdgeOptions,
+    EdgeTable,
     check_no_weight,
-    table_edges,
     weight_attribute,
 )
 from atomstream.io.edge_lists import read_edge_list
@@ -92,7 +91,7 @@ def _from_file(path: Path, options: EdgeOptions) -> Entries:
             nx = library("networkx", "Graphs")
             read = nx.read_gml if kind == ".gml" else nx.read_graphml
             return _from_graph(read(path), options, str(path))
-        return _from_edges(read_edge_list(path, options))
+        return _from_table(read_edge_list(path, options), options)
     except FileNotFoundError:
         raise
     except (EOFError, zlib.error, csv.Error, SyntaxError, TypeError, OSError) as error:
@@ -134,12 +133,9 @@ def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
 
 def _from_frame(frame: Any, options: EdgeOptions) -> Entries:
     names = [str(name) for name in frame.columns]
-    columns = [frame[name].to_list() for name in frame.columns]
-    rows = [*zip(*(map(_plain, column) for column in columns), strict=True)]
-    edges = table_edges(
-        names, rows, options, "the frame", lambda row: f"Row {row} of the frame (counted from 0)"
-    )
-    return _from_edges(edges)
+    columns = [[*map(_plain, frame[name].to_list())] for name in frame.columns]
+    place = "Row {} of the frame (counted from 0)".format
+    return _from_table(EdgeTable("the frame", names, columns, place), options)
 
 
 def _plain(value: Any) -> Any:
@@ -147,11 +143,15 @@ def _plain(value: Any) -> Any:
     return None if type(value).__name__ == "NAType" else value
 
 
-def _from_edges(edges: list[Edge]) -> Entries:
+def _from_table(table: EdgeTable, options: EdgeOptions) -> Entries:
     """Return the matrix of edges as they are listed, and the nodes in order of appearance."""
+    tails, heads, weights = table.edges(options)
     places: dict[Any, int] = {}
-    ends = [places.setdefault(end, len(places)) for edge in edges for end in edge[:2]]
-    tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    weights = np.array([edge[2] for edge in edges], dtype=np.float64)
+    ends = [
+        (places.setdefault(tail, len(places)), places.setdefault(head, len(places)))
+        for tail, head in zip(tails, heads, strict=True)
+    ]
+    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     shape = len(places), len(places)
-    return Entries(sp.csr_array((weights, (tails, heads)), shape), list(places), False)
+    values = np.array(weights, dtype=np.float64)
+    return Entries(sp.csr_array((values, (rows, columns)), shape), list(places), False)
