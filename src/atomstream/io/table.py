@@ -306,18 +306,17 @@ class JsonTable(TextTable):
             first = None
         if not isinstance(first, dict | list) or not first:
             raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
-        self._kind: type = type(first)
+        self._kind: Any = type(first)
         named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
         self._choose(named, columns, naming.places(named, self.name), naming.kept)
         if self._kind is list:
             self.names = None
 
     def _fields(self, line: bytes) -> list[Any]:
-        value: Any = json.loads(line)
-        if type(value) is not self._kind:
+        value = json.loads(line)
+        if not isinstance(value, self._kind):
             raise ValueError(f"it is not a {self._kind.__name__}, as the first one is")
-        fields: list[Any] = value if self._kind is list else [*map(value.get, self._all_names)]
-        return fields
+        return value if isinstance(value, list) else [*map(value.get, self._all_names)]
 
 
 class ParquetTable(Table):
