@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from atomstream.exceptions import NetworkWarning
+from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.heads import DECIMAL_COMMA, SAY_COMMA, number_of
 
 __all__ = [
@@ -105,7 +105,7 @@ class EdgeTable(NamedTuple):
         tails, heads = self.columns[tail], self.columns[head]
         for row, ends in enumerate(zip(tails, heads, strict=True)):
             if any(end in NO_NODE or end != end for end in ends):
-                raise ValueError(f"{self.place(row)} lacks a node: {ends[0]!r}, {ends[1]!r}.")
+                raise InputError(f"{self.place(row)} lacks a node: {ends[0]!r}, {ends[1]!r}.")
         if weight is None:
             return tails, heads, [1.0] * len(tails)
         weights = [_number(field, options.decimal) for field in self.columns[weight]]
@@ -114,7 +114,7 @@ class EdgeTable(NamedTuple):
                 field = self.columns[weight][row]
                 comma = isinstance(field, str) and options.decimal == "."
                 comma = comma and DECIMAL_COMMA.fullmatch(field) is not None
-                raise ValueError(
+                raise InputError(
                     f"{self.place(row)}: the weight {field!r:.40} is not a finite number of at "
                     f"least 0{f'; for decimal commas {SAY_COMMA}' if comma else ''}."
                 )
@@ -124,7 +124,7 @@ class EdgeTable(NamedTuple):
         """Return the places of tail, head and weight; None where every edge counts as 1."""
         names, ends = self.names, ends_of(self.names)
         if ends is None and len(names) not in (2, 3):
-            raise ValueError(
+            raise InputError(
                 f"{self.name[0].upper()}{self.name[1:]} needs two columns, three with weights, or "
                 f"columns called source and target; got {len(names)} columns."
             )
@@ -157,7 +157,7 @@ def weight_attribute(
 
     Raises
     ------
-    ValueError
+    InputError
         Where no edge has the attribute that was asked for.
 
     Warns
@@ -189,7 +189,7 @@ def _other_weight(options: EdgeOptions, known: Mapping[str, bool], what: str) ->
     """
     if options.weight != WEIGHT:
         there = f"they have {', '.join(map(repr, [*known][:5]))}" if known else "they have none"
-        raise ValueError(f"The edges of {what} have no {options.weight!r}; {there}.")
+        raise InputError(f"The edges of {what} have no {options.weight!r}; {there}.")
     numbers = [name for name, numeric in known.items() if numeric]
     if len(numbers) == 1:
         warnings.warn(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from atomstream.exceptions import InputError
 from atomstream.io.edge_columns import (
     ENDS,
     WEIGHT,
@@ -44,7 +45,7 @@ def read_edge_list(path: Path, options: EdgeOptions) -> EdgeTable:
 
     Raises
     ------
-    ValueError
+    InputError
         For lines that are not an edge, with their number and what would help.
     """
     lines = list(_lines(path))
@@ -56,15 +57,15 @@ def read_edge_list(path: Path, options: EdgeOptions) -> EdgeTable:
         names, lines = rows.pop(0), lines[1:]
         for line, row in zip(lines, rows, strict=True):
             if len(row) != len(names):
-                raise ValueError(_malformed(path, line, len(names), sign))
+                raise InputError(_malformed(path, line, len(names), sign))
     else:
         names = ["", "", ""]  # by place
         for line, row in zip(lines, rows, strict=True):
             if len(row) not in (2, 3) or not all(row[:2]):
-                raise ValueError(_malformed(path, line, None, sign))
+                raise InputError(_malformed(path, line, None, sign))
             row.extend(["1"] * (3 - len(row)))
         if options.weight not in (None, WEIGHT):
-            raise ValueError(
+            raise InputError(
                 f"{path} has no first line with names of columns, and so no {options.weight!r}."
             )
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
@@ -90,7 +91,7 @@ def _literal(path: Path, number: int, text: str) -> dict[str, Any]:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise ValueError(
+        raise InputError(
             f"{path}, line {number}: the attributes {text!r:.60} cannot be read; needed is a dict "
             "of literals, such as {'weight': 2}."
         )
@@ -104,7 +105,7 @@ def _delimiter(lines: Sequence[_Line], options: EdgeOptions, path: Path) -> str:
         if sign == options.decimal or 2 * sum(sign in text for text in texts) <= len(texts):
             continue
         if sign == "," and all(LAST_DECIMAL.fullmatch(text) for text in texts):
-            raise ValueError(
+            raise InputError(
                 f"{path} seems to have decimal commas, as in {lines[0].text!r:.60}; {SAY_COMMA}."
             )
         return sign
@@ -146,7 +147,7 @@ def _take_attributes(
         if len(row) == 3 and not row[-1]:  # "a,b,{}"
             row.pop()
         if len(row) != 2 or not all(row):
-            raise ValueError(
+            raise InputError(
                 f"{path}, line {line.number}: {line.text!r:.60} is not two nodes before the "
                 "attributes; nodes with blanks need another delimiter."
             )

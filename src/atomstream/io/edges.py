@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
 
 from atomstream.core.extras import library
+from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.edge_columns import (
     EdgeOptions,
@@ -21,6 +19,7 @@ from atomstream.io.edge_columns import (
     weight_attribute,
 )
 from atomstream.io.edge_lists import read_edge_list
+from atomstream.io.source import reading
 
 __all__ = ["Entries", "entries_of"]
 
@@ -81,52 +80,29 @@ def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
 
 
 def _from_file(path: Path, options: EdgeOptions) -> Entries:
-    kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    kind = kinds[-1] if kinds else ""
-    try:
-        if kind in (".npz", ".mtx"):
+    path.stat()  # what is not there stays a FileNotFoundError
+    name = path.name.lower().removesuffix(".gz")
+    with reading(str(path)):
+        if name.endswith((".npz", ".mtx")):
             check_no_weight(options, str(path))
-            return _from_matrix(path, kind)
-        if kind in (".gml", ".graphml"):
+            matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
+            return Entries(matrix, range(matrix.shape[0]), None)
+        if name.endswith((".gml", ".graphml")):
             nx = library("networkx", "Graphs")
-            read = nx.read_gml if kind == ".gml" else nx.read_graphml
+            read = nx.read_gml if name.endswith(".gml") else nx.read_graphml
             return _from_graph(read(path), options, str(path))
         return _from_table(read_edge_list(path, options), options)
-    except FileNotFoundError:
-        raise
-    except (EOFError, zlib.error, csv.Error, SyntaxError, TypeError, OSError) as error:
-        raise ValueError(f"{path} cannot be read ({type(error).__name__}: {error}).") from None
-    except ValueError as error:
-        if str(path) in str(error):
-            raise
-        raise ValueError(f"{path} cannot be read ({error}).") from None
-    except Exception as error:
-        if type(error).__module__.startswith("networkx"):
-            raise ValueError(f"{path} cannot be read as a graph ({error}).") from None
-        raise
-
-
-def _from_matrix(path: Path, kind: str) -> Entries:
-    try:
-        matrix = sp.load_npz(path) if kind == ".npz" else read_matrix_market(path)
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, EOFError, OSError, BadZipFile, zlib.error) as error:
-        raise ValueError(
-            f"{path} cannot be read as a sparse matrix of scipy ({type(error).__name__})."
-        ) from None
-    return Entries(matrix, range(matrix.shape[0]), None)
 
 
 def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
     nx = library("networkx", "Graphs")
     if not len(graph):
-        raise ValueError(f"{what[0].upper()}{what[1:]} has no edges.")
+        raise InputError(f"{what[0].upper()}{what[1:]} has no edges.")
     weight = weight_attribute((data for *_, data in graph.edges(data=True)), options, what)
     try:
         matrix = nx.to_scipy_sparse_array(graph, weight=weight, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:
-        raise ValueError(f"{what} has weights that are not numbers ({error}).") from None
+        raise InputError(f"{what} has weights that are not numbers ({error}).") from None
     attributes = {node: dict(data) for node, data in graph.nodes(data=True) if data}
     return Entries(matrix, list(graph.nodes), bool(graph.is_directed()), attributes)
 

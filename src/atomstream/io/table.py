@@ -114,7 +114,8 @@ class TextTable(Table):
             sample = b""
             while sample.count(b"\n") < 2 and (chunk := next(chunks, b"")):
                 sample += chunk
-            self._stream = chain([sample], chunks)  # a live table yields them as its beginning
+            if self.live:  # which yields them as its beginning
+                self._stream = chain([sample], chunks)
         second = sample.find(b"\n", sample.find(b"\n") + 1)
         return sample[: sample.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
 
@@ -189,7 +190,7 @@ class TextTable(Table):
                 value if type(value := fields[place := i]) is float else entry_of(value, decimal)
                 for i in self._numbers
             ]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
                 f"Column {self._all_names[place]!r} has {fields[place]!r:.40} in row {row} of "
                 f"{self.name} (counted from 0), needed are numbers; choose others with --columns."
