@@ -109,7 +109,10 @@ def test_names_of_several_inputs_follow_each_other(folder, tmp_path):
         ("encode bare x.csv --id place --out c.npz", "holds codes alone; for --id end it in"),
         ("encode run x.csv bare.csv --out c.csv", "named by nothing, those of .* they must agree"),
         ("encode bare bare.csv --id a --out c.csv", "bare.csv has 2 columns, bare has learned 3"),
-        ("learn bare.csv --id a --id b --id c --out r", "all of them name rows"),
+        (
+            "learn bare.csv --id a --id b --id c --out r",
+            "no column of numbers beside those that name rows",
+        ),
         ("learn bare.csv --id nobody --out r", "has no column 'nobody'"),
         ("learn x.npy --id nobody --out r", "--id names columns of tables, and .*x.npy is not"),
         ("encode bare twice.csv --id atom_0 --out c.csv", "would be called 'atom_0'"),

@@ -227,14 +227,13 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
-    without_columns = [source for source in sources if not source.has_columns]
-    if options.columns and (images or without_columns):
-        other = images[0] if images else without_columns[0].name
-        raise InputError(f"--columns chooses columns of tables, and {other} is not a table.")
-    asked = options.naming.ids
-    if asked and (images or without_columns):
-        other = images[0] if images else without_columns[0].name
-        raise InputError(f"--id names columns of tables, and {other} is not a table.")
+    others = [*map(str, images), *(source.name for source in sources if not source.has_columns)]
+    for option, columns in (
+        ("--columns chooses", options.columns),
+        ("--id names", options.naming.ids),
+    ):
+        if columns and others:
+            raise InputError(f"{option} columns of tables, and {others[0]} is not a table.")
     if images and sources:
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."

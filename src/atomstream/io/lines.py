@@ -12,8 +12,9 @@ from typing import Any
 
 from atomstream.exceptions import InputError
 
-__all__ = ["BLANKS", "chunks_of", "opened", "standard_input", "text_lines"]
+__all__ = ["BLANKS", "chunks_of", "opened", "standard_input", "text_lines", "whole_text"]
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 27
 MAX_CHARACTERS = 1 << 27  # of a line of text: a packed file may stand for any number
@@ -47,18 +48,18 @@ def chunks_of(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
         For lines without end, and for lines that end with carriage returns alone, which would not
         be counted.
     """
-    rest = read(CHUNK_BYTES).removeprefix(b"\xef\xbb\xbf")
-    data = rest
-    while data:
-        end = rest.rfind(b"\n") + 1
+    rest, mark = b"", BYTE_ORDER_MARK
+    while data := read(CHUNK_BYTES):
+        data, mark = data.removeprefix(mark), b""
+        end = data.rfind(b"\n") + 1
         if end:
-            yield _checked(rest[:end], name)
-        elif len(rest) > MAX_LINE_BYTES:
+            yield _checked(b"".join((rest, memoryview(data)[:end])), name)
+            rest = b""
+        rest += data[end:]
+        if len(rest) > MAX_LINE_BYTES:
             raise InputError(
                 f"{name} has a line of more than {MAX_LINE_BYTES} bytes; it is not a table."
             )
-        data = read(CHUNK_BYTES)
-        rest = b"".join((memoryview(rest)[end:], data))
     if rest:
         yield _checked(rest + b"\n", name)
 
@@ -97,6 +98,17 @@ def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:
     with opened(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=newline)
         while line := text.readline(MAX_CHARACTERS + 1):
-            if len(line) > MAX_CHARACTERS:
-                raise InputError(f"{path} has a line of more than {MAX_CHARACTERS} characters.")
-            yield line
+            yield _bounded(line, path)
+
+
+def whole_text(path: Any) -> str:
+    """Return a text in UTF-8, which must not be too long."""
+    with opened(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig")
+        return _bounded(text.read(MAX_CHARACTERS + 1), path)
+
+
+def _bounded(text: str, path: Any) -> str:
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"{path} has a text of more than {MAX_CHARACTERS} characters.")
+    return text

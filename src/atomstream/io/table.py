@@ -114,7 +114,8 @@ class TextTable(Table):
             sample = b""
             while sample.count(b"\n") < 2 and (chunk := next(chunks, b"")):
                 sample += chunk
-            self._stream = chain([sample], chunks)  # a live table yields them as its beginning
+            if self.live:  # which yields them as its beginning
+                self._stream = chain([sample], chunks)
         second = sample.find(b"\n", sample.find(b"\n") + 1)
         return sample[: sample.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
 
@@ -146,7 +147,8 @@ class TextTable(Table):
         if (found := self._converted(chunk)) is not None:
             yield found
             return
-        numbers, labels, failure = [], [], None
+        numbers: list[list[float]] = []
+        labels, failure = [], None
         for line in chunk.split(b"\n"):
             if not line.strip(lines.BLANKS):
                 continue
@@ -182,9 +184,13 @@ class TextTable(Table):
                 f"Expected {counted(len(self._all_names), 'column')} in row {row} of {self.name} "
                 f"(counted from 0), got {len(fields)}."
             )
+        decimal = self._decimal
         try:
-            return [entry_of(fields[place := i], self._decimal) for i in self._numbers]
-        except (TypeError, ValueError):
+            return [
+                value if type(value := fields[place := i]) is float else entry_of(value, decimal)
+                for i in self._numbers
+            ]
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
                 f"Column {self._all_names[place]!r} has {fields[place]!r:.40} in row {row} of "
                 f"{self.name} (counted from 0), needed are numbers; choose others with --columns."
@@ -301,7 +307,7 @@ class JsonTable(TextTable):
             first = None
         if not isinstance(first, dict | list) or not first:
             raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
-        self._kind = type(first)
+        self._kind: Any = type(first)
         named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
         self._choose(named, columns, naming.places(named, self.name), naming.kept)
         if self._kind is list:
@@ -309,9 +315,9 @@ class JsonTable(TextTable):
 
     def _fields(self, line: bytes) -> list[Any]:
         value = json.loads(line)
-        if type(value) is not self._kind:
+        if not isinstance(value, self._kind):
             raise ValueError(f"it is not a {self._kind.__name__}, as the first one is")
-        return [value.get(n) for n in self._all_names] if self._kind is dict else value
+        return value if isinstance(value, list) else [*map(value.get, self._all_names)]
 
 
 class ParquetTable(Table):
