@@ -105,7 +105,7 @@ FLOORS = [
     # checks of single numbers, threads, one matrix type
     {"core"},
     {"core.checks", "core.machine", "core.matrices", "core.parallel"},
-    {"core.low_rank", "core.columns"},
+    {"core.columns"},
     # the parts that know no data of the loop
     {"penalties"},
     {"dictionaries"},

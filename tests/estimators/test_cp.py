@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, nnls
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
-from atomstream.core.low_rank import Product
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
+from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators import _polishing
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
@@ -711,7 +711,7 @@ def test_axes_of_other_names_are_refused():
 
 
 def test_large_sums_do_not_depend_on_the_order_in_memory():
-    from atomstream.core.low_rank import blend
+    from atomstream.dictionaries.low_rank import blend
 
     old, new = np.random.default_rng(0).random((2, 8, 2**16))
     expected = 0.3 * old + 0.7 * new

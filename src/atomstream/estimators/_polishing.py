@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.low_rank import Product
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.state import State
+from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators._validation import check_X
 from atomstream.memory.gram import Aggregates
 

@@ -323,9 +323,8 @@ class OnlineConvexMF(OnlineDictionary):
 
     def _go_on(self) -> Learner:
         run = super()._go_on()
-        labelled = hasattr(self, "classes_") or any(
-            batch.labels is not None for batch in run.waiting
-        )
+        known = [batch.labels for batch in run.waiting if batch.labels is not None]
+        labelled = hasattr(self, "classes_") or bool(known)
         same = labelled == (self.assignment == "labels")
         if run.has_state:
             shared = run.state.dictionary.sizes is None
@@ -348,9 +347,8 @@ class OnlineConvexMF(OnlineDictionary):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         run = self._learner
-        good = isinstance(run.waiting, list)
-        if run.has_state:
-            good &= type(run.state.dictionary) is Hulls
+        good = not run.has_state or type(run.state.dictionary) is Hulls
+        good &= isinstance(run.waiting, list)
         if run.has_state and self.assignment == "labels":
             good &= np.shape(self.classes_) == (run.state.dictionary.shape[0],)
         if not good:

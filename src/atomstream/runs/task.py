@@ -304,10 +304,8 @@ class View(ABC):
 
     def image_dictionary(self, record: Any) -> Any:
         """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
-        raise InputError(
-            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
-            "patches."
-        )
+        needed = "needed is a dictionary of image patches"
+        raise InputError(f"{record.path} has learned from {self.learned_from}; {needed}.")
 
 
 def task_named(name: str) -> type[Task]:

@@ -6,13 +6,13 @@ import logging
 import re
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+import atomstream
 from atomstream.core.checks import counted
 from atomstream.core.scaling import SCALES, dominance
 from atomstream.estimators.registry import THEIR_LOSSES
@@ -29,7 +29,7 @@ from atomstream.io.inputs import (
     open_inputs,
     register_reader,
 )
-from atomstream.io.source import Source, divide_alike
+from atomstream.io.source import divide_alike
 from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
@@ -37,17 +37,9 @@ from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
 
-MODELS = ("nmf", "dictionary", "convex")
 
-
-def _cells(path: Path, options: InputOptions) -> Source:
-    """Return the cells of a file of AnnData; what reads them is loaded when one comes."""
-    from atomstream.domains.cells.cell_rows import Cells
-
-    return Cells(path, options.columns)
-
-
-register_reader(".h5ad", _cells)
+# The package's own lazy names: what reads cells is loaded when some come.
+register_reader(".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns))
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class RowsSettings(checkpoints, Settings):
     model: str = option(
         "nmf",
         "nmf: nonnegative codes and atoms; dictionary: signed ones; convex: atoms made of samples.",
-        choices=MODELS,
+        choices=("nmf", "dictionary", "convex"),
     )
     loss: str = option(
         "squared", "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA."
@@ -157,24 +149,21 @@ class RowsSettings(checkpoints, Settings):
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
-        schedule: Any = self.schedule
-        if self.half_life is not None:
-            schedule = Constant(half_life=self.half_life)
-        common = self.parameters() | {"schedule": schedule}
+        constant = None if self.half_life is None else Constant(half_life=self.half_life)
+        common = self.parameters() | {
+            "schedule": constant or self.schedule,
+            "missing": self.missing,
+        }
         losses: dict[str, Any] = {"loss": self.loss, "updater": self.updater, "zeros": self.zeros}
         if self.model == "nmf":
-            from atomstream.estimators.nmf import OnlineNMF
-
-            return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
+            return atomstream.OnlineNMF(**common, **losses, scale=self.scale)
         if tuple(losses.values()) != ("squared", "auto", "floor"):
             raise ValueError(
                 f"The model {self.model!r} knows the squared loss only, and neither --updater nor "
                 "--zeros."
             )
         if self.model == "dictionary":
-            from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-
-            return OnlineDictionaryLearning(**common, scale=self.scale, missing=self.missing)
+            return atomstream.OnlineDictionaryLearning(**common, scale=self.scale)
         if self.scale != "none":
             raise ValueError(
                 f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
@@ -184,10 +173,7 @@ class RowsSettings(checkpoints, Settings):
                 "The model 'convex' needs a representative for each atom, got "
                 f"{self.representatives} representatives of {self.atoms} atoms."
             )
-        from atomstream.estimators.convex import OnlineConvexMF
-
-        common["missing"] = self.missing
-        return OnlineConvexMF(**common, n_representatives=self.representatives)
+        return atomstream.OnlineConvexMF(**common, n_representatives=self.representatives)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Product", "Sums", "blend", "scale_columns", "scale_rows"]
+__all__ = ["Product", "Sums", "blend"]
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
@@ -52,8 +52,11 @@ class Product:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)
 
-    def __mul__(self, number: float) -> Product:
-        return Product(number * self.left, self.right)
+    def __mul__(self, scale: float | NDArray) -> Product:
+        """Return the product times a number, a number for each column, or a column of numbers."""
+        if np.ndim(scale) == 1:
+            return Product(self.left, self.right * scale)
+        return Product(self.left * np.transpose(scale), self.right)
 
     __rmul__ = __mul__
 
@@ -71,20 +74,6 @@ class Product:
 
 
 Sums: TypeAlias = "NDArray | Product"  # of a batch, or averages of them
-
-
-def scale_rows(matrix: Sums, scale: NDArray) -> Sums:
-    """Return an array or a product with every row multiplied by its number."""
-    if isinstance(matrix, Product):
-        return Product(matrix.left * scale, matrix.right)
-    return matrix * scale[:, None]
-
-
-def scale_columns(matrix: Sums, scale: NDArray) -> Sums:
-    """Return an array or a product with every column multiplied by its number."""
-    if isinstance(matrix, Product):
-        return Product(matrix.left, matrix.right * scale)
-    return matrix * scale
 
 
 def blend(old: Sums, keep: float, new: Sums, share: float) -> Sums:
