@@ -45,7 +45,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     ABSENT: ClassVar = {"scale": "none"}
     loss: Any = "squared"
-    algorithm: Any
+    updater: Any
     codes: Any
     atoms: Any
     alpha: float

@@ -40,7 +40,6 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
 from atomstream.schedules import Adaptive, Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -88,11 +87,6 @@ UPDATERS: dict[str, Callable[[], Any]] = {
     "spsg": SubgradientStep,
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
-CHAINS: dict[str, Callable[..., Any]] = {
-    "glauber": MotifGlauber,
-    "pivot": MotifPivot,
-    "approximate_pivot": partial(MotifPivot, approximate=True),
-}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "matching_pursuit": MatchingPursuit,
@@ -217,18 +211,6 @@ def with_fields(part: Any, **values: tuple[str, Any]) -> Any:
             )
     known = {name: value for name, (_, value) in values.items() if name in own}
     return replace(part, **known) if known else part
-
-
-def resolve_chain(choice: str | Callable[..., MotifChain]) -> Callable[..., MotifChain]:
-    """Return the class of chains, or function of network and motif, of this name or as given."""
-    if isinstance(choice, str) and choice in CHAINS:
-        return CHAINS[choice]
-    if isinstance(choice, str) or not callable(choice):
-        known = ", ".join(sorted({*CHAINS, "all"}))
-        raise ValueError(
-            f"chain={choice!r} is unknown; known are {known}, or give a class of chains."
-        )
-    return choice
 
 
 def _field_names(part: object) -> set[str]:

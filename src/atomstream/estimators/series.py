@@ -21,7 +21,7 @@ from atomstream.domains.series.frames import (
 from atomstream.domains.series.levels import LastKnown, Levels
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -144,7 +144,7 @@ class SeriesDictionary(SeriesForecast):
     """
 
     ACCEPTS = ("allow_nan", "two_d_array")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
+    PARAMETERS: ClassVar = _parameters.SERIES
     ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0, "center": False}
     LEARNED = (
         "learner_",
