@@ -760,4 +760,4 @@ def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):
         assert "of the energy" not in capsys.readouterr().err
     assert main(["learn", str(tmp_path / "x.csv"), "--model", "convex", "--scale", "std",
                  "--out", str(tmp_path / "no")]) == 2  # fmt: skip
-    assert "makes atoms of rows as they are" in capsys.readouterr().err
+    assert "has no --scale" in capsys.readouterr().err

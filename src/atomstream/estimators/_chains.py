@@ -1,4 +1,4 @@
-"""Chains of motifs by name, and chains as shards: each begins anew, from a seed of its own."""
+"""Chains on a network: by their names, and as shards, each begun anew from a seed of its own."""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self
 
+from atomstream.core.parameters import Parameter
+from atomstream.estimators._parameters import constraints
+
 __all__ = ["RENAMED", "ForeignNames"]
 
 _PENALTIES = {"alpha": "alpha (l1 on the codes)", "ridge": "ridge (squared l2 on the codes)"}
@@ -46,10 +49,12 @@ STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter 
 class ForeignNames:
     """An estimator that answers names of scikit-learn with its own, where it would refuse them."""
 
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {}
     _parameter_constraints: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **known: Any) -> None:
         super().__init_subclass__(**known)
+        cls._parameter_constraints = constraints(cls.PARAMETERS)  # what scikit-learn reads
         if "__init__" in vars(cls):
             cls.__init__ = _answering(cls.__init__)  # type: ignore[method-assign]
 
@@ -84,8 +89,8 @@ class ForeignNames:
 
     def _answer_to_start(self, init: str) -> str:
         """Return what to write for a value of ``init``."""
-        named = (getattr(each, "names", ()) for each in self._parameter_constraints["init"])
-        starts = [name for names in named for name in names if name != "auto"]
+        kinds = self.PARAMETERS["init"].kinds
+        starts = [name for kind in kinds for name in kind.names if name != "auto"]
         write = " or ".join(f"init={name!r}" for name in starts)
         if init == "custom" or not starts:
             write = "init=..., the atoms themselves"

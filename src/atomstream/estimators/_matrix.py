@@ -44,7 +44,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     """The algorithm of both estimators; they differ in their sets."""
 
     loss: Any = "squared"
-    algorithm: Any
+    updater: Any
     codes: Any
     atoms: Any
     alpha: float

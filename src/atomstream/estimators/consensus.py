@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
@@ -126,7 +126,7 @@ class ConsensusNMF(
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONSENSUS
+    PARAMETERS: ClassVar = _parameters.CONSENSUS
     LEARNED = (
         "seed_",
         "ensemble_",

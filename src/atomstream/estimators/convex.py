@@ -16,7 +16,7 @@ from atomstream.core.learner import Learner
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._representatives import (
@@ -128,7 +128,7 @@ class OnlineConvexMF(OnlineDictionary):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
+    PARAMETERS: ClassVar = _parameters.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     fixed_components = 0
     init = "auto"
@@ -177,7 +177,7 @@ class OnlineConvexMF(OnlineDictionary):
     def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""
         part = resolve(
-            "codes", self.codes, {name: SETS[name] for name in _constraints.CONVEX_CODES}, "prox"
+            "codes", self.codes, {name: SETS[name] for name in _parameters.CONVEX_CODES}, "prox"
         )
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)

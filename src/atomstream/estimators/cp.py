@@ -17,7 +17,7 @@ from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
     batch_norm,
@@ -152,7 +152,7 @@ class OnlineCPDictionary(OnlineDictionary):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
+    PARAMETERS: ClassVar = _parameters.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
     LEARNED = (*OnlineDictionary.LEARNED, "norm_")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -97,7 +97,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     (500, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.DICTIONARY_LEARNING
+    PARAMETERS: ClassVar = _parameters.DICTIONARY_LEARNING
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from atomstream.domains.images.pixels import (
     white,
 )
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
@@ -107,7 +107,7 @@ class ImageDictionary(PatchLearning):
     """
 
     ACCEPTS = ("three_d_array", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.IMAGE
+    PARAMETERS: ClassVar = _parameters.IMAGE
 
     def __init__(
         self,

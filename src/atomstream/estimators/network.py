@@ -16,7 +16,7 @@ from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._chains import ChainShard, resolve_chain
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
@@ -109,7 +109,7 @@ class NetworkDictionary(NetworkReconstruction):
     """
 
     ACCEPTS = ("sparse", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NETWORK
+    PARAMETERS: ClassVar = _parameters.NETWORK
     LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
 
     learner_: OnlineNMF

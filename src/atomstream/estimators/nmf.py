@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.algorithm import Algorithm
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -165,7 +165,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NMF
+    PARAMETERS: ClassVar = _parameters.NMF
 
     def __init__(
         self,

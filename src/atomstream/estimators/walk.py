@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._types import RandomSource, Start
 from atomstream.estimators._views import view
 from atomstream.estimators._walk_factors import WalkFactors
@@ -99,7 +99,7 @@ class RandomWalkFactorization(WalkLearning):
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.WALK
+    PARAMETERS: ClassVar = _parameters.WALK
     states_ = view("index_.labels", "What the states are called, in the order of the rows.")
     left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
     right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
