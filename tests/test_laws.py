@@ -279,7 +279,7 @@ def test_law_6_sparse_is_dense(name, convert, wide):
 
 @pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
-    X = data(400)
+    X = data(160)
     double, single = make(name, tol=1e-5).fit(X), make(name, tol=1e-5).fit(X.astype(np.float32))
     assert single.components_.dtype == np.float32
     assert single.transform(X.astype(np.float32)).dtype == np.float32

@@ -161,7 +161,7 @@ def test_losses_without_a_majoriser_take_the_steps_by_themselves(room):
     X = positive(200, 3)
     metric = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.4]])
     for loss in (Alpha(0.0), Mahalanobis(metric)):
-        model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=30, random_state=0)
+        model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=12, random_state=0)
         assert isinstance(model.algorithm_.coder, ProjectedSubgradient)
         first = (
             OnlineNMF(2, loss=loss, batch_size=20, n_epochs=1, random_state=0)
