@@ -18,10 +18,10 @@ import atomstream
 from atomstream import cells
 from atomstream.domains.walks.trip_files import read_states
 from atomstream.exceptions import InputError
+from atomstream.files.archive import PREFIX
+from atomstream.files.codec import read_model, write_model
 from atomstream.history import FIELDS, read_history
 from atomstream.io import open_inputs
-from atomstream.io.archive import PREFIX
-from atomstream.io.codec import read_model, write_model
 from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.io.edges import entries_of
 from atomstream.io.series_table import read_series

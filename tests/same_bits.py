@@ -50,7 +50,11 @@ def learned(model):
     import numpy as np
 
     from atomstream import save
-    from atomstream.io.archive import read_archive
+
+    try:
+        from atomstream.files.archive import read_archive
+    except ModuleNotFoundError:  # commits before there was a folder for model files
+        from atomstream.io.archive import read_archive
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.atoms"

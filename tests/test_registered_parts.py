@@ -13,7 +13,7 @@ import atomstream
 from atomstream import ModelFileError, OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.cli import main
 from atomstream.core import registered
-from atomstream.io.archive import read_archive, write_archive
+from atomstream.files.archive import read_archive, write_archive
 
 X = np.random.default_rng(0).exponential(size=(120, 6))
 SOURCE = '''

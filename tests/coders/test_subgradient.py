@@ -18,7 +18,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.io.codec import Decoder
+from atomstream.files.codec import Decoder
 from atomstream.penalties import Box, Covering, Free
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep

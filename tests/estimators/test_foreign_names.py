@@ -11,7 +11,7 @@ from zoo import ZOO
 from atomstream import ConsensusNMF, OnlineCPDictionary, OnlineNMF, VideoDictionary
 from atomstream.cli import main
 from atomstream.estimators._foreign import PARAMETERS
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 
 X = np.random.default_rng(0).poisson(3.0, (60, 8)) + 0.5
 KINDS = sorted({type(model) for model, *_ in ZOO.values()}, key=lambda kind: kind.__name__)

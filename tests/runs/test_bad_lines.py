@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream.cli import main
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 
 X = np.random.default_rng(0).random((700, 3))
 BAD = {

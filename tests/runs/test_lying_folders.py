@@ -11,7 +11,7 @@ from commands import refused
 
 import atomstream
 from atomstream.cli import main
-from atomstream.io.codec import read_model, write_model
+from atomstream.files.codec import read_model, write_model
 from atomstream.runs.notes import KINDS, read_checkpoint
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"

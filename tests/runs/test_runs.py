@@ -22,7 +22,7 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.core.progress import COMPILER
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 from atomstream.io.holdout import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import StoppedAtOnce, stopped_by_signals

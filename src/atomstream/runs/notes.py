@@ -17,7 +17,7 @@ from atomstream.exceptions import (
     InputError,
     ModelFileError,
 )
-from atomstream.io.codec import SENSELESS, read_model
+from atomstream.files.codec import SENSELESS, read_model
 
 __all__ = ["history_of", "making_sense", "read_checkpoint"]
 

@@ -1,7 +1,8 @@
 """Models as files: values encoded in JSON and arrays, and decoded into classes that are known here.
 
-A class comes from the fixed tables of `atomstream.io.registry`, or from the caller; parts are made
-by their constructors, which refuse settings out of range, and a model checks what it has learned.
+A class comes from the fixed tables of `atomstream.files.registry`, or from the caller; parts are
+made by their constructors, which refuse settings out of range; what was learned is checked by its
+declared fields (`atomstream.core.fields`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import atomstream
 from atomstream.core.matrices import checked_numbers
 from atomstream.core.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
-from atomstream.io.archive import read_archive, write_archive
-from atomstream.io.registry import MODELS, model_class, part_class, tag_of, value_class
+from atomstream.files.archive import read_archive, write_archive
+from atomstream.files.registry import MODELS, model_class, part_class, tag_of, value_class
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

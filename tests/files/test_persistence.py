@@ -31,7 +31,8 @@ from atomstream import (
 )
 from atomstream.coders import ActiveSet
 from atomstream.coders.tolerances import LogTolerance
-from atomstream.io import archive, codec, files, registry
+from atomstream.files import archive, codec, registry
+from atomstream.io import files
 from atomstream.memory.gram import Aggregates
 from atomstream.penalties import Box
 from atomstream.schedules import Constant, Polynomial

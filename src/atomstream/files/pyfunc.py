@@ -1,4 +1,4 @@
-"""Saved models as Python functions of MLflow: ``loader_module="atomstream.io.pyfunc"``.
+"""Saved models as Python functions of MLflow: ``loader_module="atomstream.files.pyfunc"``.
 
 MLflow keeps the file that `atomstream.save` wrote and calls this module to open it, so nothing is
 unpickled, and this library does not import MLflow.
@@ -10,7 +10,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from atomstream.io.codec import load
+from atomstream.files.codec import load
 
 __all__ = ["ServedModel"]
 

@@ -15,7 +15,7 @@ from zoo import DOCUMENTS, ZOO, rows, use, used_elsewhere
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.io.pyfunc import ServedModel
+from atomstream.files.pyfunc import ServedModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ONLINE = ["nmf", "dictionary learning", "convex", "tensors"]
@@ -156,7 +156,7 @@ def test_mlflow_serves_a_model(fitted, expected, tmp_path):
     atomstream.save(fitted["nmf"], tmp_path / "model.atoms")
     pyfunc.save_model(
         path=str(tmp_path / "served"),
-        loader_module="atomstream.io.pyfunc",
+        loader_module="atomstream.files.pyfunc",
         data_path=str(tmp_path / "model.atoms"),
         pip_requirements=["atomstream"],
     )
