@@ -118,6 +118,8 @@ FLOORS = [
     {"memory"},
     {"core.state"},
     {"updates"},
+    # cumulative sums over a scalar
+    {"drift"},
     # the loop itself
     {
         "core.explaining",
@@ -132,7 +134,7 @@ FLOORS = [
     },
     # what feeds and watches it
     {"streams"},
-    {"diagnostics", "drift", "watch.snapshots"},
+    {"diagnostics", "watch.snapshots"},
     {"history"},
     {"callbacks", "io"},
     {"changes"},

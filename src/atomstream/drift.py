@@ -145,11 +145,9 @@ class DriftDetector:
         n, (middle, wide) = self._count - FIRST + 1, self._innovation
         if n > FIRST:
             scaled = (innovation - middle) / math.sqrt(max(wide, 1e-12))
-            self._sum = max(0.0, self._sum + scaled - SLACK)
+            self._sum = summed(self._sum, scaled)
             self.since = self.since + 1 if self.statistic > UNDER_WAY else 0
-        weight = self._weight(n)
-        off = innovation - middle
-        self._innovation = (middle + weight * off, (1 - weight) * (wide + weight * off * off))
+        self._innovation = moved(middle, wide, innovation, self._weight(n))
 
     def _learn(self, value: float) -> None:
         mean, variance, covariance = self._sums
@@ -157,12 +155,22 @@ class DriftDetector:
         weight, off = self._weight(self._count), value - mean
         before = self._last - mean if self._count > 1 else 0.0
         covariance = (1 - weight) * (covariance + weight * off * before)
-        variance = (1 - weight) * (variance + weight * off * off)
-        self._sums, self._last = (mean + weight * off, variance, covariance), value
+        self._sums, self._last = (*moved(mean, variance, value, weight), covariance), value
 
     def _weight(self, n: int) -> float:
         """Return the weight of value number n: at first the latest count more, as models learn."""
         return max(POWER / (n + POWER - 1), 1 / self.reach)
+
+
+def summed(total: float, value: float) -> float:
+    """Return Page's cumulative sum with the next value, in standard deviations."""
+    return max(0.0, total + value - SLACK)
+
+
+def moved(mean: float, variance: float, value: float, weight: float) -> tuple[float, float]:
+    """Return the mean and the variance with the next value, which counts by its weight."""
+    off = value - mean
+    return mean + weight * off, (1 - weight) * (variance + weight * off * off)
 
 
 def loss_of(objective: float) -> float:

@@ -12,6 +12,7 @@ from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.state import State
+from atomstream.drift import moved, summed
 from atomstream.memory.base import Delta
 from atomstream.schedules import Constant
 
@@ -20,7 +21,7 @@ __all__ = ["Reactive"]
 FRESH = Constant(weight=0.5)  # of the newest batch in the memory of the second learner
 BATCHES = 2.0  # that the first learner stands for once it has taken the second one's memory
 FIRST = 10  # batches before anything is judged
-SLACK, LEVEL = 0.25, 5.0  # of the sum of gains, in standard deviations of a gain
+LEVEL = 5.0  # of the sum of gains, in standard deviations of a gain
 JUMP, LEAST_JUMP = 5.0, 0.4  # of the logarithm of a loss: standard deviations, and at least so much
 NEAR = 0.02  # weight of the newest gain in their spread
 RECENT = 0.03  # least weight of the newest loss in the level of losses
@@ -117,7 +118,8 @@ class Reactive:
             self.numbers = np.array([0.0, square, n_gains, 0.0, 0.0, 0.0])  # the level is another
             return True
         if n_gains > FIRST:
-            total = max(0.0, total + gain / math.sqrt(square) - SLACK)
+            # Not from their mean: what counts is that the second learner is better at all.
+            total = summed(total, gain / math.sqrt(square))
         if total > LEVEL:
             self.numbers = np.array([0.0, square, n_gains, level, variance, n_losses])
             return True
@@ -125,7 +127,6 @@ class Reactive:
         near = max(NEAR, 1 / n_gains)
         known = min(gain**2, CLIP**2 * square) if n_gains > FIRST else gain**2
         square = max(square + near * (known - square), LEAST_SPREAD**2)
-        recent, off = max(RECENT, 1 / n_losses), loss - level
-        level, variance = level + recent * off, (1 - recent) * (variance + recent * off * off)
+        level, variance = moved(level, variance, loss, max(RECENT, 1 / n_losses))
         self.numbers = np.array([total, square, n_gains, level, variance, n_losses])
         return False

@@ -1,8 +1,6 @@
 """Dictionaries: free rows, loading matrices, or hulls of representative samples."""
 
-from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.hulls import Hulls
-from atomstream.dictionaries.loadings import Loadings
-from atomstream.dictionaries.rows import Rows
+import lazy_loader
 
-__all__ = ["Dictionary", "Hulls", "Loadings", "Rows"]
+# Each is loaded where it is first used: a matrix model knows nothing of loadings and hulls.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

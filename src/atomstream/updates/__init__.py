@@ -1,9 +1,6 @@
 """Updates of the dictionary, made once the memory has taken in a batch."""
 
-from atomstream.updates.base import Explained, Updater
-from atomstream.updates.block_coordinate import BlockCoordinate
-from atomstream.updates.loadings import LoadingSweep
-from atomstream.updates.majorise import Majorise
-from atomstream.updates.subgradient import SubgradientStep
+import lazy_loader
 
-__all__ = ["BlockCoordinate", "Explained", "LoadingSweep", "Majorise", "SubgradientStep", "Updater"]
+# Each is loaded where it is first used: a matrix model knows nothing of loadings.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,8 @@
+"""The updates, typed."""
+
+from .base import Explained as Explained
+from .base import Updater as Updater
+from .block_coordinate import BlockCoordinate as BlockCoordinate
+from .loadings import LoadingSweep as LoadingSweep
+from .majorise import Majorise as Majorise
+from .subgradient import SubgradientStep as SubgradientStep
