@@ -427,7 +427,7 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
         "--epochs",
         3000,
         "--max-time",
-        "1.5",
+        "3",
         "--batch-size",
         10,
         "--out",
@@ -612,7 +612,7 @@ def test_a_silent_stream_is_saved_and_timed(tmp_path, monkeypatch):
     monkeypatch.setattr(RunFolder, "save", noted)
     read, write = os.pipe()
     os.write(write, b"1,2\n2,1\n" * 10)
-    words = ("--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "1.5")
+    words = ("--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "3")
     with standard_input(read):
         run("learn", "-", *words, "--out", tmp_path / "run")
     ended = time.monotonic()
