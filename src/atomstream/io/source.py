@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.exceptions import InputError
+from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.heads import UNNAMED, Naming
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def reading(name: str) -> Iterator[None]:
     """Turn any error of a parser into an InputError that names the input."""
     try:
         yield
-    except (InputError, MemoryError, Warning):
+    except (InputError, MemoryError, NetworkWarning):  # a warning that was made an error
         raise
     except Exception as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
