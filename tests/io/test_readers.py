@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.exceptions import InputError
+from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import feed as feed_module
-from atomstream.io import lines, source
+from atomstream.io import lines, source, table
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures, load_image
-from atomstream.io.inputs import KINDS, InputOptions, open_inputs
+from atomstream.io.inputs import KINDS, InputOptions, Naming, open_inputs
 from atomstream.io.source import Source, numbered
 from atomstream.streams import patches
 
@@ -276,10 +276,9 @@ def test_numbers_on_which_the_parser_of_scipy_crashes_do_not_reach_it(tmp_path, 
     if b"\0" not in text:
         open_inputs([str(path)])  # read as 8.5
         return
-    with pytest.raises(InputError, match="holds zero bytes"):
-        open_inputs([str(path)])
-    with pytest.raises(ValueError, match="cannot be read"):
-        entries_of(path)
+    for read in (open_inputs, lambda names: entries_of(*names)):
+        with pytest.raises(InputError, match="holds zero bytes"):
+            read([str(path)])
 
 
 def test_the_last_line_of_a_matrix_may_lack_its_end(tmp_path):
@@ -476,6 +475,36 @@ def test_a_sparse_matrix_that_points_outside_of_itself_is_refused(tmp_path):
         )
         with pytest.raises(InputError, match=r"bad.npz"):
             list(open_inputs([str(tmp_path / "bad.npz")])[0].blocks(0, 0))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "bare.csv", "x.csv.gz"])
+def test_without_arrow_tables_are_read_as_with_it(folder, name, monkeypatch):
+    def missing(module, purpose):
+        raise MissingLibraryError(module)
+
+    monkeypatch.setattr(table, "library", missing)
+    opened = open_inputs([str(folder / name)])[0]
+    for start in (0, 11, 57):
+        blocks = [block.X for block in opened.blocks(start, 0)]
+        assert_array_equal(np.concatenate(blocks) if blocks else np.empty((0, 4)), X[start:])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_lines_of_json_have_names_bad_lines_and_gaps_as_tables_have(tmp_path, packed):
+    text = '{"id": "u", "a": 1, "b": null}\n{"id": "v", "a": "x"}\n\n[3]\n{"id": 5, "b": 2}\n'
+    path = tmp_path / ("x.jsonl.gz" if packed else "x.jsonl")
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    naming = Naming(ids=("id",), kept=True)
+    source = open_inputs([str(path)], InputOptions(skip=True, naming=naming))[0]
+    (block,) = source.blocks(0, 0)
+    assert_array_equal(block.X, [[1, np.nan], [np.nan] * 2, [np.nan] * 2, [np.nan, 2]])
+    assert [*block.labels[0]] == ["u", "v", "", 5]
+    source = open_inputs([str(path)], InputOptions(columns=("b",)))[0]
+    with pytest.raises(InputError, match=r"Row 2 of .* cannot be read: it is not a dict, as the"):
+        list(source.blocks(0, 0))
+    source = open_inputs([str(path)], InputOptions(columns=("a",)))[0]
+    with pytest.raises(InputError, match=r"Column 'a' has 'x' in row 1 .*needed are numbers"):
+        list(source.blocks(0, 0))
 
 
 def test_columns_of_what_is_no_table_are_refused(folder):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+import weakref
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ DENSEST = (
     1100  # bytes that one byte of a ZIP archive can stand for (1,032 of deflate, and a little)
 )
 
-_Header = tuple[tuple[int, ...], bool, np.dtype]  # shape, whether by columns, type
+PARTS = ("data", "indices", "indptr")  # of a sparse matrix of scipy
 Axes = Sequence[int] | None  # of the samples; None: the first one
 
 
@@ -77,7 +79,7 @@ class Sliced(_Array):
         The axes of the samples of a dense array, if not the first one.
     """
 
-    def __init__(self, array: Any, path: Path, files: list[Path], axes: Axes = None) -> None:
+    def __init__(self, array: Any, path: Any, files: list[Path], axes: Axes = None) -> None:
         shape, self.takes_axes = tuple(array.shape), not sp.issparse(array)
         if axes is not None and self.takes_axes:
             array = _as_rows(array, axes, str(path))
@@ -109,43 +111,57 @@ def npy(path: Path, axes: Axes = None) -> Source:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
             raise InputError(f"{path} cannot be read: it is no .npy file.")
     if not isinstance(path, Path):
-        return Sliced(_Ranges(path), path, [path], axes)
+        return Sliced(_Stored(str(path), path.open()), path, [path], axes)
     return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path], axes)
 
 
-class _Ranges:
-    """An array in a .npy file of a store: rows are read as the bytes that they take.
+class _Stored:
+    """An array as NumPy writes it, in an archive or a store: what is asked for is read.
 
     Parameters
     ----------
-    place : Place
+    name : str
+        For messages.
+    file : binary file
+        Forward steps should be cheap in it.
     """
 
-    def __init__(self, place: Any) -> None:
-        with place.open() as file:
-            self.shape, fortran, self.dtype = _header(file)
-            self._begin = file.tell()
-        self._place = place
-        if fortran or self.dtype.hasobject:
-            raise InputError(f"{place} is stored by columns, needed are rows; write it in C order.")
+    def __init__(self, name: str, file: Any) -> None:
+        form = np.lib.format
+        first = form.read_magic(file) == (1, 0)
+        read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+        self.shape, self._by_columns, self.dtype = read(file)
+        self.size = math.prod(self.shape)
+        self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
+        self.name, self._file, self._begin = name, file, file.tell()
+        self._lock = Lock()  # a pass that was given up may still be reading
+        weakref.finalize(self, file.close)
 
     def __getitem__(self, index: slice | tuple[slice, ...]) -> NDArray:
         """Return a part; along the first axis only what is asked for is read."""
+        if self._by_columns:
+            return self.whole[index]
         first, *others = index if isinstance(index, tuple) else (index,)
         start, stop, _ = first.indices(self.shape[0])
-        width = math.prod(self.shape[1:]) * self.dtype.itemsize
-        with self._place.open() as file:
-            file.seek(self._begin + start * width)
-            data = file.read((stop - start) * width)
-        part = np.frombuffer(data, self.dtype).reshape(-1, *self.shape[1:])
+        width = math.prod(self.shape[1:])
+        part = self._read(start * width, stop * width).reshape(-1, *self.shape[1:])
         return part[(slice(None), *others)]
 
+    @cached_property
+    def whole(self) -> NDArray:
+        """The whole array."""
+        need(2 * self.size * self.dtype.itemsize, self.name)
+        items = self._read(0, self.size)
+        return items.reshape(self.shape[::-1]).T if self._by_columns else items.reshape(self.shape)
 
-def _header(file: Any) -> _Header:
-    """Read the head of an array as NumPy writes it."""
-    form = np.lib.format
-    first = form.read_magic(file) == (1, 0)
-    return (form.read_array_header_1_0 if first else form.read_array_header_2_0)(file)
+    def _read(self, first: int, last: int) -> NDArray:
+        n_bytes = (last - first) * self.dtype.itemsize
+        with self._lock:
+            self._file.seek(self._begin + first * self.dtype.itemsize)
+            data = self._file.read(n_bytes)
+        if len(data) != n_bytes:
+            raise InputError(f"{self.name} is cut off.")
+        return np.frombuffer(data, self.dtype)
 
 
 def matrix_market(path: Path) -> Source:
@@ -224,11 +240,8 @@ def hdf5(path: Path, key: str | None, axes: Axes = None) -> Source:
 
 def check_archive(path: Path) -> None:
     """Hold what the arrays of a .npz file claim against what is there."""
-    with zipfile.ZipFile(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-    for name in names:
-        member = _Member(path, name)
-        need(2 * math.prod(member.shape) * member.dtype.itemsize, f"{name!r} of {path}")
+    for member in _members(path).values():
+        need(2 * member.size * member.dtype.itemsize, member.name)
 
 
 def npz(path: Path, key: str | None, axes: Axes = None) -> Source:
@@ -236,14 +249,29 @@ def npz(path: Path, key: str | None, axes: Axes = None) -> Source:
 
     An array whose axes of the samples are named is loaded as a whole.
     """
-    with zipfile.ZipFile(path) as archive:
-        members = {name.removesuffix(".npy") for name in archive.namelist()}
-    if {"data", "indices", "indptr", "shape"} <= members and key is None:
+    members = _members(path)
+    if {*PARTS, "shape"} <= members.keys() and key is None:
         return _sparse(path, members)
-    opened = {name: _Member(path, name) for name in sorted(members)}
-    tables = {name: member for name, member in opened.items() if member.is_table}
+    tables = {name: member for name, member in members.items() if member.is_table}
     member = tables[chosen(path, tables, key)]
-    return _Streamed(path, member) if axes is None else Sliced(member.whole(), path, [path], axes)
+    return Sliced(member if axes is None else member.whole, member.name, [path], axes)
+
+
+def _members(path: Path) -> dict[str, _Stored]:
+    """Return the arrays of an archive, whose claims are held against what it holds."""
+    members = {}
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            member = members[name] = _Stored(f"{path}:{name}", archive.open(info))
+            claimed = member.size * member.dtype.itemsize
+            held = min(info.file_size, DENSEST * info.compress_size + CHUNK)
+            if claimed > held:
+                raise InputError(
+                    f"{path} claims {size_of(claimed)} in {name!r} and holds at most "
+                    f"{size_of(held)}."
+                )
+    return members
 
 
 def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0) -> str:
@@ -263,108 +291,38 @@ def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0)
     return key or large[0]
 
 
-class _Member:
-    """An array in an archive, read from front to back in parts."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name
-        with self._open() as (_, header):
-            self.shape, self.fortran, self.dtype = header
-        self._check_claims()
-        self.is_table = self.dtype.kind in "fiub" and len(self.shape) >= 2
-
-    def _check_claims(self) -> None:
-        """Hold the size in the header against what the archive holds."""
-        with zipfile.ZipFile(self.path) as archive:
-            member = archive.getinfo(self._inside(archive))
-        claimed = math.prod(self.shape) * self.dtype.itemsize
-        held = min(member.file_size, DENSEST * member.compress_size + CHUNK)
-        if claimed > held:
-            raise InputError(
-                f"{self.path} claims {size_of(claimed)} in {self.name!r} and holds at most "
-                f"{size_of(held)}."
-            )
-
-    def _inside(self, archive: zipfile.ZipFile) -> str:
-        return self.name if self.name in archive.namelist() else f"{self.name}.npy"
-
-    @contextmanager
-    def _open(self) -> Iterator[tuple[Any, _Header]]:
-        """Open the array after its header, which comes along."""
-        with zipfile.ZipFile(self.path) as archive, archive.open(self._inside(archive)) as file:
-            yield file, _header(file)
-
-    def whole(self) -> NDArray:
-        """Return the whole array."""
-        need(2 * math.prod(self.shape) * self.dtype.itemsize, f"{self.name!r} of {self.path}")
-        with np.load(self.path, allow_pickle=False) as archive:
-            return archive[self.name]
-
-    def parts(self, start: int, counts: Iterator[int]) -> Iterator[NDArray]:
-        """Yield parts of the flattened array, from ``start`` on, with ``counts`` items each."""
-        with self._open() as (file, _):
-            file.seek(start * self.dtype.itemsize, 1)
-            for count in counts:
-                data = file.read(count * self.dtype.itemsize)
-                if len(data) != count * self.dtype.itemsize:
-                    raise InputError(f"{self.path} is cut off within {self.name!r}.")
-                yield np.frombuffer(data, self.dtype)
-
-
-class _Streamed(_Array):
-    """A dense array in an archive."""
-
-    def __init__(self, path: Path, member: _Member) -> None:
-        super().__init__(f"{path}:{member.name}", member.shape, member.dtype, [path])
-        self._member, self.takes_axes = member, True
-
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows; an array stored by columns is loaded as a whole."""
-        n_rows, width = self.n_rows or 0, self.n_features
-        slices = list(row_blocks(n_rows, start, width * self._member.dtype.itemsize))
-        if self._member.fortran:
-            X = self._member.whole().reshape(n_rows, width)
-            yield from (numbered(X[rows], rows.start) for rows in slices)
-            return
-        counts = ((rows.stop - rows.start) * width for rows in slices)
-        for rows, part in zip(slices, self._member.parts(start * width, counts), strict=True):
-            yield numbered(part.reshape(-1, width), rows.start)
-
-
-def _sparse(path: Path, members: set[str]) -> Source:
+def _sparse(path: Path, members: dict[str, _Stored]) -> Source:
     """Open a sparse matrix of scipy: CSR rows are streamed, CSC is loaded and converted."""
-    check_archive(path)
-    with np.load(path, allow_pickle=False) as archive:
-        shape = tuple(int(n) for n in archive["shape"])
-        kind = archive["format"].item() if "format" in members else None
-        kind = kind.decode() if isinstance(kind, bytes) else kind
-        if len(shape) != 2:
-            raise InputError(
-                f"{path} is a sparse array of shape {shape}, needed is (n_samples, n_features)."
-            )
-        n_rows, n_columns = shape
-        if kind is None:
-            kind = "csr" if len(archive["indptr"]) == n_rows + 1 else "csc"
-        if kind == "csr":
-            return _SparseRows(path, shape, archive["indptr"])
-        if kind != "csc":
-            raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
-        need(16 * n_rows, str(path))
-        parts = (archive["data"], archive["indices"], archive["indptr"])
-        columns = sp.csc_array(parts, shape=(n_rows, n_columns))
-        return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
+    for member in members.values():
+        need(2 * member.size * member.dtype.itemsize, member.name)
+    shape = tuple(int(n) for n in members["shape"].whole)
+    kind = members["format"].whole.item() if "format" in members else None
+    kind = kind.decode() if isinstance(kind, bytes) else kind
+    if len(shape) != 2:
+        raise InputError(
+            f"{path} is a sparse array of shape {shape}, needed is (n_samples, n_features)."
+        )
+    if kind is None:
+        kind = "csr" if members["indptr"].size == shape[0] + 1 else "csc"
+    if kind == "csr":
+        return _SparseRows(path, shape, members)
+    if kind != "csc":
+        raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
+    need(16 * shape[0], str(path))
+    columns = sp.csc_array(tuple(members[name].whole for name in PARTS), shape=shape)
+    return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
 
 
 class _SparseRows(_Array):
     """Sparse rows in an archive; only the pointers to the rows are in memory."""
 
-    def __init__(self, path: Path, shape: tuple[int, ...], pointers: NDArray) -> None:
-        self._values, self._columns = _Member(path, "data"), _Member(path, "indices")
+    def __init__(self, path: Path, shape: tuple[int, ...], members: dict[str, _Stored]) -> None:
+        self._values, self._columns, pointers = (members[name] for name in PARTS)
         super().__init__(str(path), shape, self._values.dtype, [path])
-        self._pointers = pointers.astype(np.int64)
+        self._pointers = pointers.whole.astype(np.int64)
         n_stored = self._columns.shape[0]
         ends_fit = not self._pointers[0] and self._pointers[-1] == n_stored
-        if len(pointers) != shape[0] + 1 or not ends_fit or np.diff(self._pointers).min() < 0:
+        if pointers.size != shape[0] + 1 or not ends_fit or np.diff(self._pointers).min() < 0:
             raise InputError(
                 f"{path} is not a valid sparse matrix: its pointers do not fit its {n_stored} "
                 "entries."
@@ -375,11 +333,9 @@ class _SparseRows(_Array):
         n_rows = self.n_rows or 0
         entry_bytes = self._values.dtype.itemsize + self._columns.dtype.itemsize
         mean = int(self._pointers[-1] // n_rows + 1) * entry_bytes
-        slices = list(row_blocks(n_rows, start, mean))
-        counts = [int(self._pointers[rows.stop] - self._pointers[rows.start]) for rows in slices]
-        first = int(self._pointers[start]) if start < n_rows else 0
-        streams = (member.parts(first, iter(counts)) for member in (self._values, self._columns))
-        for rows, values, columns in zip(slices, *streams, strict=True):
+        for rows in row_blocks(n_rows, start, mean):
+            entries = slice(int(self._pointers[rows.start]), int(self._pointers[rows.stop]))
+            values, columns = self._values[entries], self._columns[entries]
             if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features:
                 raise InputError(f"{self.name} has entries outside its {self.n_features} columns.")
             pointers = self._pointers[rows.start : rows.stop + 1] - self._pointers[rows.start]

@@ -98,22 +98,21 @@ class EdgeTable(NamedTuple):
 
         Raises
         ------
-        ValueError
+        InputError
             For tables without the columns that are needed, and for rows that are not an edge.
         """
         tail, head, weight = self._chosen(options)
         tails, heads = self.columns[tail], self.columns[head]
-        for row, ends in enumerate(zip(tails, heads, strict=True)):
-            if any(end in NO_NODE or end != end for end in ends):
-                raise InputError(f"{self.place(row)} lacks a node: {ends[0]!r}, {ends[1]!r}.")
+        for row, (start, end) in enumerate(zip(tails, heads, strict=True)):
+            if start in NO_NODE or end in NO_NODE or start != start or end != end:
+                raise InputError(f"{self.place(row)} lacks a node: {start!r}, {end!r}.")
         if weight is None:
             return tails, heads, [1.0] * len(tails)
         weights = [_number(field, options.decimal) for field in self.columns[weight]]
         for row, value in enumerate(weights):
             if value is None or not 0 <= value < math.inf:
                 field = self.columns[weight][row]
-                comma = isinstance(field, str) and options.decimal == "."
-                comma = comma and DECIMAL_COMMA.fullmatch(field) is not None
+                comma = DECIMAL_COMMA.fullmatch(str(field)) and options.decimal == "."
                 raise InputError(
                     f"{self.place(row)}: the weight {field!r:.40} is not a finite number of at "
                     f"least 0{f'; for decimal commas {SAY_COMMA}' if comma else ''}."

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.feed import Feed, Position
-from atomstream.io.heads import UNNAMED, Naming
+from atomstream.io.heads import Naming
 from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.source import Source, reading
+from atomstream.io.source import InputOptions, Source, reading
 from atomstream.io.table import DelimitedTable, JsonTable, ParquetTable
 
 __all__ = [
@@ -31,61 +30,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class InputOptions:
-    """Options for reading inputs; each one concerns only some kinds of input.
-
-    Parameters
-    ----------
-    columns : sequence of str, default=()
-        Columns of tables: names, numbers from 1, or ranges of numbers.
-    key : str, optional
-        Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
-    patch : int, default=12
-        Height and width of the patches of images.
-    grey : bool, default=False
-        Whether images are converted to grey.
-    per_image : int, default=20000
-        Number of patches drawn from each image in a pass.
-    center : {"patch"}, optional
-        "patch" subtracts the mean of each patch.
-    seed : int, default=0
-        Random seed of the order of patches.
-    decimal : {".", ","}, default="."
-        Decimal sign of tables of text.
-    skip : bool, default=False
-        Whether a line of a table that cannot be read is a row of missing entries.
-    naming : Naming, default=UNNAMED
-        Columns of tables that name rows.
-    sample_axes : sequence of int, optional
-        The axes of dense arrays that hold the samples, as in `atomstream.streams.CubeRows`; without
-        them the first one.
-    """
-
-    columns: Sequence[str] = ()
-    key: str | None = None
-    patch: int = 12
-    grey: bool = False
-    per_image: int = 20_000
-    center: str | None = None
-    seed: int = 0
-    decimal: str = "."
-    skip: bool = False
-    naming: Naming = UNNAMED
-    sample_axes: Sequence[int] | None = None
-
-
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
-
-
-def _lines(path: Path | None, options: InputOptions) -> Source:
-    return DelimitedTable(
-        path, options.columns, options.decimal, skip=options.skip, naming=options.naming
-    )
-
-
-def _json(path: Path, options: InputOptions) -> Source:
-    return JsonTable(path, options.columns, skip=options.skip, naming=options.naming)
 
 
 def _zarr(path: Path, options: InputOptions) -> Source:
@@ -97,21 +42,14 @@ def _hdf5(path: Path, options: InputOptions) -> Source:
 
 
 KINDS: dict[str, Reader] = {
-    ".csv": _lines,
-    ".tsv": _lines,
-    ".csv.gz": _lines,
-    ".tsv.gz": _lines,
-    ".jsonl": _json,
-    ".jsonl.gz": _json,
-    ".parquet": lambda path, options: ParquetTable(path, options.columns, options.naming),
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), DelimitedTable),
+    **dict.fromkeys((".jsonl", ".jsonl.gz"), JsonTable),
+    ".parquet": ParquetTable,
     ".npy": lambda path, options: arrays.npy(path, options.sample_axes),
     ".npz": lambda path, options: arrays.npz(path, options.key, options.sample_axes),
-    ".mtx": lambda path, _: arrays.matrix_market(path),
-    ".mtx.gz": lambda path, _: arrays.matrix_market(path),
-    ".zarr": _zarr,
-    ".h5": _hdf5,
-    ".hdf5": _hdf5,
-    ".zarr.zip": _zarr,
+    **dict.fromkeys((".mtx", ".mtx.gz"), lambda path, _: arrays.matrix_market(path)),
+    **dict.fromkeys((".zarr", ".zarr.zip"), _zarr),
+    **dict.fromkeys((".h5", ".hdf5"), _hdf5),
 }
 STANDARD_INPUT = "-"
 
@@ -206,7 +144,7 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        return _lines(None, options)
+        return DelimitedTable(None, options)
     if not name:
         raise InputError("The name of an input is empty.")
     path = Path(name)

@@ -71,13 +71,19 @@ def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) 
     characters that cannot be seen are written as escapes: names come from data, and data from
     anywhere.
     """
-    with whole_file(out) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(map(_cell, names))
+    with whole_file(out) as file, _csv_writer(file, names) as writer:
         writer.writerows(map(_cell, row) for row in rows)
-        text.flush()
-        text.detach()
+
+
+@contextmanager
+def _csv_writer(file: BinaryIO, names: Iterable[str]) -> Iterator[Any]:
+    """Write a line of names, and hand over what writes rows below it."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, names))
+    yield writer
+    text.flush()
+    text.detach()
 
 
 def printable(text: str) -> str:
@@ -181,21 +187,17 @@ def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
 
 @contextmanager
 def _csv(file: BinaryIO, columns: Columns) -> Iterator[Write]:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, [*columns.labels, *columns.codes]))
+    with _csv_writer(file, [*columns.labels, *columns.codes]) as writer:
 
-    def write(labels: Labels, values: NDArray) -> None:
-        """Write a block of rows as lines."""
-        rows = values.tolist()
-        if labels:
-            named = zip(*([_cell(name) for name in part] for part in labels), strict=True)
-            rows = [[*names, *row] for names, row in zip(named, rows, strict=True)]
-        writer.writerows(rows)
+        def write(labels: Labels, values: NDArray) -> None:
+            """Write a block of rows as lines."""
+            named = zip(*(map(_cell, part) for part in labels), strict=True)
+            rows = values.tolist()
+            if labels:
+                rows = [[*names, *row] for names, row in zip(named, rows, strict=True)]
+            writer.writerows(rows)
 
-    yield write
-    text.flush()
-    text.detach()
+        yield write
 
 
 @contextmanager

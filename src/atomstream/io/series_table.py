@@ -15,7 +15,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.heads import Naming, chosen
 from atomstream.io.outputs import write_table
-from atomstream.io.source import reading
+from atomstream.io.source import InputOptions, reading
 from atomstream.io.table import DelimitedTable
 
 __all__ = ["SeriesTable", "read_series"]
@@ -117,7 +117,8 @@ def read_series(
     if not path.exists():
         raise InputError(f"There is no {path}.")
     with reading(str(path)):
-        table = DelimitedTable(path, columns, decimal, naming=_TimeColumn(kept=True, time=time))
+        naming = _TimeColumn(kept=True, time=time)
+        table = DelimitedTable(path, InputOptions(columns, decimal=decimal, naming=naming))
     blocks: list[NDArray] = []
     times: list[str] = []
     for block in table.blocks(0, 0):

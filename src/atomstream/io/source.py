@@ -6,22 +6,76 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.exceptions import InputError
+from atomstream.exceptions import InputError, NetworkWarning
+from atomstream.io.heads import UNNAMED, Naming
 
 if TYPE_CHECKING:
     from atomstream.core.matrices import Matrix
 
-__all__ = ["Block", "Source", "divide_alike", "fingerprint", "reading", "row_blocks"]
+__all__ = [
+    "Block",
+    "InputOptions",
+    "Source",
+    "divide_alike",
+    "fingerprint",
+    "reading",
+    "row_blocks",
+]
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
 PLACES = 64
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Options for reading inputs; each one concerns only some kinds of input.
+
+    Parameters
+    ----------
+    columns : sequence of str, default=()
+        Columns of tables: names, numbers from 1, or ranges of numbers.
+    key : str, optional
+        Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
+    patch : int, default=12
+        Height and width of the patches of images.
+    grey : bool, default=False
+        Whether images are converted to grey.
+    per_image : int, default=20000
+        Number of patches drawn from each image in a pass.
+    center : {"patch"}, optional
+        "patch" subtracts the mean of each patch.
+    seed : int, default=0
+        Random seed of the order of patches.
+    decimal : {".", ","}, default="."
+        Decimal sign of tables of text.
+    skip : bool, default=False
+        Whether a line of a table that cannot be read is a row of missing entries.
+    naming : Naming, default=UNNAMED
+        Columns of tables that name rows.
+    sample_axes : sequence of int, optional
+        The axes of dense arrays that hold the samples, as in `atomstream.streams.CubeRows`; without
+        them the first one.
+    """
+
+    columns: Sequence[str] = ()
+    key: str | None = None
+    patch: int = 12
+    grey: bool = False
+    per_image: int = 20_000
+    center: str | None = None
+    seed: int = 0
+    decimal: str = "."
+    skip: bool = False
+    naming: Naming = UNNAMED
+    sample_axes: Sequence[int] | None = None
 
 
 class Block(NamedTuple):
@@ -113,7 +167,7 @@ def reading(name: str) -> Iterator[None]:
     """Turn any error of a parser into an InputError that names the input."""
     try:
         yield
-    except (InputError, MemoryError, Warning):
+    except (InputError, MemoryError, NetworkWarning):  # a warning that was made an error
         raise
     except Exception as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"

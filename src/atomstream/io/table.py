@@ -22,15 +22,13 @@ from atomstream.io import lines
 from atomstream.io.budget import need
 from atomstream.io.heads import (
     NOTHING,
-    UNNAMED,
-    Naming,
     chosen,
     entry_of,
     head_of,
     refuse_texts,
     texts_in,
 )
-from atomstream.io.source import Block, Source, numbered
+from atomstream.io.source import Block, InputOptions, Source, numbered
 
 __all__ = ["DelimitedTable", "JsonTable", "ParquetTable", "Table"]
 
@@ -56,17 +54,24 @@ class Table(Source):
     has_columns = True
 
     def _choose(
-        self, all_names: list[str], columns: Sequence[str], aside: Sequence[int], kept: bool
+        self,
+        all_names: list[str],
+        options: InputOptions,
+        own: Sequence[int] = (),
+        rows: Sequence[Sequence[str]] = (),
     ) -> None:
-        """Choose columns of numbers, all by default; those aside name rows, and may be kept."""
-        self._all_names, aside = all_names, list(dict.fromkeys(aside))
-        self._numbers = [i for i in chosen(all_names, columns, self.name) if i not in aside]
+        """Choose the columns of numbers, and those that name rows: its own ones come first."""
+        found = options.naming.places(all_names, self.name, rows, bool(options.columns))
+        aside = list(dict.fromkeys([*own, *found]))
+        self._all_names = all_names
+        places = chosen(all_names, options.columns, self.name)
+        self._numbers = [place for place in places if place not in aside]
         if not self._numbers:
             raise InputError(
                 f"{self.name} has no column of numbers beside those that name rows; choose others "
                 "with --columns."
             )
-        self._labels = aside if kept else []
+        self._labels = aside if options.naming.kept else []
         self.names = self.columns = [all_names[i] for i in self._numbers]
         self.row_names = [all_names[i] for i in self._labels]
         self.n_features = len(self._numbers)
@@ -78,20 +83,16 @@ class TextTable(Table):
     Parameters
     ----------
     path : path, or None for standard input
-    decimal : {".", ","}, default="."
-        Decimal sign of numbers in text.
-    skip : bool, default=False
-        Whether a line that cannot be read becomes a row of missing entries instead of an error, so
-        that rows keep their numbers.
+    options : InputOptions
     """
 
     _header = False
 
-    def __init__(self, path: Path | None, decimal: str = ".", *, skip: bool = False) -> None:
+    def __init__(self, path: Path | None, options: InputOptions) -> None:
         self.name = "standard input" if path is None else str(path)
         self.files = [] if path is None else [path]
         self.live, self.waiting = path is None, False
-        self._path, self._decimal, self._skip = path, decimal, skip
+        self._path, self._decimal, self._skip = path, options.decimal, options.skip
         self._stream = lines.chunks_of(self._available, self.name)  # of a live table
 
     def _available(self, size: int) -> bytes:
@@ -212,31 +213,20 @@ class DelimitedTable(TextTable):
     Parameters
     ----------
     path : path, or None for standard input
-    columns : sequence of str, default=()
-        Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
-    decimal, skip
-        See `TextTable`.
-    naming : Naming, default=UNNAMED
-        Columns that name rows; a first column without a name, as pandas and R write it, is one.
+    options : InputOptions
+        A first column without a name, as pandas and R write it, names rows unless it is chosen.
     """
 
-    def __init__(
-        self,
-        path: Path | None,
-        columns: Sequence[str] = (),
-        decimal: str = ".",
-        *,
-        skip: bool = False,
-        naming: Naming = UNNAMED,
-    ) -> None:
-        super().__init__(path, decimal, skip=skip)
-        head = head_of(self._first_lines().decode("utf-8", "replace"), self.name, decimal)
+    def __init__(self, path: Path | None, options: InputOptions) -> None:
+        super().__init__(path, options)
+        sample = self._first_lines().decode("utf-8", "replace")
+        head = head_of(sample, self.name, options.decimal)
         width = len(head.names)
         need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
-        aside = naming.places(head.names, self.name, head.rows, bool(columns))
-        own = [0] if head.names[0] == "" and "" not in columns else []
-        self._choose(head.names, columns, [*own, *aside], naming.kept)
-        texts = texts_in(head.rows, head.names, self._numbers, skip or self.live, decimal)
+        own = [0] if head.names[0] == "" and "" not in options.columns else []
+        self._choose(head.names, options, own, head.rows)
+        lenient = options.skip or self.live
+        texts = texts_in(head.rows, head.names, self._numbers, lenient, options.decimal)
         refuse_texts(texts, self.name)
         self._delimiter, self._header = head.delimiter, head.header
         if not self._header:
@@ -284,23 +274,12 @@ class JsonTable(TextTable):
     Parameters
     ----------
     path : path
-    columns : sequence of str, default=()
-        Names, numbers from 1, or ranges of numbers ("3-7"); none means those of the first line.
-    skip
-        See `TextTable`.
-    naming : Naming, default=UNNAMED
-        Names that name rows.
+    options : InputOptions
+        Without columns, the names are those of the first line.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        columns: Sequence[str] = (),
-        *,
-        skip: bool = False,
-        naming: Naming = UNNAMED,
-    ) -> None:
-        super().__init__(path, skip=skip)
+    def __init__(self, path: Path, options: InputOptions) -> None:
+        super().__init__(path, options)
         try:
             first = json.loads(next(filter(bytes.strip, self._first_lines().split(b"\n")), b"null"))
         except (ValueError, RecursionError):
@@ -309,7 +288,7 @@ class JsonTable(TextTable):
             raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
         self._kind: Any = type(first)
         named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
-        self._choose(named, columns, naming.places(named, self.name), naming.kept)
+        self._choose(named, options)
         if self._kind is list:
             self.names = None
 
@@ -326,21 +305,17 @@ class ParquetTable(Table):
     Parameters
     ----------
     path : path
-    columns : sequence of str, default=()
-        Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
-    naming : Naming, default=UNNAMED
-        Columns that name rows, besides an index that pandas wrote.
+    options : InputOptions
+        An index that pandas wrote names rows unless it is chosen.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str] = (), naming: Naming = UNNAMED) -> None:
+    def __init__(self, path: Path, options: InputOptions) -> None:
         pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
         self.name, self.files = str(path), [path]
         self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
         schema, about = self._file.schema_arrow, self._file.metadata
-        # An index that pandas wrote is a feature only on request.
-        index = [schema.names.index(name) for name in _index(schema) if name not in columns]
-        aside = naming.places(schema.names, self.name)
-        self._choose(schema.names, columns, [*index, *aside], naming.kept)
+        index = [name for name in _index(schema) if name not in options.columns]
+        self._choose(schema.names, options, [schema.names.index(name) for name in index])
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         kinds = {schema.names[i]: schema.types[i] for i in self._numbers}
         texts = {n: str(kind) for n, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}

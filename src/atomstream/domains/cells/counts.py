@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,13 +21,13 @@ from atomstream.io.arrays import read_matrix_market
 from atomstream.io.budget import need
 from atomstream.io.hdf5 import opened
 from atomstream.io.heads import chosen
+from atomstream.io.lines import text_lines
 from atomstream.io.source import reading
 
 __all__ = ["BLOCK", "Genes", "batches", "blocks", "named", "overdispersed", "read", "scaled"]
 
 BLOCK = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
-MOST_LINE = 1 << 16  # characters of a row of names
 PARTS = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")  # of a store, beside the counts
 BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
 
@@ -292,9 +291,7 @@ def _one_of(folder: Path, *names: str) -> Path:
 def _first_columns(path: Path, column: int, n_rows: int) -> list[str]:
     """Return a column of a table with tabs, its only one where there is one.
 
-    One row more than needed is read at most, and of a row so much.
+    One row more than needed is read at most.
     """
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        lines = iter(lambda: file.readline(MOST_LINE), "")
-        rows = [line.rstrip("\n").split("\t") for line in islice(lines, n_rows + 1)]
+    rows = [line.rstrip("\n").split("\t") for line in islice(text_lines(path), n_rows + 1)]
     return [row[min(column, len(row) - 1)] for row in rows]

@@ -14,7 +14,9 @@ from atomstream.domains.walks.trips import Grid, grid_cells
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.io.lines import text_lines
 from atomstream.io.outputs import write_table
+from atomstream.io.source import reading
 
 __all__ = ["busy_cells", "read_positions", "read_states", "write_partition"]
 
@@ -86,17 +88,14 @@ def read_states(path: Path, start: int) -> Iterator[NDArray]:
     InputError
         For a file that cannot be read, or an array of anything else.
     """
-    if path.suffix.lower() == ".npy":
-        yield from _whole_numbers(path, start)
-        return
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            names = (line.strip() for line in file)
-            named = islice((name for name in names if name), start, None)
-            while block := list(islice(named, LINES)):
-                yield np.array(block)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
+    with reading(str(path)):
+        if path.suffix.lower() == ".npy":
+            yield from _whole_numbers(path, start)
+            return
+        names = filter(None, map(str.strip, text_lines(path)))
+        named = islice(names, start, None)
+        while block := list(islice(named, LINES)):
+            yield np.array(block)
 
 
 def write_partition(
@@ -125,10 +124,7 @@ def write_partition(
 
 def _whole_numbers(path: Path, start: int) -> Iterator[NDArray]:
     """Yield the states in an array."""
-    try:
-        states = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
+    states = np.load(path, allow_pickle=False, mmap_mode="r")
     if states.ndim != 1 or states.dtype.kind not in "iu":
         raise InputError(
             f"{path} has shape {states.shape} of {states.dtype}, needed is (n,) of whole numbers."
