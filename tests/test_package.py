@@ -43,6 +43,15 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+def test_a_model_of_rows_loads_no_loadings_and_hulls():
+    loaded = run(
+        "import sys; from atomstream import OnlineNMF\n"
+        "others = ('dictionaries.loadings', 'dictionaries.hulls', 'updates.loadings')\n"
+        "print([name for name in others if f'atomstream.{name}' in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
 @pytest.mark.slow
 def test_importing_an_estimator_loads_no_compiler_plots_or_graphs():
     code = (

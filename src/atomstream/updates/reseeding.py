@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +15,10 @@ from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
-from atomstream.dictionaries.loadings import ModeSets
 from atomstream.penalties.base import Penalty
+
+if TYPE_CHECKING:
+    from atomstream.dictionaries.loadings import ModeSets
 
 __all__ = ["Reseeding", "mean_row", "observed_means", "starting_atoms"]
 
