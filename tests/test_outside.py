@@ -18,7 +18,7 @@ from atomstream import (
     load,
 )
 from atomstream.cli import main
-from atomstream.coders import Coder, Codes
+from atomstream.coders import Auto, Coder, Codes
 from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
 from atomstream.io.tensors import open_tensor
 from atomstream.losses import Entrywise
@@ -153,7 +153,7 @@ class LeastSquares(Coder):
 
 def test_a_coder():
     X = data()
-    settings = {"n_components": 3, "alpha": 0, "tol": 1e-9, "random_state": 0}
+    settings = {"n_components": 3, "alpha": 0, "coder": Auto(tol=1e-9), "random_state": 0}
     ours = OnlineDictionaryLearning(coder=LeastSquares(), **settings).fit(X)
     twin = OnlineDictionaryLearning(**settings).fit(X)
     assert_allclose(ours.components_, twin.components_, rtol=1e-5)

@@ -104,7 +104,7 @@ FLOORS = [
     {"exceptions"},
     # checks of single numbers, threads, one matrix type
     {"core"},
-    {"core.checks", "core.machine", "core.matrices", "core.parallel"},
+    {"core.checks", "core.machine", "core.matrices", "core.parallel", "core.parameters"},
     {"core.low_rank", "core.columns"},
     # the parts that know no data of the loop
     {"penalties"},

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from atomstream.core.parameters import Part
+
 __all__ = [
     "Adaptive",
     "Conditions",
@@ -50,7 +52,7 @@ class Decay(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Harmonic:
+class Harmonic(Part):
     """Every sample weighs the same: w = n / N, 1/t for equal batches.
 
     That is eq. (3) of Lyu, Needell and Balzano, the law of one pass. In later passes over the same
@@ -69,7 +71,7 @@ class Harmonic:
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Part):
     """A sample at place s weighs as s^(p-1): w = 1 - (1 - n/N)^p; p = 1 is harmonic.
 
     Codes made with a poor early dictionary fade, and the weights still meet the papers' conditions
@@ -117,7 +119,7 @@ class Adaptive(Power):
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Part):
     """The weight falls as a power of the step: w = t^-beta.
 
     Parameters
@@ -143,7 +145,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
-class LogPolynomial:
+class LogPolynomial(Part):
     """The weight falls a little faster than a power of the step: w = min(1, t^-beta / log t).
 
     Parameters
@@ -168,7 +170,7 @@ class LogPolynomial:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Part):
     """Forget at a constant rate, for streams whose law drifts.
 
     Breaks a condition of the convergence theorems (`Conditions.squares_converge`): the noise of the
@@ -209,7 +211,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class HalfLife:
+class HalfLife(Part):
     """Forget by time, whatever the number of rows: a stretch of time weighs half after a half-life.
 
     Each batch comes with its time, ``partial_fit(X, time=...)``, and stands for the time since the

@@ -27,6 +27,7 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
+from atomstream.coders import Auto
 from atomstream.core.merging import Part, merged
 from atomstream.schedules import Harmonic
 
@@ -195,7 +196,7 @@ def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
     """The oracle: one batch of all the rows of a round."""
     shards = drawn(4)
     rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
-    model = OnlineNMF(ATOMS, tol=1e-9, random_state=0)
+    model = OnlineNMF(ATOMS, coder=Auto(tol=1e-9), random_state=0)
     frozen = fresh(model).fit_stream(shards, slots=3, rounds=rounds)
     assert frozen.n_steps_ == 2
     X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
@@ -207,7 +208,10 @@ def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
 def test_frozen_rounds_add_up_what_slots_used():
     """Codes count by the length of the dictionary that all slots share."""
     rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
-    model, shards = OnlineNMF(ATOMS, atoms="nonnegative", tol=1e-9, random_state=0), drawn(4)
+    model, shards = (
+        OnlineNMF(ATOMS, atoms="nonnegative", coder=Auto(tol=1e-9), random_state=0),
+        drawn(4),
+    )
     X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
     serial = fresh(model).fit_stream([X[:300]])
     lengths = np.linalg.norm(serial.components_, axis=1)

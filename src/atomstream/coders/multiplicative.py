@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,8 @@ class Multiplicative(Coder):
         Newton steps that a row may take.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -55,6 +57,7 @@ class Multiplicative(Coder):
     max_rounds: int = 20
     max_newton: int = 300
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
 

@@ -63,6 +63,8 @@ class ActiveSet(Coder):
         free; of pivots at most 100.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -74,6 +76,7 @@ class ActiveSet(Coder):
     n_sweeps: int = 200
     max_rounds: int = 1000
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("polyhedral",)}
@@ -273,6 +276,8 @@ class ProjectedGradient(Coder):
         the paper.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -285,6 +290,7 @@ class ProjectedGradient(Coder):
     max_iter: int = 10_000
     momentum: bool = True
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise", "convex")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class ProjectedSubgradient(Coder):
         the loss, they are finished by Newton steps.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -60,6 +62,7 @@ class ProjectedSubgradient(Coder):
     rule: str = "auto"
     max_iter: int = 200
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"codes": ("rowwise", "convex")}
 

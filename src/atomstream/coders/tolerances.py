@@ -11,11 +11,13 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from atomstream.core.parameters import Part
+
 __all__ = ["LogTolerance", "RootTolerance"]
 
 
 @dataclass(frozen=True)
-class _Tolerance(ABC):
+class _Tolerance(Part, ABC):
     """A law of the step times ``K``, cut at ``most``."""
 
     K: float = 1.0

@@ -57,12 +57,23 @@ class KullbackLeibler(Entrywise):
 
 @dataclass(frozen=True)
 class ItakuraSaito(Entrywise):
-    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; not convex in y."""
+    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; not convex in y.
 
+    Parameters
+    ----------
+    zeros : {"floor", "refuse"}, default="floor"
+        What happens to zeros in data, where the loss is infinite: raised to 1e-8 of the mean of
+        their row, or refused.
+    """
+
+    zeros: str = "floor"
     convex: ClassVar[bool] = False
     data: ClassVar[str] = "positive"
     reconstruction: ClassVar[str] = "positive"
     exponents: ClassVar[tuple[float, float] | None] = (1.0, -1.0)
+
+    def __post_init__(self) -> None:
+        _check_zeros(self)
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x/y - log(x/y) - 1, infinite where x is 0."""
@@ -99,12 +110,16 @@ class Beta(Entrywise):
     ----------
     beta : float
         Any real number; convex in y for 1 to 2.
+    zeros : {"floor", "refuse"}, default="floor"
+        As of `ItakuraSaito`, where the loss is infinite at zeros.
     """
 
     beta: float
+    zeros: str = "floor"
 
     def __post_init__(self) -> None:
         _check_finite("Beta", "beta", self.beta)
+        _check_zeros(self)
 
     @property
     def convex(self) -> bool:
@@ -163,12 +178,16 @@ class Alpha(Entrywise):
     ----------
     alpha : float
         Any real number.
+    zeros : {"floor", "refuse"}, default="floor"
+        As of `ItakuraSaito`, where the loss is infinite at zeros.
     """
 
     alpha: float
+    zeros: str = "floor"
 
     def __post_init__(self) -> None:
         _check_finite("Alpha", "alpha", self.alpha)
+        _check_zeros(self)
 
     @property
     def data(self) -> str:
@@ -250,6 +269,11 @@ class Hellinger(Entrywise):
 def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise | None:
     """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
     return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
+
+
+def _check_zeros(loss: Any) -> None:
+    if loss.zeros not in ("floor", "refuse"):
+        raise ValueError(f"zeros must be 'floor' or 'refuse', got {loss.zeros!r}.")
 
 
 def _check_finite(family: str, name: str, value: float) -> None:

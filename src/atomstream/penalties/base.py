@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import Part
+
 __all__ = [
     "ElasticNetOnSet",
     "Penalty",
@@ -34,7 +36,7 @@ class Shape(NamedTuple):
     total: float = 0.0  # 0: no simplex
 
 
-class Penalty(ABC):
+class Penalty(Part, ABC):
     r"""A penalty on rows of codes or atoms; a constraint is 0 inside its set, infinite outside.
 
     A set of your own inherits from this class and defines ``couples`` and ``prox``; all else has a
