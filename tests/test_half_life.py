@@ -125,7 +125,7 @@ def test_a_refused_batch_leaves_the_time_as_it_was():
 def test_times_that_do_not_fit_are_refused(schedule, given, words):
     with pytest.raises(ValueError, match=words):
         MODELS["nmf"](schedule).partial_fit(X, **given)
-    with pytest.raises(ValueError, match="HalfLife needs a half_life above 0"):
+    with pytest.raises(ValueError, match="HalfLife needs half_life to be a number above 0"):
         HalfLife(0.0)
 
 

@@ -425,9 +425,9 @@ def test_wrong_arguments_are_told_in_a_sentence(arguments, words):
 def test_what_is_for_shards_is_refused_for_streams():
     with pytest.raises(TypeError, match="slots is for shards"):
         OnlineNMF(ATOMS).fit_stream([planted(50)], slots=2)
-    with pytest.raises(ValueError, match="growth must be at least 1"):
+    with pytest.raises(ValueError, match="growth to be a number from 1"):
         Rounds(growth=0.5)
-    with pytest.raises(ValueError, match="mode must be"):
+    with pytest.raises(ValueError, match="mode to be local or frozen"):
         Rounds(mode="async")
     assert planted(3).shape == (3, FEATURES)
 

@@ -32,7 +32,9 @@ def test_the_law_is_the_papers_and_the_cut_is_kept(kind):
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("settings", [{"K": 0.0}, {"K": float("nan")}, {"most": -1.0}])
 def test_what_is_not_above_zero_is_refused(kind, settings):
-    with pytest.raises(ValueError, match=f"{kind.__name__} needs {next(iter(settings))} above 0"):
+    with pytest.raises(
+        ValueError, match=f"{kind.__name__} needs {next(iter(settings))} to be a number above 0"
+    ):
         kind(**settings)
 
 

@@ -433,9 +433,9 @@ def test_bad_tensors_are_refused_and_change_nothing(kind):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components"),
-        ({"radius": 0}, "radius must be a number above 0"),
-        ({"radius": -1.0}, "radius must be"),
-        ({"radius": "wide"}, "radius must be"),
+        ({"radius": 0}, "radius to be a number above 0"),
+        ({"radius": -1.0}, "radius to be"),
+        ({"radius": "wide"}, "radius to be"),
         ({"n_sweeps": 0}, "n_sweeps"),
         ({"atoms": "box"}, "atoms='box' is unknown"),
         ({"atoms": ["free"]}, "one per mode, 2 here, got 1"),

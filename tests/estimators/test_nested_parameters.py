@@ -67,7 +67,7 @@ def test_grid_search_goes_over_parameters_of_parts():
     [
         ({"loss__nu": 1}, "Squared has no 'nu', it has none"),
         ({"loss": "is", "loss__nu": 1}, "ItakuraSaito has no 'nu', it has zeros"),
-        ({"loss": "is", "loss__zeros": "never"}, "zeros must be 'floor' or 'refuse'"),
+        ({"loss": "is", "loss__zeros": "never"}, "ItakuraSaito needs zeros to be floor or refuse"),
         ({"alpha": 2.0, "coder__depth": 1}, "Auto has no 'depth', it has tol"),
         ({"codes__high": 1.0}, "codes='auto' is unknown"),
         ({"loss": "none", "loss__zeros": "floor"}, "loss='none' is unknown"),

@@ -277,7 +277,7 @@ def test_zeros_are_raised_in_proportion_or_refused():
     assert_allclose(small.objective(1e-9 * X), model.objective(X), rtol=1e-6)
     with pytest.raises(ValueError, match=r"contains zeros .first in row 5.* say loss__zeros='fl"):
         OnlineNMF(3, loss=ItakuraSaito(zeros="refuse")).fit(X)
-    with pytest.raises(ValueError, match=r"zeros must be 'floor' or 'refuse', got 'never'"):
+    with pytest.raises(ValueError, match=r"zeros to be floor or refuse, got 'never'"):
         ItakuraSaito(zeros="never")
     assert OnlineNMF(3, loss="kl", random_state=0).fit(X)._batch(X).X[5, 2] == 0
 

@@ -234,4 +234,8 @@ def test_defaults_are_those_of_the_estimator():
     settings = TensorSettings(("x.npy",))
     given = settings.new_model().get_params()
     usual = OnlineCPDictionary().get_params()
-    assert {name for name in usual if given[name] != usual[name]} == {"random_state", "n_jobs"}
+    assert {name for name in usual if given[name] != usual[name]} == {
+        "random_state",
+        "n_jobs",
+        "updater",
+    }

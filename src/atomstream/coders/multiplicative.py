@@ -16,6 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import whole
 from atomstream.core.products import DenseProducts, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
@@ -60,13 +61,7 @@ class Multiplicative(Coder):
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
-
-    def __post_init__(self) -> None:
-        for name in ("max_rounds", "max_newton"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"Multiplicative needs {name} of at least 1, got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"max_rounds": whole(), "max_newton": whole()}
 
     def encode(
         self,

@@ -19,6 +19,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import whole
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import TINY, Penalty, kernel_form
 
@@ -80,13 +81,7 @@ class ActiveSet(Coder):
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("polyhedral",)}
-
-    def __post_init__(self) -> None:
-        for name, least in (("n_sweeps", 0), ("max_rounds", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(
-                    f"ActiveSet needs {name} of at least {least}, got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"n_sweeps": whole(0), "max_rounds": whole()}
 
     def encode(
         self,

@@ -16,6 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import one_of, whole
 from atomstream.core.products import Products, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
@@ -65,16 +66,7 @@ class ProjectedSubgradient(Coder):
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"codes": ("rowwise", "convex")}
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(
-                f"ProjectedSubgradient knows the rules {', '.join(RULES)}, got {self.rule!r}."
-            )
-        if self.max_iter < 1:
-            raise ValueError(
-                f"ProjectedSubgradient needs max_iter of at least 1, got {self.max_iter!r}."
-            )
+    BOUNDS: ClassVar = {"rule": one_of(*RULES), "max_iter": whole()}
 
     def encode(
         self,

@@ -19,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div
 
+from atomstream.core.checks import MOST_NUMBER
+from atomstream.core.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
+FINITE, ZEROS = number(-MOST_NUMBER), one_of("floor", "refuse")
 # Parameters as near to a limit as this are the limit: the general formula cancels there.
 LIMIT = 1e-7
 FAR = -0.999  # of (x - y) / y: there 1 + (x - y) / y has lost three digits
@@ -71,9 +74,7 @@ class ItakuraSaito(Entrywise):
     data: ClassVar[str] = "positive"
     reconstruction: ClassVar[str] = "positive"
     exponents: ClassVar[tuple[float, float] | None] = (1.0, -1.0)
-
-    def __post_init__(self) -> None:
-        _check_zeros(self)
+    BOUNDS: ClassVar = {"zeros": ZEROS}
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x/y - log(x/y) - 1, infinite where x is 0."""
@@ -116,10 +117,7 @@ class Beta(Entrywise):
 
     beta: float
     zeros: str = "floor"
-
-    def __post_init__(self) -> None:
-        _check_finite("Beta", "beta", self.beta)
-        _check_zeros(self)
+    BOUNDS: ClassVar = {"beta": FINITE, "zeros": ZEROS}
 
     @property
     def convex(self) -> bool:
@@ -184,10 +182,7 @@ class Alpha(Entrywise):
 
     alpha: float
     zeros: str = "floor"
-
-    def __post_init__(self) -> None:
-        _check_finite("Alpha", "alpha", self.alpha)
-        _check_zeros(self)
+    BOUNDS: ClassVar = {"alpha": FINITE, "zeros": ZEROS}
 
     @property
     def data(self) -> str:
@@ -269,16 +264,6 @@ class Hellinger(Entrywise):
 def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise | None:
     """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
     return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
-
-
-def _check_zeros(loss: Any) -> None:
-    if loss.zeros not in ("floor", "refuse"):
-        raise ValueError(f"zeros must be 'floor' or 'refuse', got {loss.zeros!r}.")
-
-
-def _check_finite(family: str, name: str, value: float) -> None:
-    if isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{family} needs {name} to be a finite number, got {value!r}.")
 
 
 def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import Part
+from atomstream.core.parameters import Part, number
 
 __all__ = [
     "ElasticNetOnSet",
@@ -172,14 +172,7 @@ class ElasticNetOnSet(Penalty):
     l1: float
     l2: float
     _shape: ClassVar[Shape] = Shape()
-
-    def __post_init__(self) -> None:
-        for name in ("l1", "l2"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"{type(self).__name__} needs {name} of at least 0, "
-                    f"got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"l1": number(), "l2": number()}
 
     @property
     def shape(self) -> Shape:

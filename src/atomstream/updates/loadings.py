@@ -68,12 +68,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
     radius: float | str | None = "auto"
     statistics: ClassVar[GramSums] = GramSums(factored=True)
     needs: ClassVar[Needs] = {"atoms": ("sets",)}
-
-    def __post_init__(self) -> None:
-        if not whole().accepts(self.n_sweeps):
-            raise ValueError(f"n_sweeps must be {whole()}, got {self.n_sweeps!r}.")
-        if not RADIUS.accepts(self.radius):
-            raise ValueError(f"radius must be {RADIUS}, got {self.radius!r}.")
+    BOUNDS: ClassVar = {"n_sweeps": whole(), "radius": RADIUS}
 
     def bound(self, n_components: int) -> float | None:
         """Return the number c' that the radius stands for."""
