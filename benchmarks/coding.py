@@ -165,9 +165,10 @@ def threads(X, atoms, alpha):
 def main():
     """Measure and write ``results/coding.json``."""
     from atomstream import OnlineNMF
+    from atomstream.coders import Auto
 
     X, _ = patches()
-    model = OnlineNMF(100, init=start(X), tol=0.1, random_state=0, n_epochs=3).fit(X)
+    model = OnlineNMF(100, init=start(X), coder=Auto(tol=0.1), random_state=0, n_epochs=3).fit(X)
     atoms, X = model.components_.astype(np.float64), X[:N_SAMPLES]
     results = {"condition": float(np.linalg.cond(atoms @ atoms.T)), "densities": {}}
     for density in (0.1, 0.3):

@@ -96,8 +96,13 @@ def learned(X, n_atoms, alpha, rng):
 def own(X, n_atoms, alpha, rng):
     """Return atoms of ours."""
     from atomstream import OnlineNMF
+    from atomstream.coders import Auto
 
-    return OnlineNMF(n_atoms, alpha=alpha, tol=0.1, n_epochs=5, random_state=0).fit(X).components_
+    return (
+        OnlineNMF(n_atoms, alpha=alpha, coder=Auto(tol=0.1), n_epochs=5, random_state=0)
+        .fit(X)
+        .components_
+    )
 
 
 def signed(rng):

@@ -14,9 +14,10 @@ BATCH = 256
 def atomstream(X, start, *, seconds=None, n_samples=None, alpha=0.0, tol="root", seed=0):
     """Ours: one pass over ``n_samples`` rows, or as many shuffled passes as the seconds allow."""
     from atomstream import OnlineNMF
+    from atomstream.coders import Auto
 
     model = OnlineNMF(
-        len(start), alpha=alpha, tol=tol, init=start, random_state=seed, batch_size=BATCH
+        len(start), alpha=alpha, coder=Auto(tol), init=start, random_state=seed, batch_size=BATCH
     )
     if n_samples is not None:
         model.set_params(n_epochs=1, shuffle=False).fit(X[:n_samples])

@@ -21,6 +21,7 @@ from records import save
 from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF
+from atomstream.coders import Auto
 from atomstream.schedules import Harmonic
 
 N_STATES, SIZE, N_ATOMS, ALPHA, BATCH = 200, 8, 10, 0.05, 5
@@ -58,7 +59,12 @@ def run(X: np.ndarray, losses: np.ndarray, dependent: bool, seed: int) -> np.nda
     """Return (surrogate, empirical loss, expected loss, stationarity, noise) along one run."""
     path = visits(np.random.default_rng([seed, dependent]), dependent)
     model = OnlineNMF(
-        N_ATOMS, alpha=ALPHA, schedule=Harmonic(), tol=1e-8, init="samples", random_state=0
+        N_ATOMS,
+        alpha=ALPHA,
+        schedule=Harmonic(),
+        coder=Auto(tol=1e-8),
+        init="samples",
+        random_state=0,
     )
     counts, rows = np.zeros(N_STATES), []
     for t, batch in enumerate(path, start=1):

@@ -42,7 +42,7 @@ def learner(tolerance: float | Callable[[int], float]) -> OnlineNMF:
     """Return a model inside the theorem but for its tolerance; exact codes by the default coder."""
     model = OnlineNMF.convergent(N_ATOMS, alpha=ALPHA, init="samples", random_state=0)
     lazy = {} if tolerance == TOLERANCES["exact"] else {"coder": ProjectedGradient(1000)}
-    return model.set_params(tol=tolerance, **lazy)
+    return model.set_params(coder__tol=tolerance, **lazy)
 
 
 def run(X: np.ndarray, tolerance: float | Callable[[int], float], seed: int) -> np.ndarray:

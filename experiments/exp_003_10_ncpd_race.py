@@ -45,6 +45,7 @@ from threadpoolctl import threadpool_limits
 from atomstream import online_parafac
 from atomstream.callbacks import History
 from atomstream.schedules import LogPolynomial
+from atomstream.updates import LoadingSweep
 
 try:
     from tensorly.decomposition import non_negative_parafac_hals
@@ -109,7 +110,7 @@ def as_published(X: Any, seed: int, beta: float, radius: float | None, **setting
         init=uniform,
         atoms="bounded",
         schedule=LogPolynomial(beta),
-        radius=radius,
+        updater=LoadingSweep(radius=radius),
         **settings,
     )
 

@@ -30,6 +30,7 @@ from scipy.signal import find_peaks
 from threadpoolctl import threadpool_limits
 
 from atomstream import OnlineCPDictionary, plots
+from atomstream.updates import LoadingSweep
 
 LENGTH, N_CLIPS, N_TEST, BATCH, N_ATOMS, ALPHA, RADIUS = 50, 200, 20, 4, 20, 1.0, 1e5
 
@@ -44,7 +45,11 @@ def clips(frames: np.ndarray, n: int, rng: np.random.Generator) -> Iterator[np.n
 def learn(frames: np.ndarray, rng: np.random.Generator) -> tuple[OnlineCPDictionary, float]:
     """Return (the dictionary, CPU seconds)."""
     model = OnlineCPDictionary(
-        N_ATOMS, alpha=ALPHA, radius=RADIUS, reshape=[(0,), (1, 2, 3)], random_state=0
+        N_ATOMS,
+        alpha=ALPHA,
+        updater=LoadingSweep(radius=RADIUS),
+        reshape=[(0,), (1, 2, 3)],
+        random_state=0,
     )
     begin = process_time()
     model.fit_stream(clips(frames, N_CLIPS, rng), n_batches=N_CLIPS // BATCH)

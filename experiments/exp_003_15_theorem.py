@@ -23,6 +23,8 @@ from records import save
 from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineCPDictionary
+from atomstream.coders import Auto
+from atomstream.updates import LoadingSweep
 
 N_STEPS, SEEDS, SMALL = 4096, (0, 1, 2), 1e-3
 LOOKS = np.unique(np.round(np.geomspace(4, N_STEPS, 16)).astype(int))
@@ -40,7 +42,13 @@ def run(X: np.ndarray, radius: object, seed: int) -> np.ndarray:
     """Return (gap, expected loss, stationarity, t times the move) at the looks."""
     path = visits(np.random.default_rng([seed, True]), True)[:N_STEPS]
     model = OnlineCPDictionary(
-        N_ATOMS, alpha=ALPHA, ridge=SMALL, damping=SMALL, radius=radius, tol=1e-6, random_state=seed
+        N_ATOMS,
+        alpha=ALPHA,
+        ridge=SMALL,
+        damping=SMALL,
+        updater=LoadingSweep(radius=radius),
+        coder=Auto(tol=1e-6),
+        random_state=seed,
     )
     counts, rows = np.zeros(N_STATES), []
     for step, batch in enumerate(path, start=1):

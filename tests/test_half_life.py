@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream.coders import Auto
 from atomstream.schedules import Constant, HalfLife
 
 X = np.random.default_rng(0).random((200, 6))
@@ -61,7 +62,12 @@ def test_the_memory_is_the_sum_with_explicit_weights():
     sizes = [5, 40, 5, 30, 20, 10, 40, 10, 20, 20]
     atoms = np.eye(3, 6)
     model = OnlineNMF(
-        3, init=atoms, fixed_components=3, schedule=HalfLife(7.0), tol=1e-9, random_state=0
+        3,
+        init=atoms,
+        fixed_components=3,
+        schedule=HalfLife(7.0),
+        coder=Auto(tol=1e-9),
+        random_state=0,
     )
     learned(model, times, sizes)
     codes = OnlineNMF.from_components(atoms).transform(X)
@@ -119,7 +125,7 @@ def test_a_refused_batch_leaves_the_time_as_it_was():
 def test_times_that_do_not_fit_are_refused(schedule, given, words):
     with pytest.raises(ValueError, match=words):
         MODELS["nmf"](schedule).partial_fit(X, **given)
-    with pytest.raises(ValueError, match="HalfLife needs a half_life above 0"):
+    with pytest.raises(ValueError, match="HalfLife needs half_life to be a number above 0"):
         HalfLife(0.0)
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.coders import Auto
 from atomstream.core.algorithm import step
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
@@ -279,8 +280,9 @@ def test_law_6_sparse_is_dense(name, convert, wide):
 
 @pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
-    X = data(160)
-    double, single = make(name, tol=1e-5).fit(X), make(name, tol=1e-5).fit(X.astype(np.float32))
+    X, coder = data(160), Auto(tol=1e-5)
+    double = make(name, coder=coder).fit(X)
+    single = make(name, coder=coder).fit(X.astype(np.float32))
     assert single.components_.dtype == np.float32
     assert single.transform(X.astype(np.float32)).dtype == np.float32
     assert single.memory_.gram.dtype == single.memory_.cross.dtype == np.float64

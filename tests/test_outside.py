@@ -18,7 +18,7 @@ from atomstream import (
     load,
 )
 from atomstream.cli import main
-from atomstream.coders import Coder, Codes
+from atomstream.coders import Auto, Coder, Codes
 from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
 from atomstream.io.tensors import open_tensor
 from atomstream.losses import Entrywise
@@ -153,9 +153,9 @@ class LeastSquares(Coder):
 
 def test_a_coder():
     X = data()
-    settings = {"n_components": 3, "alpha": 0, "tol": 1e-9, "random_state": 0}
+    settings = {"n_components": 3, "alpha": 0, "random_state": 0}
     ours = OnlineDictionaryLearning(coder=LeastSquares(), **settings).fit(X)
-    twin = OnlineDictionaryLearning(**settings).fit(X)
+    twin = OnlineDictionaryLearning(coder=Auto(tol=1e-9), **settings).fit(X)
     assert_allclose(ours.components_, twin.components_, rtol=1e-5)
     assert_allclose(ours.transform(X), twin.transform(X), rtol=1e-5, atol=1e-7)
     with pytest.raises(IncompatiblePartsError, match="LeastSquares needs a loss that is quadratic"):

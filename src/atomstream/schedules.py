@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from atomstream.core.parameters import NONE, Part, number, parameter
+
 __all__ = [
     "Adaptive",
     "Conditions",
@@ -49,8 +51,11 @@ class Decay(NamedTuple):
     delta: float = 0.0
 
 
+SHARE = number(0, 1, above=True)
+
+
 @dataclass(frozen=True)
-class Harmonic:
+class Harmonic(Part):
     """Every sample weighs the same: w = n / N, 1/t for equal batches.
 
     That is eq. (3) of Lyu, Needell and Balzano, the law of one pass. In later passes over the same
@@ -69,7 +74,7 @@ class Harmonic:
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Part):
     """A sample at place s weighs as s^(p-1): w = 1 - (1 - n/N)^p; p = 1 is harmonic.
 
     Codes made with a poor early dictionary fade, and the weights still meet the papers' conditions
@@ -82,10 +87,7 @@ class Power:
     """
 
     p: float = 8.0
-
-    def __post_init__(self) -> None:
-        if not self.p >= 1:
-            raise ValueError(f"Power needs p of at least 1, got {self.p!r}.")
+    BOUNDS: ClassVar = {"p": number(1)}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return 1 - (1 - n/N)^p."""
@@ -117,7 +119,7 @@ class Adaptive(Power):
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Part):
     """The weight falls as a power of the step: w = t^-beta.
 
     Parameters
@@ -128,9 +130,7 @@ class Polynomial:
     """
 
     beta: float = 0.75
-
-    def __post_init__(self) -> None:
-        _check_beta(self)
+    BOUNDS: ClassVar = {"beta": SHARE}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return t^-beta."""
@@ -143,7 +143,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
-class LogPolynomial:
+class LogPolynomial(Part):
     """The weight falls a little faster than a power of the step: w = min(1, t^-beta / log t).
 
     Parameters
@@ -153,9 +153,7 @@ class LogPolynomial:
     """
 
     beta: float = 0.75
-
-    def __post_init__(self) -> None:
-        _check_beta(self)
+    BOUNDS: ClassVar = {"beta": SHARE}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return t^-beta / log t, capped at 1."""
@@ -168,7 +166,7 @@ class LogPolynomial:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Part):
     """Forget at a constant rate, for streams whose law drifts.
 
     Breaks a condition of the convergence theorems (`Conditions.squares_converge`): the noise of the
@@ -185,14 +183,15 @@ class Constant:
 
     weight: float | None = None
     half_life: float | None = None
+    BOUNDS: ClassVar = {
+        "weight": parameter("", SHARE, NONE),
+        "half_life": parameter("", number(above=True), NONE),
+    }
 
     def __post_init__(self) -> None:
         if (self.weight is None) == (self.half_life is None):
             raise ValueError("Constant needs exactly one of weight and half_life.")
-        if self.weight is not None and not 0 < self.weight <= 1:
-            raise ValueError(f"Constant needs a weight in (0, 1], got {self.weight!r}.")
-        if self.half_life is not None and not self.half_life > 0:
-            raise ValueError(f"Constant needs a half_life above 0, got {self.half_life!r}.")
+        super().__post_init__()
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return the constant weight, 1 for the first batch."""
@@ -209,7 +208,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class HalfLife:
+class HalfLife(Part):
     """Forget by time, whatever the number of rows: a stretch of time weighs half after a half-life.
 
     Each batch comes with its time, ``partial_fit(X, time=...)``, and stands for the time since the
@@ -224,10 +223,7 @@ class HalfLife:
 
     half_life: float
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.half_life < math.inf:
-            raise ValueError(f"HalfLife needs a half_life above 0, got {self.half_life!r}.")
+    BOUNDS: ClassVar = {"half_life": number(above=True)}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return 1 - 2^(-mass / half_life); the clock gives the time as the mass."""
@@ -316,11 +312,3 @@ def _estimate_decay(schedule: Schedule) -> Decay:
     early, late = (schedule(t, 1.0, float(t)) for t in (10**6, 10**7))
     beta = round(math.log10(early / late), 3)
     return Decay(round(late * (10**7) ** beta, 3), beta)
-
-
-def _check_beta(schedule: Polynomial | LogPolynomial) -> None:
-    if not 0 < schedule.beta <= 1:
-        name = type(schedule).__name__
-        raise ValueError(
-            f"{name} needs beta in (0, 1], got {schedule.beta!r}; use Constant for no decay."
-        )

@@ -595,7 +595,7 @@ SERIES = {
     ),
     "forecast gap.csv weight 2": (
         "series forecast gap.csv --weight 2 --out new",
-        "Constant needs a weight in",
+        "Constant needs weight to be a number above 0, at most 1 or None",
     ),
     "forecast gap.csv memory 3": (
         "series forecast gap.csv --memory 3 --out new",

@@ -27,6 +27,7 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
+from atomstream.coders import Auto
 from atomstream.core.merging import SlotResult, merged
 from atomstream.estimators._slots import SlotLearner
 from atomstream.schedules import Harmonic
@@ -198,7 +199,7 @@ def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
     """The oracle: one batch of all the rows of a round."""
     shards = drawn(4)
     rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
-    model = OnlineNMF(ATOMS, tol=1e-9, random_state=0)
+    model = OnlineNMF(ATOMS, coder=Auto(tol=1e-9), random_state=0)
     frozen = fresh(model).fit_stream(shards, slots=3, rounds=rounds)
     assert frozen.n_steps_ == 2
     X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
@@ -210,7 +211,10 @@ def test_frozen_rounds_are_steps_on_the_rows_of_all_slots():
 def test_frozen_rounds_add_up_what_slots_used():
     """Codes count by the length of the dictionary that all slots share."""
     rounds = Rounds(warmup=300, first=256, growth=1.0, batch=300, mode="frozen")
-    model, shards = OnlineNMF(ATOMS, atoms="nonnegative", tol=1e-9, random_state=0), drawn(4)
+    model, shards = (
+        OnlineNMF(ATOMS, atoms="nonnegative", coder=Auto(tol=1e-9), random_state=0),
+        drawn(4),
+    )
     X = np.concatenate([next(iter(shard.read(0, 300))) for shard in shards])
     serial = fresh(model).fit_stream([X[:300]])
     lengths = np.linalg.norm(serial.components_, axis=1)
@@ -424,9 +428,9 @@ def test_wrong_arguments_are_told_in_a_sentence(arguments, words):
 def test_what_is_for_shards_is_refused_for_streams():
     with pytest.raises(TypeError, match="slots is for shards"):
         OnlineNMF(ATOMS).fit_stream([planted(50)], slots=2)
-    with pytest.raises(ValueError, match="growth must be at least 1"):
+    with pytest.raises(ValueError, match="growth to be a number from 1"):
         Rounds(growth=0.5)
-    with pytest.raises(ValueError, match="mode must be"):
+    with pytest.raises(ValueError, match="mode to be local or frozen"):
         Rounds(mode="async")
     assert planted(3).shape == (3, FEATURES)
 

@@ -453,7 +453,7 @@ def test_zero_rows_from_any_start(penalty):
 
 @pytest.mark.parametrize("settings", [{"max_rounds": 0}, {"n_sweeps": -1}])
 def test_limits_out_of_range_are_refused(settings):
-    with pytest.raises(ValueError, match=f"ActiveSet needs {next(iter(settings))} of at least"):
+    with pytest.raises(ValueError, match=f"ActiveSet needs {next(iter(settings))} to be a whole"):
         ActiveSet(**settings)
 
 

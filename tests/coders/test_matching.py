@@ -193,7 +193,7 @@ def test_doors_and_refusals():
     with pytest.raises(IncompatiblePartsError, match="needs complete rows"):
         OnlineNMF(4, codes=TopK(2, sign="nonnegative"), missing=True).fit(X)
     for wrong in (0, 2.5, True):
-        with pytest.raises(ValueError, match="TopK needs k, an integer of at least 1"):
+        with pytest.raises(ValueError, match="TopK needs k to be a whole number from 1"):
             TopK(wrong)
-    with pytest.raises(ValueError, match="TopK needs sign"):
+    with pytest.raises(ValueError, match="TopK needs sign to be"):
         TopK(2, sign="positive")

@@ -145,7 +145,7 @@ def test_every_step_is_that_of_equation_8_and_stays_in_the_set(name, unit, a, b)
 
 
 def test_an_unknown_unit_of_steps_is_refused():
-    with pytest.raises(ValueError, match=r"knows the units curvature, printed, got 'raw'"):
+    with pytest.raises(ValueError, match=r"needs unit to be curvature or printed, got 'raw'"):
         SubgradientStep(unit="raw")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF
-from atomstream.coders import ActiveSet, tolerances
+from atomstream.coders import ActiveSet, Auto, tolerances
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 
 LAWS = {LogTolerance: lambda t: np.log(t) ** -2.0, RootTolerance: lambda t: t**-0.5}
@@ -32,7 +32,9 @@ def test_the_law_is_the_papers_and_the_cut_is_kept(kind):
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("settings", [{"K": 0.0}, {"K": float("nan")}, {"most": -1.0}])
 def test_what_is_not_above_zero_is_refused(kind, settings):
-    with pytest.raises(ValueError, match=f"{kind.__name__} needs {next(iter(settings))} above 0"):
+    with pytest.raises(
+        ValueError, match=f"{kind.__name__} needs {next(iter(settings))} to be a number above 0"
+    ):
         kind(**settings)
 
 
@@ -42,7 +44,7 @@ def test_what_is_not_above_zero_is_refused(kind, settings):
 def test_names_stand_for_parts_and_later_batches_are_coded_more_exactly(name, part):
     X = np.random.default_rng(0).random((600, 10))
     named, given = (
-        OnlineNMF(4, tol=tol, batch_size=50, n_epochs=1, random_state=0).fit(X)
+        OnlineNMF(4, coder=Auto(tol=tol), batch_size=50, n_epochs=1, random_state=0).fit(X)
         for tol in (name, part)
     )
     assert np.array_equal(named.components_, given.components_)
@@ -77,5 +79,5 @@ def test_the_codes_of_every_step_keep_its_tolerance(room):
 
 @pytest.mark.parametrize("tol", [-0.1, True, float("inf"), float("nan")])
 def test_numbers_out_of_range_are_refused(tol):
-    with pytest.raises(ValueError, match=r"'tol' .* must be a number from 0 to"):
-        OnlineNMF(2, tol=tol).fit(np.ones((4, 3)))
+    with pytest.raises(ValueError, match=r"tol must be a number of at least 0"):
+        OnlineNMF(2, coder=Auto(tol=tol)).fit(np.ones((4, 3)))

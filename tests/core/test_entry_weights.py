@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
+from atomstream.coders import Auto
 from atomstream.exceptions import IncompatiblePartsError
 
 MODELS = {
@@ -125,7 +126,7 @@ def test_one_weight_for_all_entries_of_a_row_repeats_the_row():
     X, _ = data(12)
     counts = np.arange(12) % 4
     weights = np.repeat(counts[:, None], 8, axis=1)
-    settings = {"init": X[:3], "random_state": 0, "tol": 1e-9}
+    settings = {"init": X[:3], "random_state": 0, "coder": Auto(tol=1e-9)}
     weighted = OnlineNMF(3, **settings).partial_fit(X, entry_weight=weights)
     repeated = OnlineNMF(3, **settings).partial_fit(np.repeat(X, counts, axis=0))
     assert_allclose(weighted.components_, repeated.components_, rtol=1e-7)
@@ -204,14 +205,16 @@ def test_a_step_never_raises_the_weighted_objective():
         values.append(0.5 * (tops @ rest) / tops.sum())
     assert (np.diff(values) <= 1e-9).all()
     # what a step reports is the objective at the atoms before it
-    model.set_params(tol=1e-9).partial_fit(X, entry_weight=W)
+    model.set_params(coder__tol=1e-9).partial_fit(X, entry_weight=W)
     assert model.batch_objective_ == pytest.approx(values[-1], rel=1e-6)
 
 
 def test_the_surrogate_bounds_the_weighted_loss_from_above_for_all_atoms():
     X, mask = data()
     W = np.random.default_rng(2).uniform(0, 3, X.shape) * mask
-    model = OnlineNMF(3, init=X[:3], tol=1e-9, random_state=0).partial_fit(X, entry_weight=W)
+    model = OnlineNMF(3, init=X[:3], coder=Auto(tol=1e-9), random_state=0).partial_fit(
+        X, entry_weight=W
+    )
     shares, tops = W / W.max(axis=1, keepdims=True), W.max(axis=1)
     start = model.algorithm_.objective.atoms.prox(X[:3].copy(), 0.0)
     H = OnlineNMF.from_components(start).transform(X, entry_weight=W)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
-from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.coders import ActiveSet, Auto, ProjectedGradient
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.dictionaries import Rows
@@ -161,9 +161,9 @@ def test_missing_entries_are_recovered_from_data_of_low_rank(room):
     X = rng.exponential(size=(400, 3)) @ rng.random((3, 20))
     holes = X.copy()
     holes[rng.random(X.shape) < 0.3] = np.nan
-    model = OnlineNMF(3, missing=True, batch_size=50, n_epochs=200, tol=1e-3, random_state=0).fit(
-        holes
-    )
+    model = OnlineNMF(
+        3, missing=True, batch_size=50, n_epochs=200, coder=Auto(tol=1e-3), random_state=0
+    ).fit(holes)
     hidden = np.isnan(holes)
     error = np.linalg.norm((model.impute(holes) - X)[hidden]) / np.linalg.norm(X[hidden])
     room.error(error, at_most=0.01)

@@ -281,7 +281,7 @@ IMAGE = atomstream.ImageDictionary(4, 4, n_patches=50, random_state=0).fit(data(
         lambda value: atomstream.OnlineNMF(3, max_time=value).fit(data()),
         lambda value: atomstream.OnlineNMF(value).fit(data()),
         lambda value: atomstream.OnlineNMF(3).fit(data(), sample_weight=[value] * ROWS),
-        lambda value: atomstream.OnlineCPDictionary(3, radius=value).fit(data()),
+        lambda value: atomstream.updates.LoadingSweep(radius=value),
         lambda value: atomstream.SeriesDictionary(3, correction=value).fit(data()),
         lambda value: atomstream.RandomWalkFactorization(2, n_states=value).fit([0, 1]),
         lambda value: atomstream.RandomWalkFactorization(2, tau=value).fit([0, 1]),

@@ -10,11 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, nnls
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
+from atomstream.coders import Auto
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
 from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators import _polishing
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
+from atomstream.updates import LoadingSweep
 from atomstream.updates.radius import minimise_within, project_within
 
 SHAPES = [(7,), (5, 4), (3, 4, 2), (2, 3, 2, 3)]
@@ -45,10 +47,14 @@ def tensors(n=60, shape=(6, 5), r=3, seed=0, noise=0.02):
     return np.tensordot(codes, atoms, 1) + noise * rng.random((n, *shape))
 
 
+ONE_SWEEP = LoadingSweep(radius=None, n_sweeps=1)
+
+
 def model(**settings):
-    return OnlineCPDictionary(
-        **{"n_components": 3, "batch_size": 20, "random_state": 0, **settings}
-    )
+    """Return a model; ``radius`` and ``n_sweeps`` are those of its updater."""
+    own = {name: settings.pop(name) for name in ("radius", "n_sweeps") if name in settings}
+    settings = {"n_components": 3, "batch_size": 20, "random_state": 0, **settings}
+    return OnlineCPDictionary(**settings, updater=LoadingSweep(**own))
 
 
 # -- the dictionary of loadings against its atoms
@@ -185,10 +191,15 @@ def test_one_mode_is_online_nmf():
     init = np.random.default_rng(0).random((3, 8))
     init /= np.linalg.norm(init, axis=1, keepdims=True)
     known = dict(
-        alpha=0.01, schedule="harmonic", batch_size=20, n_epochs=2, tol="root", random_state=1
+        alpha=0.01,
+        schedule="harmonic",
+        batch_size=20,
+        n_epochs=2,
+        coder=Auto(tol="root"),
+        random_state=1,
     )
     nmf = OnlineNMF(3, init=init, **known).fit(X)
-    cp = OnlineCPDictionary(3, init=[init.T], radius=None, n_sweeps=1, **known).fit(X)
+    cp = OnlineCPDictionary(3, init=[init.T], updater=ONE_SWEEP, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-10)
     assert_allclose(cp.transform(X), nmf.transform(X), atol=1e-10)
     assert_allclose(cp.surrogate(), nmf.surrogate(), atol=1e-10)
@@ -197,16 +208,21 @@ def test_one_mode_is_online_nmf():
 def test_one_mode_starts_and_reseeds_as_online_nmf():
     X = tensors(shape=(8,))
     known = dict(
-        alpha=0.01, batch_size=20, n_epochs=8, tol="root", schedule="power", random_state=3
+        alpha=0.01,
+        batch_size=20,
+        n_epochs=8,
+        coder=Auto(tol="root"),
+        schedule="power",
+        random_state=3,
     )
     nmf = OnlineNMF(3, **known).fit(X)
-    cp = OnlineCPDictionary(3, init="samples", radius=None, n_sweeps=1, **known).fit(X)
+    cp = OnlineCPDictionary(3, init="samples", updater=ONE_SWEEP, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
     init = np.random.default_rng(0).random((3, 8)) / 8
     init[1] = 0
-    known["tol"] = 0.0
+    known["coder"] = Auto(tol=0.0)
     nmf = OnlineNMF(3, init=init, **known).fit(X)
-    cp = OnlineCPDictionary(3, init=[init.T], radius=None, n_sweeps=1, **known).fit(X)
+    cp = OnlineCPDictionary(3, init=[init.T], updater=ONE_SWEEP, **known).fit(X)
     assert nmf.n_reseeded_ == cp.n_reseeded_ == 1
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
 
@@ -417,9 +433,9 @@ def test_bad_tensors_are_refused_and_change_nothing(kind):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components"),
-        ({"radius": 0}, "'radius' .* must be a number above 0"),
-        ({"radius": -1.0}, "'radius' .* must be"),
-        ({"radius": "wide"}, "'radius' .* must be"),
+        ({"radius": 0}, "radius to be a number above 0"),
+        ({"radius": -1.0}, "radius to be"),
+        ({"radius": "wide"}, "radius to be"),
         ({"n_sweeps": 0}, "n_sweeps"),
         ({"atoms": "box"}, "atoms='box' is unknown"),
         ({"atoms": ["free"]}, "one per mode, 2 here, got 1"),
@@ -427,7 +443,7 @@ def test_bad_tensors_are_refused_and_change_nothing(kind):
         ({"reshape": [0, 1]}, "reshape must group"),
         ({"init": [np.ones((6, 3))]}, "a matrix for each of 2 modes, got 1"),
         ({"init": [np.ones((6, 3)), np.ones((4, 3))]}, "shape"),
-        ({"init": "svd"}, "'init' .* must be one of random, samples"),
+        ({"init": "svd"}, "'init' .* must be random or samples"),
         ({"fixed_components": 1}, "needs init to be"),
     ],
 )
@@ -455,7 +471,7 @@ def test_fixed_atoms_stay_in_every_mode():
 
 def test_known_loadings_code_at_once_and_learn_on():
     X, known = tensors(), [U / 3 for U in loadings((6, 5))]
-    learner = OnlineCPDictionary.from_components(known, radius=0.1)
+    learner = OnlineCPDictionary.from_components(known, updater=LoadingSweep(radius=0.1))
     assert_allclose(learner.components_, outer(known))
     assert learner.transform(X).shape == (60, 3)
     learner.partial_fit(X)
@@ -465,7 +481,7 @@ def test_known_loadings_code_at_once_and_learn_on():
 
 def test_stationarity_falls_to_nothing_at_a_critical_point(room):
     X = tensors(n=100, noise=0.05)
-    learner = model(batch_size=100, n_epochs=300, tol=0.0).fit(X)
+    learner = model(batch_size=100, n_epochs=300, coder=Auto(tol=0.0)).fit(X)
     assert model(n_epochs=1).fit(X).stationarity(X) > 1e-4
     room.error(learner.stationarity(X), at_most=1e-4)
 
@@ -639,7 +655,9 @@ def test_bounded_loadings_learn_at_every_scale(scale, init, room):
 def test_known_loadings_outside_their_sets_enter_them_at_the_first_update():
     X = tensors()
     known = [50 * U for U in loadings((6, 5))]
-    learner = OnlineCPDictionary.from_components(known, radius=0.1).partial_fit(X)
+    learner = OnlineCPDictionary.from_components(
+        known, updater=LoadingSweep(radius=0.1)
+    ).partial_fit(X)
     for U in learner.loadings_:
         assert np.linalg.norm(U, axis=0).max() <= 1 + 1e-9
     other = model(radius=0.01).partial_fit(X).set_params(atoms="simplex").partial_fit(X)
@@ -675,8 +693,8 @@ def test_reseeding_leaves_fixed_atoms_alone_under_a_bound():
 
 def test_a_changed_radius_takes_effect_and_back():
     learner = model(radius=0.01).partial_fit(tensors())
-    assert learner.set_params(radius="auto").radius_ == 10 * np.sqrt(3)
-    assert learner.set_params(radius=None).radius_ is None
+    assert learner.set_params(updater__radius="auto").radius_ == 10 * np.sqrt(3)
+    assert learner.set_params(updater__radius=None).radius_ is None
 
 
 def test_one_tensor_stops_when_told():

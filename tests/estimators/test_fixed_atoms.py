@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream.coders import Auto
 
 X = np.random.default_rng(1).random((120, 10))
 ATOMS = np.random.default_rng(0).random((4, 10))
@@ -28,8 +29,8 @@ def test_these_atoms_stay_and_the_others_move(kind, chosen):
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_the_same_problem_in_another_order(kind):
     order = [1, 3, 0, 2]
-    places = KINDS[kind](init=ATOMS, fixed_components=(1, 3), tol=1e-9).fit(X)
-    first = KINDS[kind](init=ATOMS[order], fixed_components=2, tol=1e-9).fit(X)
+    places = KINDS[kind](init=ATOMS, fixed_components=(1, 3), coder=Auto(tol=1e-9)).fit(X)
+    first = KINDS[kind](init=ATOMS[order], fixed_components=2, coder=Auto(tol=1e-9)).fit(X)
     assert_allclose(places.components_[order], first.components_, rtol=1e-4, atol=1e-6)
     assert places.surrogate() == pytest.approx(first.surrogate(), rel=1e-5)
     assert places.stationarity(X) == pytest.approx(first.stationarity(X), rel=1e-2, abs=1e-7)

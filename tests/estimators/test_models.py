@@ -25,7 +25,7 @@ from atomstream import (
     OnlineNMF,
 )
 from atomstream.callbacks import Callback, History, LearningBar
-from atomstream.coders import ProjectedGradient
+from atomstream.coders import Auto, ProjectedGradient
 from atomstream.core import parallel
 from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
@@ -174,7 +174,7 @@ def test_parts_of_the_wrong_kind_are_refused():
 
 
 @pytest.mark.parametrize("choice", [{}, {"name": 3}, {"name": "kl", "nonsense": 1}])
-@pytest.mark.parametrize("name", ["loss", "updater", "coder", "codes", "atoms", "schedule", "tol"])
+@pytest.mark.parametrize("name", ["loss", "updater", "coder", "codes", "atoms", "schedule"])
 def test_a_dict_is_no_part(name, choice):
     for cls in BOTH:
         if name in cls().get_params():
@@ -309,7 +309,7 @@ def test_settings_that_no_longer_fit_are_refused_at_the_next_step():
     with pytest.raises(ValueError, match="n_components is 7 and the dictionary has 3 atoms"):
         OnlineNMF.from_components(np.eye(3, 8), n_components=7)
     with pytest.raises(ValueError, match="tol='x' is unknown; choose one of log, root"):
-        OnlineNMF(tol="x").fit(X)
+        OnlineNMF(coder=Auto(tol="x")).fit(X)
 
 
 class Fails(History):
@@ -397,7 +397,7 @@ def test_a_tolerance_may_depend_on_the_step():
         asked.append(step)
         return 1 / np.log(step + 1) ** 2
 
-    OnlineNMF(3, batch_size=50, n_epochs=1, tol=tolerance, random_state=0).fit(X)
+    OnlineNMF(3, batch_size=50, n_epochs=1, coder=Auto(tol=tolerance), random_state=0).fit(X)
     assert asked == [1, 2, 3, 4]
 
 
@@ -421,7 +421,12 @@ def test_learning_comes_near_the_batch_factorization(room):
     room.ratio(np.median(ours) / optimum, at_most=1.35)
     exact = [
         OnlineNMF(
-            6, batch_size=100, random_state=i, n_epochs=1000, tol=1e-3, schedule=Power(3)
+            6,
+            batch_size=100,
+            random_state=i,
+            n_epochs=1000,
+            coder=Auto(tol=1e-3),
+            schedule=Power(3),
         ).fit(noisy)
         for i in range(2)
     ]
@@ -430,12 +435,12 @@ def test_learning_comes_near_the_batch_factorization(room):
 
 @pytest.mark.slow
 def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream(room):
-    full = OnlineNMF(4, schedule=Power(1), tol=1e-10, batch_size=200, random_state=0)
+    full = OnlineNMF(4, schedule=Power(1), coder=Auto(tol=1e-10), batch_size=200, random_state=0)
     early = full.partial_fit(X).stationarity(X)
     for _ in range(3000):
         full.partial_fit(X)
     clone_ = OnlineNMF.from_components(
-        full.components_.copy(), tol=1e-10, schedule=lambda t, n, total: 1.0
+        full.components_.copy(), coder=Auto(tol=1e-10), schedule=lambda t, n, total: 1.0
     )
     for _ in range(3000):
         clone_.partial_fit(X)
@@ -449,7 +454,7 @@ def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream(room
 def test_surrogate_gap_closes_on_the_stream(room):
     rng = np.random.default_rng(2)
     stream = data(6000) + 0.1 * rng.random((6000, 10))
-    model = OnlineNMF(4, alpha=0.05, schedule="harmonic", tol=1e-6, random_state=0)
+    model = OnlineNMF(4, alpha=0.05, schedule="harmonic", coder=Auto(tol=1e-6), random_state=0)
     gaps = []
     for stop in (100, 6000):
         for start in range(model.n_samples_seen_ if gaps else 0, stop, 50):
@@ -626,7 +631,13 @@ ATOMS = ["free", "nonnegative", "unit_ball", "nonnegative_ball", "simplex", Box(
 def test_every_set_serves_for_codes_and_for_atoms(codes, atoms, room):
     # so that a code and an atom of length one can reach it
     short = X[:100] / np.linalg.norm(X, axis=1).max()
-    settings = {"alpha": 0.001, "tol": 0.01, "batch_size": 25, "n_epochs": 4, "random_state": 0}
+    settings = {
+        "alpha": 0.001,
+        "coder": Auto(tol=0.01),
+        "batch_size": 25,
+        "n_epochs": 4,
+        "random_state": 0,
+    }
     model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, **settings)
 
     def total(model):

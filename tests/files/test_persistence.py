@@ -29,7 +29,7 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.coders import ActiveSet
+from atomstream.coders import ActiveSet, Auto
 from atomstream.coders.tolerances import LogTolerance
 from atomstream.files import archive, codec, registry
 from atomstream.io import files
@@ -46,9 +46,8 @@ MODELS = {
     "parts": lambda: OnlineNMF(
         4,
         codes=Box(0.0, 2.0, l1=0.1),
-        coder=ActiveSet(max_rounds=50),
+        coder=ActiveSet(max_rounds=50, tol=LogTolerance()),
         schedule=Constant(half_life=100.0),
-        tol=LogTolerance(),
         random_state=np.random.RandomState(2),
     ),
     "array": lambda: OnlineNMF(
@@ -325,7 +324,7 @@ def test_the_parts_that_can_be_saved_are_all_there_are():
     from atomstream.estimators import registry as names
 
     parts = registry.library_parts().keys() | registry.DOMAIN_PARTS.keys()
-    assert len(parts) == 44
+    assert len(parts) == 45
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
             assert type(make()).__name__ in parts
@@ -358,7 +357,7 @@ class OwnMemory(Aggregates):
 
 def test_parts_of_ones_own_are_saved_by_name_and_fields_and_made_from_classes_given(tmp_path):
     path = tmp_path / "model.atoms"
-    model = OnlineNMF(3, schedule=Own(0.25), tol=LogTolerance(), random_state=0).fit(X)
+    model = OnlineNMF(3, schedule=Own(0.25), coder=Auto(tol=LogTolerance()), random_state=0).fit(X)
     model.state_.memory.__class__ = OwnMemory
     atomstream.save(model, path)
     with pytest.raises(ModelFileError, match=r"holds a 'Own\w*'.*load\(path, parts=\[Own"):

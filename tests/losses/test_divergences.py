@@ -3,7 +3,7 @@ test.
 
 model = OnlineNMF(20, loss="kl").fit(counts)           # sparse or dense; atoms are distributions
 over features OnlineNMF(20, loss=Beta(0.5)).fit(spectra)             # a family's member, as a part
-OnlineNMF(20, loss="is", zeros="refuse")               # zeros are raised to 1e-8 unless refused
+OnlineNMF(20, loss=ItakuraSaito(zeros="refuse"))       # zeros are raised to 1e-8 unless refused
 OnlineNMF(20, loss="huber", updater="spsg")             # the paper's projected subgradient steps
 robust = OnlineNMF(20, loss=Huber(30.0)).fit(pictures)
 robust.clean(pictures), robust.outliers(pictures)      # what the model explains, and what goes
@@ -30,7 +30,16 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
-from atomstream.losses import L1, Alpha, Beta, Hellinger, Huber, KullbackLeibler, Squared
+from atomstream.losses import (
+    L1,
+    Alpha,
+    Beta,
+    Hellinger,
+    Huber,
+    ItakuraSaito,
+    KullbackLeibler,
+    Squared,
+)
 from atomstream.losses.majorisers import power_step
 from atomstream.memory import Majorants
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex
@@ -264,13 +273,13 @@ def test_zeros_are_raised_in_proportion_or_refused():
     X = positive(60, 6)
     X[5, 2] = 0
     model = OnlineNMF(3, loss="is", random_state=0, n_epochs=5).fit(X)
-    small = OnlineNMF(3, loss="is", random_state=0, n_epochs=5, zeros="floor").fit(1e-9 * X)
+    small = OnlineNMF(3, loss="is", random_state=0, n_epochs=5).fit(1e-9 * X)
     assert_allclose(small.objective(1e-9 * X), model.objective(X), rtol=1e-6)
-    with pytest.raises(ValueError, match=r"contains zeros .first in row 5.* say zeros='floor'"):
-        OnlineNMF(3, loss="is", zeros="refuse").fit(X)
-    with pytest.raises(ValueError, match=r"'zeros' .* must be one of floor, refuse"):
-        OnlineNMF(3, loss="is", zeros="never").fit(X)
-    assert OnlineNMF(3, loss="kl", zeros="refuse", random_state=0).fit(X)._batch(X).X[5, 2] == 0
+    with pytest.raises(ValueError, match=r"contains zeros .first in row 5.* say loss__zeros='fl"):
+        OnlineNMF(3, loss=ItakuraSaito(zeros="refuse")).fit(X)
+    with pytest.raises(ValueError, match=r"zeros to be floor or refuse, got 'never'"):
+        ItakuraSaito(zeros="never")
+    assert OnlineNMF(3, loss="kl", random_state=0).fit(X)._batch(X).X[5, 2] == 0
 
 
 @pytest.mark.parametrize("loss", ["kl", "is", "alpha:2", "beta:0.5", "beta:1.5", "huber:1", "l1"])
@@ -306,7 +315,7 @@ def test_known_atoms_may_hold_zeros(loss):
     X = positive(60, 6)
     atoms = np.random.default_rng(0).random((4, 6))
     atoms[0], atoms[1:, 2] = 0, 0
-    model = OnlineNMF.from_components(atoms, loss=loss, zeros="floor")
+    model = OnlineNMF.from_components(atoms, loss=loss)
     for _ in range(20):
         model.partial_fit(X)
     assert np.isfinite(model.components_).all()

@@ -207,8 +207,8 @@ def test_itakura_saito_is_infinite_at_zeros_without_a_word():
     [
         (lambda: Huber(0.0), "delta to be a number above 0, got 0.0"),
         (lambda: Huber(np.inf), "delta to be a number above 0, got inf"),
-        (lambda: Beta(np.nan), "beta to be a finite number, got nan"),
-        (lambda: Alpha(np.inf), "alpha to be a finite number, got inf"),
+        (lambda: Beta(np.nan), "beta to be a number from .*, got nan"),
+        (lambda: Alpha(np.inf), "alpha to be a number from .*, got inf"),
         (lambda: Mahalanobis(np.ones(3)), "finite square matrix A"),
         (lambda: Mahalanobis([[1.0, 2.0], [0.0, 1.0]]), "symmetric matrix A"),
         (

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.coders import Codes
+from atomstream.coders import Auto, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.core.algorithm import Algorithm, step
 from atomstream.core.batch import Batch
@@ -105,9 +105,9 @@ def test_sums_for_all_features_end_at_the_same_atoms(name, monkeypatch, room):
     rng = np.random.default_rng(1)
     batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]
     monkeypatch.setattr(Batch, "touched", None)
-    whole = OnlineNMF(R, loss=name, random_state=0, tol=1e-9).fit_stream(batches)
+    whole = OnlineNMF(R, loss=name, random_state=0, coder=Auto(tol=1e-9)).fit_stream(batches)
     monkeypatch.undo()
-    lazy = OnlineNMF(R, loss=name, random_state=0, tol=1e-9).fit_stream(batches)
+    lazy = OnlineNMF(R, loss=name, random_state=0, coder=Auto(tol=1e-9)).fit_stream(batches)
     assert whole.memory_.columns is None
     assert lazy.memory_.columns is not None
     room.near(lazy.score(batches[-1]), whole.score(batches[-1]), rel=0.02)
@@ -123,7 +123,7 @@ def test_steps_are_those_with_sums_for_all_features(name, monkeypatch):
 
     rng = np.random.default_rng(1)
     batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]
-    how = {"coder": Multiplicative(max_rounds=20_000), "tol": 1e-13, "random_state": 0}
+    how = {"coder": Multiplicative(max_rounds=20_000, tol=1e-13), "random_state": 0}
     lazy = OnlineNMF(R, loss=name, **how)
     found = [lazy.partial_fit(batch).components_.copy() for batch in batches]
     monkeypatch.setattr(Batch, "touched", None)

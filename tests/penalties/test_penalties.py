@@ -136,13 +136,13 @@ def test_parts_print_compare_and_refuse():
     assert "l1=0.3" in repr(penalties.Free(l1=0.3))
     assert all({"l1", "l2"} <= {f.name for f in fields(part)} for part in PENALTIES)
     for total in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match="Simplex needs a finite total above 0, got"):
+        with pytest.raises(ValueError, match="Simplex needs total to be a number above 0, got"):
             penalties.Simplex(total=total)
     with pytest.raises(ValueError, match="low < high, got low=2"):
         penalties.Box(low=2, high=1)
-    with pytest.raises(ValueError, match="Nonnegative needs l1 of at least 0, got -1"):
+    with pytest.raises(ValueError, match=r"Nonnegative needs l1 to be a number from 0 .*got -1"):
         penalties.Nonnegative(l1=-1)
-    with pytest.raises(ValueError, match="total above 0, got -1"):
+    with pytest.raises(ValueError, match="total to be a number above 0, got -1"):
         penalties.Simplex(total=-1)
 
 

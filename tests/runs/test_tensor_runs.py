@@ -21,6 +21,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.tensor import TensorSettings, TensorTask
+from atomstream.updates import LoadingSweep
 
 DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
 
@@ -116,7 +117,7 @@ def test_tensors_of_three_modes_signed_ones_and_missing_entries(tmp_path):
     np.save(tmp_path / "signed.npy", X - 1)
     signed = ("tensor", "learn", tmp_path / "signed.npy", "--signed", "--radius", "none", *SETTINGS)
     run(*signed, "--out", tmp_path / "signed")
-    wanted = model_of(X - 1, codes="free", atoms="unit_ball", radius=None)
+    wanted = model_of(X - 1, codes="free", atoms="unit_ball", updater=LoadingSweep(radius=None))
     assert_array_equal(
         atomstream.load(tmp_path / "signed/model.atoms").components_, wanted.components_
     )
@@ -233,4 +234,8 @@ def test_defaults_are_those_of_the_estimator():
     settings = TensorSettings(("x.npy",))
     given = settings.new_model().get_params()
     usual = OnlineCPDictionary().get_params()
-    assert {name for name in usual if given[name] != usual[name]} == {"random_state", "n_jobs"}
+    assert {name for name in usual if given[name] != usual[name]} == {
+        "random_state",
+        "n_jobs",
+        "updater",
+    }

@@ -211,5 +211,5 @@ def test_atoms_on_few_features_may_vanish_on_a_part():
 
 
 def test_folds_must_be_a_number_of_parts():
-    with pytest.raises(ValueError, match="Majorise needs folds of at least 1, got 0"):
+    with pytest.raises(ValueError, match="Majorise needs folds to be a whole number from 1"):
         Majorise(folds=0)

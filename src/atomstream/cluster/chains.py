@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job
 from atomstream.cluster.worker import Payload
 from atomstream.core.checks import check_count, generator
-from atomstream.samplers.base import Chain
+
+if TYPE_CHECKING:
+    from atomstream.samplers.base import Chain
 
 __all__ = ["sample_chains"]
 

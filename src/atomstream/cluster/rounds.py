@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from atomstream.cluster.shards import Shard, Shards
-from atomstream.core.checks import check_count
+from atomstream.core.parameters import Part, number, one_of, whole
 
 __all__ = ["Deck", "Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Rounds(Part):
     """How learning is cut into rounds; a part of what runs must share to have the same bits.
 
     Learning begins with steps on one slot after the other's rows. Then each round deals rows to all
@@ -43,15 +43,14 @@ class Rounds:
     most: int = 65_536
     batch: int = 128
     mode: str = "local"
-
-    def __post_init__(self) -> None:
-        check_count("warmup", self.warmup, 0)
-        for name in ("first", "most", "batch"):
-            check_count(name, getattr(self, name))
-        if not (isinstance(self.growth, int | float) and 1 <= self.growth < math.inf):
-            raise ValueError(f"growth must be at least 1, got {self.growth!r}.")
-        if self.mode not in ("local", "frozen"):
-            raise ValueError(f"mode must be 'local' or 'frozen', got {self.mode!r}.")
+    BOUNDS: ClassVar = {
+        "warmup": whole(0),
+        "first": whole(),
+        "growth": number(1),
+        "most": whole(),
+        "batch": whole(),
+        "mode": one_of("local", "frozen"),
+    }
 
     def rows(self, number: int) -> int:
         """Return the rows of a slot in a round with several slots, from 0: whole batches."""

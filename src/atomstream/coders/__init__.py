@@ -1,6 +1,7 @@
 """Codes of samples under a fixed dictionary, one room per kind of loss."""
 
 from atomstream.coders import tolerances as tolerances
+from atomstream.coders.auto import Auto
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.pursuit import MatchingPursuit, pursue
@@ -9,6 +10,7 @@ from atomstream.coders.subgradient import ProjectedSubgradient
 
 __all__ = [
     "ActiveSet",
+    "Auto",
     "Coder",
     "Codes",
     "MatchingPursuit",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
+from atomstream.core.parameters import Part
 from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Coder", "Codes"]
@@ -38,7 +39,7 @@ class Codes(NamedTuple):
         return Codes(self.values[rows], self.residual[rows])
 
 
-class Coder(ABC):
+class Coder(Part, ABC):
     """Finds codes; a coder of your own inherits from this class and defines ``encode``.
 
     Attributes
@@ -49,11 +50,18 @@ class Coder(ABC):
         Whether entries of the batch may be missing.
     weighs_entries : bool, default=False
         Whether the mask of the batch may hold weights of entries.
+    tol : float, {"log", "root"} or callable, optional
+        Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
+        codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
+        t)^-2, both at most 0.2 (`atomstream.coders.tolerances`), so that early batches are coded
+        roughly and late ones exactly. None is the model's own: 1e-3 for tensors, else "root".
+        `transform` codes exactly. A field of all coders of the library.
     """
 
     needs: ClassVar[Needs] = {}
     handles_mask: ClassVar[bool] = False
     weighs_entries: ClassVar[bool] = False
+    tol: Any = None
 
     @abstractmethod
     def encode(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import whole
 from atomstream.core.products import DenseProducts, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
@@ -46,6 +47,8 @@ class Multiplicative(Coder):
         Newton steps that a row may take.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -55,15 +58,10 @@ class Multiplicative(Coder):
     max_rounds: int = 20
     max_newton: int = 300
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
-
-    def __post_init__(self) -> None:
-        for name in ("max_rounds", "max_newton"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"Multiplicative needs {name} of at least 1, got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"max_rounds": whole(), "max_newton": whole()}
 
     def encode(
         self,

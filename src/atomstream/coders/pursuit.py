@@ -104,6 +104,8 @@ class MatchingPursuit(Coder):
         codes.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -113,6 +115,7 @@ class MatchingPursuit(Coder):
 
     renewed: bool = True
     n_jobs: int = 1
+    tol: Any = None
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("most_nonzero",)}
 
     def encode(

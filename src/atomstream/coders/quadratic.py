@@ -19,6 +19,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.matrices import Matrix
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import whole
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import TINY, Penalty, kernel_form
 
@@ -63,6 +64,8 @@ class ActiveSet(Coder):
         free; of pivots at most 100.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -74,16 +77,11 @@ class ActiveSet(Coder):
     n_sweeps: int = 200
     max_rounds: int = 1000
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("polyhedral",)}
-
-    def __post_init__(self) -> None:
-        for name, least in (("n_sweeps", 0), ("max_rounds", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(
-                    f"ActiveSet needs {name} of at least {least}, got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"n_sweeps": whole(0), "max_rounds": whole()}
 
     def encode(
         self,
@@ -273,6 +271,8 @@ class ProjectedGradient(Coder):
         the paper.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -285,6 +285,7 @@ class ProjectedGradient(Coder):
     max_iter: int = 10_000
     momentum: bool = True
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise", "convex")}

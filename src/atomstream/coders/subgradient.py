@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.parallel import over_rows
+from atomstream.core.parameters import one_of, whole
 from atomstream.core.products import Products, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
@@ -50,6 +51,8 @@ class ProjectedSubgradient(Coder):
         the loss, they are finished by Newton steps.
     n_jobs : int, default=1
         Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
 
     References
     ----------
@@ -60,18 +63,10 @@ class ProjectedSubgradient(Coder):
     rule: str = "auto"
     max_iter: int = 200
     n_jobs: int = 1
+    tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"codes": ("rowwise", "convex")}
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(
-                f"ProjectedSubgradient knows the rules {', '.join(RULES)}, got {self.rule!r}."
-            )
-        if self.max_iter < 1:
-            raise ValueError(
-                f"ProjectedSubgradient needs max_iter of at least 1, got {self.max_iter!r}."
-            )
+    BOUNDS: ClassVar = {"rule": one_of(*RULES), "max_iter": whole()}
 
     def encode(
         self,

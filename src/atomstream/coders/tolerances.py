@@ -10,23 +10,20 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
+
+from atomstream.core.parameters import Part, number
 
 __all__ = ["LogTolerance", "RootTolerance"]
 
 
 @dataclass(frozen=True)
-class _Tolerance(ABC):
+class _Tolerance(Part, ABC):
     """A law of the step times ``K``, cut at ``most``."""
 
     K: float = 1.0
     most: float = 0.2
-
-    def __post_init__(self) -> None:
-        for name in ("K", "most"):
-            if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"{type(self).__name__} needs {name} above 0, got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"K": number(above=True), "most": number(above=True)}
 
     def __call__(self, step: int) -> float:
         """Return the largest violation that the codes of this step may have."""

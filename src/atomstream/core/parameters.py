@@ -6,10 +6,11 @@ page of reference are read from these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,7 @@ __all__ = [
     "THREADS",
     "Kind",
     "Parameter",
+    "Part",
     "implementing",
     "instance",
     "number",
@@ -34,6 +36,55 @@ __all__ = [
     "part",
     "whole",
 ]
+
+
+class Part:
+    """A part of an algorithm: its parameters are read and changed by their names.
+
+    So ``loss__beta`` or ``coder__tol`` work wherever scikit-learn takes names of parameters. A part
+    is frozen, so a change makes another part. What a parameter may be stands in ``BOUNDS``, by its
+    name.
+    """
+
+    BOUNDS: ClassVar[Mapping[str, Kind | Parameter]] = {}
+
+    def __post_init__(self) -> None:
+        for name, kind in self.BOUNDS.items():
+            value = getattr(self, name)
+            if not kind.accepts(value):
+                part = type(self).__name__
+                raise ValueError(f"{part} needs {name} to be {kind}, got {value!r}.")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by their names; none of a class that is no dataclass."""
+        known: Any = self
+        names = [each.name for each in fields(known) if each.init] if is_dataclass(known) else []
+        return {name: getattr(self, name) for name in names}
+
+    def with_params(self, **params: Any) -> Self:
+        """Return the part with some parameters changed.
+
+        Parameters
+        ----------
+        **params
+            New values by their names.
+
+        Raises
+        ------
+        ValueError
+            For names that the part does not have, and values that it refuses.
+        """
+        known, part = self.get_params(), type(self).__name__
+        for name in params:
+            if name not in known:
+                raise ValueError(f"{part} has no {name!r}, it has {', '.join(known) or 'none'}.")
+        changed: Any = self
+        made: Self = replace(changed, **params)
+        return made
+
+    def __sklearn_clone__(self) -> Self:
+        # What is frozen may be shared.
+        return self if is_dataclass(self) else deepcopy(self)
 
 
 @dataclass(frozen=True)
@@ -94,7 +145,10 @@ def number(
 ) -> Kind:
     """Return the numbers within these bounds, or ``above`` and ``below`` them."""
     words = f"a number {'above' if above else 'from'} {least}"
-    words += f", below {most}" if below else f", at most {most}" if above else f" to {most}"
+    if below or (above and most < MOST_NUMBER):
+        words += f", {'below' if below else 'at most'} {most}"
+    elif not above:
+        words += f" to {most}"
 
     def accepts(value: Any) -> bool:
         low = _is_number(value) and (value > least if above else value >= least)

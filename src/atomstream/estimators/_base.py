@@ -65,7 +65,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
     # Parameters, which the constructors of the models store.
     n_components: int
     schedule: Any
-    tol: Any
+    TOLERANCE: ClassVar[Any] = "root"
     batch_size: int
     n_epochs: int | None
     shuffle: bool
@@ -173,9 +173,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
 
     def check(self) -> None:
         """Refuse settings out of range, and parts that do not fit together."""
-        self._assemble()
         self._schedule()
-        resolve_tolerance(self.tol)
+        resolve_tolerance(self._assemble().coder, self.TOLERANCE)
 
     def _assemble(self) -> Algorithm:
         """Return the algorithm that the parameters stand for, checked."""
@@ -203,7 +202,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
     def _begin(self) -> Learner:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
         algorithm = self._assemble()
-        clock = Clock(self._schedule(), resolve_tolerance(self.tol))
+        clock = Clock(self._schedule(), resolve_tolerance(algorithm.coder, self.TOLERANCE))
         warn_of_schedule(self.schedule, clock.schedule)
         self._learner = Learner(clock, generator(self.random_state))
         self._learner.assemble(algorithm, self._settings())
@@ -220,7 +219,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             if schedule != run.clock.schedule:
                 warn_of_schedule(self.schedule, schedule)
             run.clock.schedule = schedule
-            run.clock.accuracy = resolve_tolerance(self.tol)
+            run.clock.accuracy = resolve_tolerance(algorithm.coder, self.TOLERANCE)
             run.assemble(algorithm, settings)
         return run
 

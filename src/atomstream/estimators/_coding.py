@@ -22,7 +22,6 @@ from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
 from atomstream.core.learner import SAVED, Learner
 from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._containers import (
     as_table,
     blocks,
@@ -104,6 +103,8 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if reset:
             self.__dict__.pop("axes_", None)
             if is_labelled(X):
+                from atomstream.domains.tensors.axes import Axes
+
                 self.axes_ = Axes.of(X, None)
         return rows
 
@@ -337,6 +338,8 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._learner.validate(self.n_features_in_)
         axes = vars(self).get("axes_")
         if axes is not None:
+            from atomstream.domains.tensors.axes import Axes
+
             if type(axes) is not Axes:
                 raise ValueError("parts of other kinds")
             axes.validate()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from atomstream.core.extras import library
-from atomstream.domains.tensors.axes import Axes
+
+if TYPE_CHECKING:
+    from atomstream.domains.tensors.axes import Axes
 
 ENTRIES = 1 << 22  # that are read at a time of an array that is not in memory
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from atomstream.core.parameters import Parameter
 from atomstream.estimators._parameters import constraints
+from atomstream.estimators.registry import ROLES, changed_part
 
 __all__ = ["RENAMED", "ForeignNames"]
 
@@ -43,6 +44,13 @@ PARAMETERS: dict[str, dict[str, str]] = {
 }
 # Names of before, by those of now.
 RENAMED = {"method": "updater"}
+# Parameters of before that are now those of a part.
+MOVED = {
+    "zeros": ("loss", "losses.ItakuraSaito(zeros=...)"),
+    "tol": ("coder", "coders.Auto(tol=...)"),
+    "radius": ("updater", "updates.LoadingSweep(radius=...)"),
+    "n_sweeps": ("updater", "updates.LoadingSweep(n_sweeps=...)"),
+}
 STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter init
 
 
@@ -64,19 +72,36 @@ class ForeignNames:
         Parameters
         ----------
         **params
-            New values; those of a nested model as ``model__alpha``.
+            New values; those of a nested model as ``model__alpha``, and those of a part as
+            ``loss__zeros``. A part given by name is then the part that the name stands for.
 
         Raises
         ------
         ValueError
-            For names that the model does not have.
+            For names that the model or its part does not have; it stays as it was.
         """
+        before = self.get_params(deep=False)  # type: ignore[attr-defined]
+        roles = ROLES.keys() & self.PARAMETERS.keys()
+        inner = {name: name.partition("__") for name in params}
+        inner = {name: at for name, at in inner.items() if at[1] and at[0] in roles}
+        own = {name: value for name, value in params.items() if name not in inner}
         try:
-            return super().set_params(**params)  # type: ignore[misc]
+            super().set_params(**own)  # type: ignore[misc]
+            for name, (role, _, field) in inner.items():
+                setattr(self, role, self._changed(role, {field: params[name]}))
         except ValueError:
+            vars(self).update(before)
             if sentence := _answer(type(self), params):
                 raise ValueError(sentence) from None
             raise
+        return self
+
+    def _changed(self, role: str, values: dict[str, Any]) -> Any:
+        """Return a part with some parameters changed; a name gives way to what it stands for."""
+        part = getattr(self, role)
+        if role == "updater" and isinstance(part, str) and part == "auto":
+            part = self._make_algorithm().updater  # type: ignore[attr-defined]
+        return changed_part(role, part, values)
 
     def _validate_params(self) -> None:
         try:
@@ -120,6 +145,12 @@ def _answer(kind: type, given: Iterable[str]) -> str:
     for name in given:
         if RENAMED.get(name) in own:
             sentences.append(f"{name} is called {RENAMED[name]} now.")
+        role, write = MOVED.get(name, ("", ""))
+        if role in own and name not in own:
+            sentences.append(
+                f"{name} is a parameter of the {role} now: write {role}=atomstream.{write}, or "
+                f"set_params({role}__{name}=...)."
+            )
         if name in own or name not in PARAMETERS:
             continue
         ours = [words for parameter, words in PARAMETERS[name].items() if parameter in own]

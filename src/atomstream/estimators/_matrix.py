@@ -220,7 +220,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """
         settled = {
             "schedule": "harmonic",
-            "tol": "root",
             "coder": "auto",
             "updater": BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf),
             "n_epochs": 1,

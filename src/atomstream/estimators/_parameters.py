@@ -37,7 +37,6 @@ from atomstream.estimators.registry import (
     LOSSES,
     SCHEDULES,
     SETS,
-    TOLERANCES,
     UPDATERS,
 )
 
@@ -57,12 +56,11 @@ SHARED: Table = {
     "damping": parameter("Added to the diagonal of the averaged gram of the codes.", AMOUNT),
     "codes": parameter("Set of the codes.", SET),
     "atoms": parameter("Set of the atoms.", SET),
-    "coder": parameter("What finds the codes.", part("encode", {*CODERS, "auto"})),
+    "coder": parameter("What finds the codes.", part("encode", CODERS)),
     "schedule": parameter(
         "Weights of the past: power, harmonic, polynomial, log_polynomial, constant or adaptive.",
         part("__call__", SCHEDULES),
     ),
-    "tol": parameter("Accuracy of codes while learning.", AMOUNT, part("__call__", TOLERANCES)),
     "patch_size": parameter("Height and width of a patch, in pixels.", COUNT),
     "n_patches": parameter("Patches to learn from.", COUNT),
     "batch_size": parameter("Rows per step.", COUNT),
@@ -114,7 +112,7 @@ LEARNING = (
     "n_components alpha ridge damping codes schedule batch_size n_epochs shuffle n_jobs max_time "
     "random_state"
 )
-CODED = f"{LEARNING} atoms coder tol init fixed_components missing"
+CODED = f"{LEARNING} atoms coder init fixed_components missing"
 DICTIONARY_LEARNING = _table(
     CODED,
     updater=parameter(
@@ -136,10 +134,6 @@ NMF = DICTIONARY_LEARNING | {
     ),
     "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
     "atoms": Parameter(SHARED["atoms"].help, (AUTO_SET,)),
-    "zeros": parameter(
-        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
-        one_of("floor", "refuse"),
-    ),
 }
 CONSENSUS = _table(
     "batch_size shuffle n_jobs max_time random_state",
@@ -170,10 +164,10 @@ CP = _table(
     n_components="Number of atoms, the rank.",
     atoms=(part("prox", {*SETS, "bounded"}), LIST, TUPLE),
     reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
-    radius=parameter(
-        "Bound on the step of a loading matrix.", number(above=True), one_of("auto"), NONE
+    updater=parameter(
+        "Steps of the loadings: auto, or atomstream.updates.LoadingSweep(radius=, n_sweeps=).",
+        part("bound", {"auto"}),
     ),
-    n_sweeps=parameter("Sweeps over the modes per step.", COUNT),
     batch_size="Samples per step.",
     n_epochs="Passes over the samples.",
     init=(one_of("random", "samples"), ARRAYS, NONE),

@@ -117,7 +117,7 @@ def _is_plain(model: BaseEstimator, X: Any) -> bool:
     )
 
 
-def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
+def raise_zeros(X: Any, loss: Any) -> Any:
     """Return rows fit for a loss that is infinite at zeros: raise or refuse these.
 
     Zeros are raised to 1e-8 of the mean of their row, at least to the smallest normal number. Rows
@@ -126,7 +126,7 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     Raises
     ------
     ValueError
-        For zeros where ``zeros`` is "refuse".
+        For zeros where the loss says "refuse".
     """
     if loss.data != "positive":
         return X
@@ -134,11 +134,11 @@ def raise_zeros(X: Any, zeros: str, loss: Any) -> Any:
     bare = X <= 0
     if not bare.any():
         return X
-    if zeros == "refuse":
+    if loss.zeros == "refuse":
         row = _first_row(X, bare)
         raise ValueError(
             f"Input X contains zeros (first in row {row}, counted from 0), where {loss!r} is "
-            "infinite; say zeros='floor'."
+            "infinite; say loss__zeros='floor'."
         )
     known = np.where(np.isnan(X), 0, X)
     means = known.sum(axis=1, keepdims=True) / np.maximum(

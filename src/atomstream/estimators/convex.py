@@ -132,7 +132,7 @@ class OnlineConvexMF(OnlineDictionary):
     LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     fixed_components = 0
     init = "auto"
-    tol = 0.0
+    TOLERANCE = 0.0
     classes_: NDArray
 
     n_swaps_ = view(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,16 @@ from atomstream.estimators._types import (
     ScheduleChoice,
     SetChoice,
     Start,
-    ToleranceChoice,
 )
 from atomstream.estimators._validation import check_size, check_X
 from atomstream.estimators._views import view
-from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
+from atomstream.estimators.registry import (
+    SETS,
+    resolve,
+    resolve_coder,
+    with_elastic_net,
+    with_fields,
+)
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
@@ -47,7 +52,6 @@ from atomstream.updates.reseeding import Reseeding
 __all__ = ["OnlineCPDictionary"]
 
 NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not sought in
-REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
 
 
 class OnlineCPDictionary(OnlineDictionary):
@@ -56,8 +60,8 @@ class OnlineCPDictionary(OnlineDictionary):
     Samples are tensors :math:`x` of shape (I_1, ..., I_n), stacked along the first axis; atom r is
     the outer product of column r of n loading matrices. Minimises the mean over the stream of
     :math:`\tfrac12 \|x - \sum_r h_r\, U^{(1)}_{:r} \otimes \dots \otimes U^{(n)}_{:r}\|_F^2 + alpha
-    \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2`. With one mode and ``radius=None`` this is `OnlineNMF`
-    under the squared loss.
+    \|h\|_1 + \tfrac{ridge}{2} \|h\|_2^2`. With one mode and no radius this is `OnlineNMF` under
+    the squared loss.
 
     Parameters
     ----------
@@ -80,18 +84,14 @@ class OnlineCPDictionary(OnlineDictionary):
         Groups of modes, counted without the sample axis from 0, that are one mode while learning:
         ``[(0,), (1, 2)]`` leaves mode 0 free to vary apart from modes 1 and 2, which may depend on
         each other as they like. Atoms come back in the shape of the samples.
-    radius : {"auto"}, float or None, default="auto"
-        c': no loading matrix moves further than c' times the weight of the batch, in Frobenius
-        norm. "auto" is ten times the norm of a matrix with columns of length one; None sets no
-        bound.
-    n_sweeps : int, default=3
-        Sweeps over the modes per batch.
+    updater : "auto" or `atomstream.updates.LoadingSweep`, default="auto"
+        Steps of the loadings: how far they may move (``updater__radius``), and how often modes are
+        swept.
     coder : str or coder part, default="auto"
-        As in `OnlineNMF`.
+        As in `OnlineNMF`; ``coder__tol`` is 1e-3 where nothing else is said: atoms of low rank
+        overlap much, so rough codes cost more than they save.
     schedule : str or callable, default="harmonic"
         How much a batch weighs in the memory; names as in `OnlineNMF`.
-    tol : float, {"log", "root"} or callable, default=1e-3
-        As in `OnlineNMF`. Atoms of low rank overlap much, so rough codes cost more than they save.
     batch_size : int, default=64
         Tensors per step of `fit`.
     n_epochs : int, default=10
@@ -158,6 +158,7 @@ class OnlineCPDictionary(OnlineDictionary):
     LEARNED = (*OnlineDictionary.LEARNED, "norm_")
     KNOWN = ("n_features_in_", "axes_")
     _several = True
+    TOLERANCE = 1e-3
 
     axes_: Axes
     norm_: float
@@ -175,11 +176,9 @@ class OnlineCPDictionary(OnlineDictionary):
         codes: SetChoice = "nonnegative",
         atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball",
         reshape: object = None,
-        radius: Any = "auto",
-        n_sweeps: int = 3,
+        updater: object = "auto",
         coder: CoderChoice = "auto",
         schedule: ScheduleChoice = "harmonic",
-        tol: ToleranceChoice = 1e-3,
         batch_size: int = 64,
         n_epochs: int = 10,
         shuffle: bool = True,
@@ -197,11 +196,9 @@ class OnlineCPDictionary(OnlineDictionary):
         self.codes = codes
         self.atoms = atoms
         self.reshape = reshape
-        self.radius = radius
-        self.n_sweeps = n_sweeps
+        self.updater = updater
         self.coder = coder
         self.schedule = schedule
-        self.tol = tol
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
@@ -247,8 +244,11 @@ class OnlineCPDictionary(OnlineDictionary):
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
+        updater = resolve("updater", self.updater, {"auto": LoadingSweep}, "bound")
         fixed, damping = self.fixed_components, float(self.damping)
-        updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
+        updater = with_fields(
+            updater, fixed=("fixed_components", fixed), damping=("damping", damping)
+        )
         objective = Objective(Squared(), codes, sets)
         return Algorithm(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
@@ -288,8 +288,9 @@ class OnlineCPDictionary(OnlineDictionary):
 
     @property
     def radius_(self) -> float | None:
-        """The number c' that ``radius`` stands for."""
-        return REACH * math.sqrt(self.n_components) if isinstance(self.radius, str) else self.radius
+        """The number c' that the radius of the updater stands for."""
+        updater = self._make_algorithm().updater
+        return cast(LoadingSweep, updater).bound(self.n_components)
 
     @property
     def loadings_(self) -> list[NDArray]:

@@ -14,7 +14,6 @@ from atomstream.estimators._types import (
     ScheduleChoice,
     SetChoice,
     Start,
-    ToleranceChoice,
 )
 
 __all__ = ["OnlineDictionaryLearning"]
@@ -47,8 +46,6 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
     schedule : str or callable, default="power"
-        As in `OnlineNMF`.
-    tol : float, {"log", "root"} or callable, default="root"
         As in `OnlineNMF`.
     batch_size : int, default=256
         Rows per step of `fit`.
@@ -112,7 +109,6 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         atoms: SetChoice = "unit_ball",
         coder: CoderChoice = "auto",
         schedule: ScheduleChoice = "power",
-        tol: ToleranceChoice = "root",
         batch_size: int = 256,
         n_epochs: int | None = None,
         shuffle: bool = True,
@@ -133,7 +129,6 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         self.atoms = atoms
         self.coder = coder
         self.schedule = schedule
-        self.tol = tol
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle

@@ -20,7 +20,6 @@ from atomstream.estimators._types import (
     ScheduleChoice,
     SetChoice,
     Start,
-    ToleranceChoice,
 )
 from atomstream.estimators._validation import raise_zeros
 from atomstream.losses import Huber, Mahalanobis
@@ -46,15 +45,13 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Number of atoms.
     loss : str or loss part, default="squared"
         "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers),
-        a member of a family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
+        a member of a family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`;
+        ``loss__zeros`` is what happens to zeros where the loss is infinite at them.
     updater : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto"
         is much faster where the loss has a power majoriser, which all named ones have
         (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
         atoms are alike.
-    zeros : {"floor", "refuse"}, default="floor"
-        What happens to zeros in data where the loss is infinite at zeros ("is", beta <= 0, alpha <=
-        0): raised to 1e-8 of the mean of their row, or refused.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their length.
     ridge : float, default=0.0
@@ -77,18 +74,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
     coder : str or coder part, default="auto"
         "active_set", "projected_gradient" (squared loss), "multiplicative",
         "projected_subgradient", or a part of `atomstream.coders`. "auto" takes what is fastest for
-        the loss and the set of codes.
+        the loss and the set of codes; ``coder__tol``, as in ``coders.Auto(tol=1e-3)``, is how exact
+        codes are while learning. `transform` codes exactly.
     schedule : str or callable, default="power"
         How much a batch weighs in the memory: "power", "harmonic", "polynomial", "log_polynomial",
         "constant" or a part of `atomstream.schedules`. "constant" is for streams that drift: it
         breaks the condition of the convergence theorems that the sum of w_t^2 sqrt(t) is finite, as
         "polynomial" with its default exponent does, and a `ScheduleWarning` says so. `convergent`
         makes a model that the theorems cover.
-    tol : float, {"log", "root"} or callable, default="root"
-        Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
-        codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
-        t)^-2, both at most 0.2 (`atomstream.coders.tolerances`), so that early batches are coded
-        roughly and late ones exactly. `transform` codes exactly.
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, optional
@@ -173,7 +166,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         *,
         loss: LossChoice = "squared",
         updater: object = "auto",
-        zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,
         damping: float = 0.0,
@@ -182,7 +174,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         atoms: SetChoice = "auto",
         coder: CoderChoice = "auto",
         schedule: ScheduleChoice = "power",
-        tol: ToleranceChoice = "root",
         batch_size: int = 256,
         n_epochs: int | None = None,
         shuffle: bool = True,
@@ -196,7 +187,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.n_components = n_components
         self.loss = loss
         self.updater = updater
-        self.zeros = zeros
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping
@@ -205,7 +195,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.atoms = atoms
         self.coder = coder
         self.schedule = schedule
-        self.tol = tol
         self.batch_size = batch_size
         self.n_epochs = n_epochs
         self.shuffle = shuffle
@@ -278,7 +267,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             raise ValueError(
                 f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."
             )
-        return raise_zeros(X, self.zeros, loss)
+        return raise_zeros(X, loss)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

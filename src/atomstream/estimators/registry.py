@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from atomstream.coders import (
     ActiveSet,
+    Auto,
     Coder,
     MatchingPursuit,
     Multiplicative,
@@ -88,6 +89,7 @@ UPDATERS: dict[str, Callable[[], Any]] = {
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
+    "auto": Auto,
     "active_set": ActiveSet,
     "matching_pursuit": MatchingPursuit,
     "multiplicative": Multiplicative,
@@ -181,11 +183,15 @@ def resolve_loss(choice: LossChoice) -> Any:
     if isinstance(choice, str) and choice not in LOSSES:
         raise ValueError(f"loss={choice!r} is unknown; choose one of {', '.join(listed)}.")
     loss = resolve("loss", choice, LOSSES, "gradient")
-    return next((member for family, member in MEMBERS.items() if family == loss), loss)
+    zeros = {"zeros": loss.zeros} if "zeros" in _field_names(loss) else {}
+    plain = replace(loss, zeros="floor") if zeros else loss
+    member = next((member for family, member in MEMBERS.items() if family == plain), loss)
+    return replace(member, **zeros) if "zeros" in _field_names(member) else member
 
 
-def resolve_tolerance(choice: ToleranceChoice) -> float | Callable[[int], float]:
-    """Return the accuracy of coding that a number, a name or a function of the step stands for."""
+def resolve_tolerance(coder: Coder, default: ToleranceChoice) -> float | Callable[[int], float]:
+    """Return how exact codes are while learning: what the coder says, else the default."""
+    choice = default if coder.tol is None else coder.tol
     if not isinstance(choice, Real):
         return resolve("tol", choice, TOLERANCES, "__call__")
     if isinstance(choice, bool) or not 0 <= float(choice) < math.inf:
@@ -258,13 +264,31 @@ def resolve_coder(
 
     "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
     """
-    fastest: Any = ActiveSet if penalty.polyhedral else ProjectedGradient
-    if penalty.most_nonzero is not None:
-        fastest = MatchingPursuit
-    if not loss.quadratic:
-        fastest = Multiplicative
-    known = {**CODERS, "auto": fastest if auto is None else lambda: auto}
-    part = resolve("coder", choice, known, "encode")
-    if isinstance(choice, str) and "n_jobs" in _field_names(part):
+    part = resolve("coder", choice, CODERS, "encode")
+    named = isinstance(choice, str) or isinstance(part, Auto)
+    if isinstance(part, Auto):
+        fastest = part.chosen(loss, penalty) if auto is None else auto
+        part = with_fields(fastest, tol=("tol", part.tol))
+    if named and "n_jobs" in _field_names(part):
         part = replace(part, n_jobs=effective_n_jobs(n_jobs))
     return part
+
+
+ROLES: dict[str, tuple[Mapping[str, Callable[[], Any]], str]] = {
+    "coder": (CODERS, "encode"),
+    "updater": (UPDATERS, "update"),
+    "schedule": (SCHEDULES, "__call__"),
+    "codes": (SETS, "prox"),
+    "atoms": (SETS, "prox"),
+    "loss": (LOSSES, "gradient"),
+}
+
+
+def changed_part(role: str, choice: Any, values: Mapping[str, Any]) -> Any:
+    """Return the part that a name stands for, or the part given, with some parameters changed."""
+    part = choice
+    if isinstance(choice, str):
+        part = resolve_loss(choice) if role == "loss" else resolve(role, choice, *ROLES[role])
+    if not hasattr(part, "with_params"):
+        raise ValueError(f"{role}={choice!r:.80} has no parameters that can be set by their names.")
+    return part.with_params(**values)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import Part
 from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Entrywise", "Loss"]
@@ -17,7 +18,7 @@ CACHE = 1 << 15  # numbers that stay in the cache between one operation and the 
 BLOCK = 1 << 20  # numbers that are dense at a time where sparse data must meet their reconstruction
 
 
-class Loss(ABC):
+class Loss(Part, ABC):
     """A loss d(x, y) of a reconstruction y of x: frozen, without data.
 
     A loss of your own inherits from this class, or from `Entrywise`, and defines ``value`` (there
@@ -33,6 +34,8 @@ class Loss(ABC):
         nothing else.
     reconstruction : {"real", "positive"}, default="real"
         What entries of the reconstruction must be.
+    zeros : {"floor", "refuse"}, default="floor"
+        What happens to zeros in data where the loss is infinite at them.
     robust : bool, default=False
         Whether it is meant for data with outliers. Learning is then cross-fitted, for no loss keeps
         atoms from copying outliers that the codes have seen (`atomstream.updates.Majorise`).
@@ -45,6 +48,7 @@ class Loss(ABC):
     quadratic: ClassVar[bool] = False
     reconstruction: ClassVar[str] = "real"
     robust: ClassVar[bool] = False
+    zeros: str = "floor"
     piecewise_linear: ClassVar[bool] = False
     precision: ClassVar[float] = 0.0
 

@@ -19,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div
 
+from atomstream.core.checks import MOST_NUMBER
+from atomstream.core.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
+FINITE, ZEROS = number(-MOST_NUMBER), one_of("floor", "refuse")
 # Parameters as near to a limit as this are the limit: the general formula cancels there.
 LIMIT = 1e-7
 FAR = -0.999  # of (x - y) / y: there 1 + (x - y) / y has lost three digits
@@ -57,12 +60,21 @@ class KullbackLeibler(Entrywise):
 
 @dataclass(frozen=True)
 class ItakuraSaito(Entrywise):
-    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; not convex in y."""
+    r"""The divergence of power spectra, :math:`\sum x/y - \log(x/y) - 1`; not convex in y.
 
+    Parameters
+    ----------
+    zeros : {"floor", "refuse"}, default="floor"
+        What happens to zeros in data, where the loss is infinite: raised to 1e-8 of the mean of
+        their row, or refused.
+    """
+
+    zeros: str = "floor"
     convex: ClassVar[bool] = False
     data: ClassVar[str] = "positive"
     reconstruction: ClassVar[str] = "positive"
     exponents: ClassVar[tuple[float, float] | None] = (1.0, -1.0)
+    BOUNDS: ClassVar = {"zeros": ZEROS}
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return x/y - log(x/y) - 1, infinite where x is 0."""
@@ -99,12 +111,13 @@ class Beta(Entrywise):
     ----------
     beta : float
         Any real number; convex in y for 1 to 2.
+    zeros : {"floor", "refuse"}, default="floor"
+        As of `ItakuraSaito`, where the loss is infinite at zeros.
     """
 
     beta: float
-
-    def __post_init__(self) -> None:
-        _check_finite("Beta", "beta", self.beta)
+    zeros: str = "floor"
+    BOUNDS: ClassVar = {"beta": FINITE, "zeros": ZEROS}
 
     @property
     def convex(self) -> bool:
@@ -163,12 +176,13 @@ class Alpha(Entrywise):
     ----------
     alpha : float
         Any real number.
+    zeros : {"floor", "refuse"}, default="floor"
+        As of `ItakuraSaito`, where the loss is infinite at zeros.
     """
 
     alpha: float
-
-    def __post_init__(self) -> None:
-        _check_finite("Alpha", "alpha", self.alpha)
+    zeros: str = "floor"
+    BOUNDS: ClassVar = {"alpha": FINITE, "zeros": ZEROS}
 
     @property
     def data(self) -> str:
@@ -250,11 +264,6 @@ class Hellinger(Entrywise):
 def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise | None:
     """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
     return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
-
-
-def _check_finite(family: str, name: str, value: float) -> None:
-    if isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"{family} needs {name} to be a finite number, got {value!r}.")
 
 
 def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import number
 from atomstream.losses.base import Entrywise, Loss, _double
 
 __all__ = ["L1", "L2", "Huber"]
@@ -32,10 +33,7 @@ class Huber(Entrywise):
     smoothness: ClassVar[float | None] = 1.0
     robust: ClassVar[bool] = True
     exponents: ClassVar[tuple[float, float] | None] = (2.0, 1.0)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.delta < np.inf:
-            raise ValueError(f"Huber needs delta to be a number above 0, got {self.delta!r}.")
+    BOUNDS: ClassVar = {"delta": number(above=True)}
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return the loss of each entry."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import number
 from atomstream.penalties.base import SLACK, ElasticNetOnSet, Penalty, Shape, directions
 
 __all__ = ["NonnegativeBall", "NormBall", "UnitBall", "UnitSphere"]
@@ -92,10 +93,7 @@ class NormBall(Penalty):
     radius: float = 1.0
     couples: ClassVar[str] = "all"
     nonnegative: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.radius < np.inf:
-            raise ValueError(f"NormBall needs a radius above 0, got {self.radius!r}.")
+    BOUNDS: ClassVar = {"radius": number(above=True)}
 
     def value(self, rows: NDArray) -> NDArray:
         """Return zeros inside the set and infinity outside."""

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import Part, number
+
 __all__ = [
     "ElasticNetOnSet",
     "Penalty",
@@ -34,7 +36,7 @@ class Shape(NamedTuple):
     total: float = 0.0  # 0: no simplex
 
 
-class Penalty(ABC):
+class Penalty(Part, ABC):
     r"""A penalty on rows of codes or atoms; a constraint is 0 inside its set, infinite outside.
 
     A set of your own inherits from this class and defines ``couples`` and ``prox``; all else has a
@@ -170,14 +172,7 @@ class ElasticNetOnSet(Penalty):
     l1: float
     l2: float
     _shape: ClassVar[Shape] = Shape()
-
-    def __post_init__(self) -> None:
-        for name in ("l1", "l2"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"{type(self).__name__} needs {name} of at least 0, "
-                    f"got {getattr(self, name)!r}."
-                )
+    BOUNDS: ClassVar = {"l1": number(), "l2": number()}
 
     @property
     def shape(self) -> Shape:

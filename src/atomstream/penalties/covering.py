@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import number
 from atomstream.penalties.base import SLACK, Penalty, balanced
 from atomstream.penalties.simplex import Simplex
 
@@ -34,10 +35,7 @@ class Covering(Penalty):
     least: float = 1e-8
     couples: ClassVar[str] = "columns"
     nonnegative: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.least <= 1:
-            raise ValueError(f"Covering needs least in (0, 1], got {self.least!r}.")
+    BOUNDS: ClassVar = {"least": number(0, 1, above=True)}
 
     def value(self, rows: NDArray) -> NDArray:
         """Return 0; infinity for rows outside [0, 1] and, for all, where a column is too small."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import number
 from atomstream.penalties.base import ElasticNetOnSet, Shape, balanced
 
 __all__ = ["Simplex"]
@@ -24,11 +25,7 @@ class Simplex(ElasticNetOnSet):
     l1: float = 0.0
     l2: float = 0.0
     couples: ClassVar[str] = "rows"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.total < np.inf:
-            raise ValueError(f"Simplex needs a finite total above 0, got {self.total!r}.")
+    BOUNDS: ClassVar = {**ElasticNetOnSet.BOUNDS, "total": number(above=True)}
 
     @property
     def shape(self) -> Shape:

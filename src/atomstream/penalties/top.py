@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.parameters import one_of, whole
 from atomstream.penalties.base import Penalty
 
 __all__ = ["TopK"]
@@ -34,12 +35,7 @@ class TopK(Penalty):
     sign: str = "free"
     couples: ClassVar[str] = "rows"
     convex: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.k, int | np.integer) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"TopK needs k, an integer of at least 1, got {self.k!r}.")
-        if self.sign not in SIGNS:
-            raise ValueError(f"TopK needs sign 'free' or 'nonnegative', got {self.sign!r}.")
+    BOUNDS: ClassVar = {"k": whole(), "sign": one_of(*SIGNS)}
 
     @property
     def most_nonzero(self) -> int:

@@ -13,6 +13,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import Fixed
 from atomstream.core.objective import Needs, Objective
+from atomstream.core.parameters import Part
 from atomstream.core.state import State
 from atomstream.losses import Loss
 from atomstream.memory.base import Statistics
@@ -35,7 +36,7 @@ class Explained(NamedTuple):
     features: slice | NDArray = slice(None)
 
 
-class Updater(ABC, Generic[StateT]):
+class Updater(Part, ABC, Generic[StateT]):
     """Improves the dictionary, given what the memory holds.
 
     An updater of your own inherits from this class, names its ``statistics`` and defines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.core.clock import Clock
 from atomstream.core.objective import Needs, Objective
+from atomstream.core.parameters import NONE, number, one_of, parameter, whole
 from atomstream.core.state import State
 from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
 from atomstream.memory.gram import Aggregates, GramSums
@@ -21,6 +23,10 @@ from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
 __all__ = ["LoadingSweep"]
+
+
+REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
+RADIUS = parameter("", number(above=True), one_of("auto"), NONE)
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,11 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         Added to the diagonal of A.
     fixed : int, default=0
         The first so many atoms are never changed.
-    n_sweeps : int, default=1
+    n_sweeps : int, default=3
         Sweeps over all modes per batch.
-    radius : float, optional
-        c': after batch t, :math:`\|U^{(i)}_t - U^{(i)}_{t-1}\|_F \le c' w_t`. None sets no bound.
+    radius : {"auto"}, float or None, default="auto"
+        c': after batch t, :math:`\|U^{(i)}_t - U^{(i)}_{t-1}\|_F \le c' w_t`. "auto" is ten times
+        the norm of a matrix with columns of length one; None sets no bound.
 
     References
     ----------
@@ -57,10 +64,15 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
 
     damping: float = 0.0
     fixed: int = 0
-    n_sweeps: int = 1
-    radius: float | None = None
+    n_sweeps: int = 3
+    radius: float | str | None = "auto"
     statistics: ClassVar[GramSums] = GramSums(factored=True)
     needs: ClassVar[Needs] = {"atoms": ("sets",)}
+    BOUNDS: ClassVar = {"n_sweeps": whole(), "radius": RADIUS}
+
+    def bound(self, n_components: int) -> float | None:
+        """Return the number c' that the radius stands for."""
+        return REACH * math.sqrt(n_components) if isinstance(self.radius, str) else self.radius
 
     def update(
         self,
@@ -74,7 +86,8 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         pairs = zip(state.dictionary.matrices, objective.atoms.sets, strict=True)
         # The radius is measured from here in every sweep: sweeps together move no further than one.
         before = [project(matrix.T.astype(np.float64), part, self.fixed) for matrix, part in pairs]
-        reach = np.inf if self.radius is None else self.radius * clock.weight
+        bound = self.bound(state.dictionary.shape[0])
+        reach = np.inf if bound is None else bound * clock.weight
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
         sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
         for _ in range(self.n_sweeps):

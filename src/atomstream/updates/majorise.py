@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.objective import Needs, Objective
+from atomstream.core.parameters import whole
 from atomstream.core.products import losses
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
@@ -72,10 +73,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     folds: int = 1
     statistics: ClassVar[MajorantSums] = MajorantSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
-
-    def __post_init__(self) -> None:
-        if self.folds < 1:
-            raise ValueError(f"Majorise needs folds of at least 1, got {self.folds!r}.")
+    BOUNDS: ClassVar = {"folds": whole()}
 
     @property
     def settles(self) -> bool:

@@ -12,6 +12,7 @@ from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.core.clock import Clock
 from atomstream.core.fixed import Fixed, are_fixed
 from atomstream.core.objective import Needs, Objective
+from atomstream.core.parameters import number, one_of
 from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Loss
@@ -57,17 +58,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     statistics: ClassVar[Subgradients] = Subgradients()
     needs: ClassVar[Needs] = {"atoms": ("convex",)}
     coder: ClassVar[Coder | None] = ProjectedSubgradient()
-
-    def __post_init__(self) -> None:
-        for name in ("a", "b"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"SubgradientStep needs {name} above 0, got {getattr(self, name)!r}."
-                )
-        if self.unit not in UNITS:
-            raise ValueError(
-                f"SubgradientStep knows the units {', '.join(UNITS)}, got {self.unit!r}."
-            )
+    BOUNDS: ClassVar = {"a": number(above=True), "b": number(above=True), "unit": one_of(*UNITS)}
 
     def update(
         self,

@@ -57,7 +57,11 @@ class RowsSettings(checkpoints, Settings):
     )
     loss: str = sets(OnlineNMF, "loss")
     updater: str = sets(OnlineNMF, "updater")
-    zeros: str = sets(OnlineNMF, "zeros")
+    zeros: str = option(
+        "floor",
+        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
+        one_of("floor", "refuse"),
+    )
     alpha: float | None = sets(
         OnlineNMF, "alpha", default=None, shown="0 for nmf, 0.1 for the others"
     )
@@ -153,7 +157,8 @@ class RowsSettings(checkpoints, Settings):
                     "The model 'convex' needs a representative for each atom, got "
                     f"{self.representatives} representatives of {self.atoms} atoms."
                 )
-        return kind(**given)
+        model = kind(**given)
+        return model if self.zeros == "floor" else model.set_params(loss__zeros=self.zeros)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted, renumbered
+from atomstream.core.parameters import whole
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
@@ -22,6 +23,7 @@ from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.runs.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import PassesTask
+from atomstream.updates import LoadingSweep
 from atomstream.viz.cards import coarse
 
 JUDGED = 256  # samples that the figures are measured on, at most
@@ -55,7 +57,7 @@ class TensorSettings(checkpoints, Settings):
     radius: str = option(
         "auto", "Bound on the step of a loading matrix: auto, none, or a number above 0."
     )
-    sweeps: int = sets(OnlineCPDictionary, "n_sweeps")
+    sweeps: int = option(LoadingSweep.n_sweeps, "Sweeps over the modes per step.", whole())
     schedule: str = sets(OnlineCPDictionary, "schedule")
     batch_size: int = sets(OnlineCPDictionary, "batch_size")
     epochs: int = sets(OnlineCPDictionary, "n_epochs", free=True)
@@ -68,7 +70,8 @@ class TensorSettings(checkpoints, Settings):
     def new_model(self) -> OnlineCPDictionary:
         """Return the model that will learn."""
         signed: dict[str, Any] = {"codes": "free", "atoms": "unit_ball"} if self.signed else {}
-        return OnlineCPDictionary(**self.parameters(), **signed, radius=self._radius())
+        updater = LoadingSweep(n_sweeps=self.sweeps, radius=self._radius())
+        return OnlineCPDictionary(**self.parameters(), **signed, updater=updater)
 
     def _radius(self) -> float | str | None:
         if self.radius in ("auto", "none"):
